@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ramp filter of filtered backprojection, along detector rows, in index units (pixel pitch 1): the band-limited
+// kernel h[0] = 1/4, h[odd n] = -1/(pi n)^2, h[even n] = 0 (Ramachandran and Lakshminarayanan 1971), apodised by a
+// window up to a cut-off. The pixel pitch is part of the FDK weights (filter/weights.h). docs/filters.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lepus {
+
+enum class Window { ram_lak, shepp_logan, cosine, hamming, hann };
+
+struct RampOptions {
+  Window window = Window::ram_lak;
+  double cutoff = 1.0;              // fraction of the Nyquist frequency
+  int spatial_hamming_samples = 0;  // odd M > 1: smooth rows with a Hamming kernel of M samples first
+  double extrapolate = 0.0;         // continue truncated rows smoothly to zero over this fraction of their width
+};
+
+// The transfer function of all of it, in cycles per pixel, |frequency| <= 1/2.
+double ramp_response(const RampOptions& options, double cycles_per_pixel);
+
+// The plain double-precision version: direct convolution of one row.
+std::vector<double> ramp_filter_reference(const std::vector<double>& row, const RampOptions& options);
+
+class RampFilter {
+public:
+  RampFilter(std::int64_t columns, const RampOptions& options);
+  ~RampFilter();
+  RampFilter(RampFilter&&) noexcept;
+  RampFilter& operator=(RampFilter&&) noexcept;
+
+  std::int64_t columns() const;
+  std::int64_t padded_length() const;   // of the transform
+  std::int64_t scratch_floats() const;  // what apply needs per thread, 64-byte aligned
+  // Filters one row in place. Thread-safe with distinct scratch; the same bits whatever rows come before or after.
+  void apply(float* row, float* scratch) const;
+
+private:
+  struct Plan;
+  std::unique_ptr<Plan> plan_;
+};
+
+}  // namespace lepus

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Volume files, read and written slab by slab, so that none needs to fit into memory: MHA/MHD, NRRD, TIFF stack
+// (BigTIFF where needed), TIFF folder, HDF5, raw with a JSON side-car. The ending of the name chooses the format.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <lepus/geometry.h>
+
+namespace lepus {
+
+class VolumeWriter {
+public:
+  virtual ~VolumeWriter() = default;  // without finish() the partial files are removed
+  // Slices [z0, z1), x fastest, as float; called in order without gaps.
+  virtual void write(std::int64_t z0, std::int64_t z1, const float* slices) = 0;
+  // provenance: a JSON object kept inside the file (or beside it where the format has no room). Renames into place.
+  virtual void finish(const std::string& provenance) = 0;
+};
+
+struct VolumeWriterOptions {
+  bool force = false;                // overwrite what is there
+  std::string unit = "1/mm";         // of the voxel values
+  std::int64_t provenance_room = 0;  // bytes to keep free in headers that come before the data; 0: a default (64 KiB)
+};
+
+std::unique_ptr<VolumeWriter> create_volume(const std::filesystem::path& path, const VolumeGrid& grid,
+                                            const VolumeWriterOptions& options = {});
+
+class VolumeReader {
+public:
+  virtual ~VolumeReader() = default;
+  virtual const VolumeGrid& grid() const = 0;
+  virtual std::string format() const = 0;      // "MetaImage"
+  virtual std::string pixel_type() const = 0;  // "float32"
+  virtual std::string provenance() const = 0;  // JSON, or "" where there is none
+  virtual void read(std::int64_t z0, std::int64_t z1, float* slices) const = 0;
+};
+
+std::unique_ptr<VolumeReader> open_volume(const std::filesystem::path& path);
+
+// Formats this build can write and those it was made without, for messages: {".mha", "MetaImage", true}.
+struct VolumeFormat {
+  std::string ending, name;
+  bool available;
+};
+std::vector<VolumeFormat> volume_formats();
+
+}  // namespace lepus

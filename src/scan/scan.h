@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scan file (TOML) as the program understands it. Reading checks every key; unknown ones are errors that suggest the
+// nearest known key. docs/scan-file.md is made from the same table of keys.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "backend/backend.h"
+#include "filter/ramp.h"
+#include "io/frames.h"
+#include <lepus/geometry.h>
+
+namespace lepus {
+
+struct Region {
+  std::int64_t column0 = 0, column1 = 0, row0 = 0, row1 = 0;  // half open
+};
+
+enum class Intensity { flats, value, air_region, detector_maximum };  // where I0 comes from
+enum class FrameContent { counts, line_integrals };
+
+using ParameterValue = std::variant<bool, std::int64_t, double, std::string, std::vector<double>>;
+struct CorrectionSpec {
+  std::string kind;
+  std::map<std::string, ParameterValue> parameters;
+  int line = 0;  // in the scan file, for messages
+};
+
+struct Scan {
+  std::filesystem::path file;  // the scan file; relative names in it are relative to its folder
+
+  FrameFiles frames;
+  FrameSelection selection;  // of views and rows; already applied to geometry
+  std::optional<FrameFiles> flats, darks;
+  FrameContent content = FrameContent::counts;
+  Intensity intensity = Intensity::flats;
+  double intensity_value = 0;          // Intensity::value
+  std::optional<Region> air_region;    // Intensity::air_region, in recorded pixels
+  double maximum_bad_fraction = 0.01;  // of pixels that are NaN or saturated before a frame is refused
+  double saturation_level = 0;         // 0: the largest value of the pixel type
+
+  ScanGeometry geometry;  // of the selected views and rows
+  VolumeGrid grid;        // already resolved where the file says auto, slices and region of interest applied
+  bool automatic_grid = false;
+  bool field_of_view_mask = false;  // voxels outside the field of view become zero
+  std::vector<CorrectionSpec> corrections;
+  RampOptions filter;
+  Interpolation interpolation = Interpolation::linear;
+  std::string output;    // "" where the file names none
+  std::string resolved;  // the scan file with every default written out, as TOML
+};
+
+// Reads, checks and resolves a scan file. Opens the frames' headers to learn their size where the file does not say it.
+Scan read_scan(const std::filesystem::path& file);
+
+}  // namespace lepus
