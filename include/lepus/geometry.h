@@ -36,7 +36,7 @@ struct ScanGeometry {
   Beam beam = Beam::cone;
   std::int64_t columns = 0, rows = 0;  // of the flat detector that the matrices map to
   std::vector<Matrix34> matrices;      // one per view
-  double source_detector_mm = 0;       // 0: unknown (matrices alone do not tell it) or parallel beam
+  double source_detector_mm = 0;       // along the detector's normal; 0: unknown (matrices do not tell) or parallel
   std::optional<ArcDetector> recorded_on_arc;
 
   std::int64_t views() const { return static_cast<std::int64_t>(matrices.size()); }

@@ -2,27 +2,14 @@
 // What a long operation is given beside its data: threads, a way to be interrupted, somebody to tell how far it is.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "core/cancel.h"
 #include "core/threads.h"
-#include <lepus/error.h>
 
 namespace lepus {
-
-class CancelFlag {
-public:
-  void cancel() noexcept { flag_.store(true); }
-  bool cancelled() const noexcept { return flag_.load(std::memory_order_relaxed); }
-  void check() const {
-    if (cancelled()) throw Error(ErrorKind::cancelled, {.what = "interrupted", .where = {}, .why = {}, .hint = {}});
-  }
-
-private:
-  std::atomic<bool> flag_{false};
-};
 
 // The library tells; the program decides how to show it. Calls may come from any thread.
 class Progress {

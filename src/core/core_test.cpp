@@ -37,6 +37,18 @@ TEST(ThreadPool, PassesOnTheFirstExceptionAndGoesOnWorking) {
   EXPECT_EQ(sum.load(), 10);
 }
 
+TEST(ThreadPool, StopsBetweenPiecesOnceCancelled) {
+  CancelFlag flag;
+  ThreadPool pool(2, &flag);
+  std::atomic<int> pieces{0};
+  EXPECT_THROW(pool.parallel_for(0, 1000, 1,
+                                 [&](auto, auto, int) {
+                                   if (++pieces == 10) flag.cancel();
+                                 }),
+               Error);
+  EXPECT_LT(pieces.load(), 20);
+}
+
 TEST(Memory, ParsesAmounts) {
   EXPECT_EQ(parse_bytes("4GiB"), std::int64_t{4} << 30);
   EXPECT_EQ(parse_bytes("800 MB"), 800'000'000);

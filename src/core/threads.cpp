@@ -22,12 +22,14 @@ struct ThreadPool::State {
   std::uint64_t generation = 0;
   int running = 0;
   bool stopping = false;
+  const CancelFlag* cancel = nullptr;
 
   void work(int worker) {
     for (;;) {
       const std::int64_t first = next.fetch_add(grain);
       if (first >= end) return;
       try {
+        if (cancel) cancel->check();
         (*body)(first, std::min(first + grain, end), worker);
       } catch (...) {
         const std::lock_guard lock(mutex);
@@ -53,7 +55,8 @@ struct ThreadPool::State {
   }
 };
 
-ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
+ThreadPool::ThreadPool(int threads, const CancelFlag* cancel) : state_(std::make_unique<State>()) {
+  state_->cancel = cancel;
   if (threads <= 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   for (int worker = 1; worker < threads; ++worker)
     state_->workers.emplace_back([state = state_.get(), worker] { state->wait_for_work(worker); });

@@ -7,12 +7,14 @@
 #include <functional>
 #include <memory>
 
+#include "core/cancel.h"
+
 namespace lepus {
 
 class ThreadPool {
 public:
-  // threads = 0: one per hardware thread.
-  explicit ThreadPool(int threads = 0);
+  // threads = 0: one per hardware thread. With a flag, every parallel_for stops between two pieces once it is set.
+  explicit ThreadPool(int threads = 0, const CancelFlag* cancel = nullptr);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

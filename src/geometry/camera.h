@@ -31,13 +31,21 @@ struct PixelPitch {
 };
 PixelPitch pitch_at_axis(const Camera& camera);
 
+// The pixel's size on a detector `source_detector_mm` away from the source along its normal (ScanGeometry holds that
+// distance). A fan beam's rows are not magnified; a parallel beam's pixels are those at the axis.
+PixelPitch pixel_size_mm(const Camera& camera, double source_detector_mm);
+
 // Distance of the source from the axis and its angle (see lepus/geometry.h); parallel: angle of the rays.
 double source_axis_mm(const Camera& camera);
 double view_angle_rad(const Camera& camera);
 
 // Brings a matrix in any scaling to ours (w = 1 at the origin, w > 0 in front of the source). Throws Error(geometry)
-// where it is singular or the rotation centre lies behind the source or on it.
+// where it is singular or the rotation centre lies beside the source, on the plane that no ray leaves through.
 Matrix34 normalised(const Matrix34& matrix, Beam beam, std::int64_t view);
+
+// Checks every view: matrices that can be used, normalised, and of one handedness (a view that differs from the others
+// has the rotation centre behind its source, or a mirrored detector). Throws Error(geometry) naming the view.
+void check_views(const ScanGeometry& geometry);
 
 // A matrix that maps voxel indices (i, j, k) of a grid, instead of millimetres.
 Matrix34 in_voxel_indices(const Matrix34& matrix, const VolumeGrid& grid);

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <lepus/error.h>
+#include <lepus/geometry.h>
+#include <lepus/math.h>
+#include <lepus/options.h>
+#include <lepus/reconstruct.h>
+#include <lepus/version.h>

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text of geometry files: reading, writing, numbers, notes.
+#include "geometry/exchange_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include "core/format.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v'; }
+bool is_separator(char c) { return is_space(c) || c == ',' || c == ';'; }
+
+[[noreturn]] void refuse(std::string what, std::string where, std::string why, std::string hint) {
+  throw Error(ErrorKind::input,
+              {.what = std::move(what), .where = std::move(where), .why = std::move(why), .hint = std::move(hint)});
+}
+
+std::string shortened(std::string_view text) {
+  constexpr std::size_t longest = 40;
+  std::string printable;
+  for (const char c : text.substr(0, longest)) printable += c >= ' ' && c < 127 ? c : '?';
+  return text.size() > longest ? printable + "..." : printable;
+}
+
+}  // namespace
+
+std::string read_text(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    refuse("the geometry file is a folder", path.string(), "a file is needed", "name the file inside it");
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    refuse("the geometry file cannot be opened", path.string(), "it is missing or not readable", "check its name");
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (file.bad())
+    refuse("the geometry file cannot be read", path.string(), "the disk reported an error", "copy it again");
+  return text;
+}
+
+void write_text(const std::filesystem::path& path, const std::string& text, bool force) {
+  const auto refuse_writing = [&](std::string what, std::string why, std::string hint) {
+    throw Error(ErrorKind::disk,
+                {.what = std::move(what), .where = path.string(), .why = std::move(why), .hint = std::move(hint)});
+  };
+  if (!force && std::filesystem::exists(path))
+    refuse_writing("the geometry file exists already", "it would be overwritten", "choose another name, or force it");
+  std::filesystem::path beside = path;
+  beside += ".part";
+  std::error_code error;
+  {
+    std::ofstream file(beside, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) {
+      std::filesystem::remove(beside, error);
+      refuse_writing("the geometry file cannot be written", "the disk is full or the folder is not writable",
+                     "check the folder");
+    }
+  }
+  std::filesystem::rename(beside, path, error);
+  if (error) {
+    const std::string why = error.message();
+    std::filesystem::remove(beside, error);
+    refuse_writing("the geometry file cannot be put in place", why, "check the folder");
+  }
+}
+
+double parse_number(std::string_view text, const std::string& where) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  std::string_view digits = text;
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  double value = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (code != std::errc{} || end != digits.data() + digits.size() || !std::isfinite(value))
+    refuse("a number cannot be read", where, format("found \"{}\"", shortened(text)), "correct the file");
+  return value;
+}
+
+std::vector<double> parse_numbers(std::string_view text, const std::string& where) {
+  std::vector<double> numbers;
+  std::size_t at = 0;
+  std::int64_t line = 1;
+  while (at < text.size()) {
+    if (text[at] == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (is_separator(text[at])) {
+      if (text[at] == '\n') ++line;
+      ++at;
+    } else {
+      const std::size_t start = at;
+      while (at < text.size() && !is_separator(text[at]) && text[at] != '#') ++at;
+      numbers.push_back(parse_number(text.substr(start, at - start), format("{}, line {}", where, line)));
+    }
+  }
+  return numbers;
+}
+
+Notes parse_notes(std::string_view text, std::string_view mark) {
+  Notes notes;
+  std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) return notes;
+  at += mark.size();
+  const std::size_t end = std::min({text.find('\n', at), text.find("-->", at), text.size()});
+  while (at < end) {
+    while (at < end && is_space(text[at])) ++at;
+    const std::size_t equals = text.find("=\"", at);
+    if (equals >= end) break;
+    const std::size_t close = text.find('"', equals + 2);
+    if (close >= end) break;
+    notes[std::string(text.substr(at, equals - at))] = std::string(text.substr(equals + 2, close - equals - 2));
+    at = close + 1;
+  }
+  return notes;
+}
+
+FrameLayout frame_layout(const GeometryFileOptions& options, const Notes& notes, const std::string& where) {
+  const auto note = [&](const char* key) {
+    const auto found = notes.find(key);
+    return found == notes.end() ? 0.0 : parse_number(found->second, where + ", note " + key);
+  };
+  const auto size = [&](std::int64_t given, const char* key) {
+    const double value = given > 0 ? static_cast<double>(given) : note(key);
+    if (!(value >= 1 && value < 1e9))
+      throw Error(ErrorKind::usage, {.what = format("the number of detector {} is not known", key),
+                                     .where = where,
+                                     .why = "the file does not hold it",
+                                     .hint = "give the size of the frames"});
+    return static_cast<std::int64_t>(value);
+  };
+  return {size(options.columns, "columns"), size(options.rows, "rows"),
+          options.pixel_width_mm > 0 ? options.pixel_width_mm : note("pixel_width_mm"),
+          options.pixel_height_mm > 0 ? options.pixel_height_mm : note("pixel_height_mm"),
+          options.first_row_on_top.value_or(note("first_row_on_top") != 0)};
+}
+
+std::string beam_name(Beam beam) { return beam == Beam::cone ? "cone" : beam == Beam::fan ? "fan" : "parallel"; }
+
+Beam parse_beam(const std::string& name, const std::string& where) {
+  for (const Beam beam : {Beam::cone, Beam::fan, Beam::parallel})
+    if (name == beam_name(beam)) return beam;
+  refuse("the kind of beam is not known", where, format("found \"{}\"", shortened(name)), "use cone, fan or parallel");
+}
+
+}  // namespace lepus
