@@ -9,19 +9,15 @@
 #include <string>
 #include <vector>
 
+#include <lepus/options.h>
+
 namespace lepus {
-
-enum class Window { ram_lak, shepp_logan, cosine, hamming, hann };
-
-struct RampOptions {
-  Window window = Window::ram_lak;
-  double cutoff = 1.0;              // fraction of the Nyquist frequency
-  int spatial_hamming_samples = 0;  // odd M > 1: smooth rows with a Hamming kernel of M samples first
-  double extrapolate = 0.0;         // continue truncated rows smoothly to zero over this fraction of their width
-};
 
 // The transfer function of all of it, in cycles per pixel, |frequency| <= 1/2.
 double ramp_response(const RampOptions& options, double cycles_per_pixel);
+
+// The same as a kernel: its value at a lag in pixels, the exact inverse transform of ramp_response (closed form).
+double ramp_kernel(const RampOptions& options, std::int64_t lag);
 
 // The plain double-precision version: direct convolution of one row.
 std::vector<double> ramp_filter_reference(const std::vector<double>& row, const RampOptions& options);

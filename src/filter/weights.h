@@ -20,6 +20,11 @@ struct WeightOptions {
   bool redundancy = true;  // false: every ray counts 1/2 (for tests and iterative methods)
 };
 
+// Columns of zeros beside the detector.
+struct ColumnPadding {
+  std::int64_t left = 0, right = 0;
+};
+
 class FdkWeights {
 public:
   explicit FdkWeights(const ScanGeometry& geometry, const WeightOptions& options = {});
@@ -31,6 +36,14 @@ public:
   double arc_rad() const;                                  // total arc that the views cover
   std::vector<std::string> warnings() const;               // limited arc, gaps, ...
   double at(std::int64_t view, double u, double v) const;  // the double-precision reference
+  // Two of its factors: how the measurements of one line share its weight (they add up to 1; a full turn: 1/2 each),
+  // and the view's share of the arc.
+  double redundancy(std::int64_t view, double u, double v) const;
+  double share_rad(std::int64_t view) const;
+  // A half-fan scan sees part of its field of view from one side only. What the ramp filter spreads beyond the near
+  // edge of the detector belongs to the sum there: put this many zeros beside each weighted row, filter rows of
+  // left + columns + right, and backproject them with padded(geometry, padding()). Zero in all other scans.
+  ColumnPadding padding() const;
   // Multiplies rows [row0, row1) of a view, u fastest, by their weights. Thread-safe. The same bits whatever the cut.
   void apply(std::int64_t view, std::int64_t row0, std::int64_t row1, float* rows) const;
 
@@ -38,5 +51,8 @@ private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// The same scan with a wider detector, for the ramp filter and the backprojection (not for the weights).
+ScanGeometry padded(const ScanGeometry& geometry, ColumnPadding padding);
 
 }  // namespace lepus

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Does the scan turn the way its file says? Every line through the object is seen from both ends; with the right
+// geometry both measurements agree. With frames mirrored left to right, or angles that run backwards, they do not.
+// Line integrals of one detector row, views x columns, and the geometry -> two scores and a verdict.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <lepus/geometry.h>
+
+namespace lepus {
+
+enum class Turning {
+  as_given,
+  backwards,  // the angles run the other way
+  mirrored,   // the columns run the other way (a centred detector cannot tell this from backwards)
+  undecided   // too few lines seen twice, an object too symmetric, too much noise, or a parallel beam
+};
+
+struct Consistency {
+  double as_given = 0;      // mean squared difference of both measurements over their variance: 0 agree, 1 unrelated
+  double other_way = 0;     // the same for the better of the two alternatives
+  std::int64_t lines = 0;   // that were compared, as given
+  double significance = 0;  // of the difference, in standard errors; positive: as given is better
+  Turning verdict = Turning::undecided;
+  std::string message;  // a sentence for the user: a warning where the verdict is backwards or mirrored
+};
+
+// The row whose rays are nearest to the plane of the orbit, where opposite rays coincide.
+std::int64_t consistency_row(const ScanGeometry& geometry);
+
+// sinogram: views x columns, line integrals of row `row`. Costs about as much as filtering the row.
+Consistency check_turning(const ScanGeometry& geometry, std::int64_t row, const float* sinogram);
+
+}  // namespace lepus

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "filter/consistency.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "filter/test_scans.h"
+#include "geometry/camera.h"
+
+namespace lepus {
+namespace {
+
+using namespace test_scans;
+
+struct Ellipse {
+  double x, y, a, b, angle_rad, value;
+};
+
+const std::vector<Ellipse> phantom{
+    {2, -3, 34, 28, 0.3, 0.02}, {14, 8, 7, 4, 1.1, 0.02}, {-12, 10, 5, 9, -0.4, -0.01}, {5, -16, 3, 3, 0, 0.05}};
+
+// Exact integral along a horizontal ray.
+double line_integral(const std::vector<Ellipse>& ellipses, Vec3 origin, Vec3 d) {
+  double sum = 0;
+  for (const Ellipse& e : ellipses) {
+    const double c = std::cos(e.angle_rad), s = std::sin(e.angle_rad);
+    const auto local = [&](double x, double y) { return Vec3{(c * x + s * y) / e.a, (c * y - s * x) / e.b, 0}; };
+    const Vec3 o = local(origin.x - e.x, origin.y - e.y), r = local(d.x, d.y);
+    const double half = dot(o, r), rest = half * half - dot(r, r) * (dot(o, o) - 1);
+    if (rest > 0) sum += e.value * 2 * std::sqrt(rest) / dot(r, r);
+  }
+  return sum;
+}
+
+std::vector<float> sinogram_of(const CircularScan& scan, const std::vector<Ellipse>& ellipses, double noise = 0) {
+  const ScanGeometry g = build_scan(scan);
+  std::mt19937 random(11);
+  std::normal_distribution<double> normal(0, 1);
+  std::vector<float> all;
+  const auto v = static_cast<double>(consistency_row(g));
+  for (std::int64_t i = 0; i < g.views(); ++i) {
+    const Camera camera = camera_of(g, i);
+    for (std::int64_t u = 0; u < g.columns; ++u) {
+      const auto column = static_cast<double>(u);
+      const double p = line_integral(ellipses, camera.ray_origin_mm(column, v), camera.ray(column, v));
+      all.push_back(static_cast<float>(p + noise * normal(random)));
+    }
+  }
+  return all;
+}
+
+Consistency checked(const CircularScan& claimed, const std::vector<float>& data) {
+  const ScanGeometry g = build_scan(claimed);
+  return check_turning(g, consistency_row(g), data.data());
+}
+
+CircularScan reversed(CircularScan scan) {
+  for (double& angle : scan.angles_rad) angle = -angle;
+  return scan;
+}
+
+CircularScan flipped(CircularScan scan) {
+  scan.mirror_columns = !scan.mirror_columns;
+  return scan;
+}
+
+std::vector<Named> decidable() {
+  CircularScan cone = fan(angles(200, 360), Beam::cone);
+  cone.rows = 9;
+  return {{"fan, full", fan(angles(200, 360))},
+          {"fan, full, few views", fan(angles(60, 360))},
+          {"fan, short", fan(angles(160, 209))},
+          {"fan, over-scan", fan(angles(160, 260))},
+          {"cone, full", cone},
+          {"fan, full, displaced axis", with(fan(angles(200, 360)), 0, 4)},
+          {"fan, full, shifted", with(fan(angles(200, 360)), 9, 0)},
+          {"half-fan", with(fan(angles(300, 360)), 40, 0)}};
+}
+
+TEST(Consistency, SeesWhichWayTheScanTurns) {
+  for (const Named& named : decidable())
+    for (const double noise : {0.0, 0.06}) {  // 5 % of the largest line integral (about 1.3)
+      const std::string name = named.name + " noise " + std::to_string(noise);
+      const std::vector<float> data = sinogram_of(named.scan, phantom, noise);
+      const Consistency right = checked(named.scan, data);
+      EXPECT_EQ(right.verdict, Turning::as_given) << name << ": " << right.message;
+      const Consistency wrong = checked(reversed(named.scan), data);
+      EXPECT_TRUE(wrong.verdict == Turning::backwards || wrong.verdict == Turning::mirrored)
+          << name << ": " << wrong.message;
+      EXPECT_NE(wrong.message.find("mirrored or to turn backwards"), std::string::npos);
+      EXPECT_EQ(checked(flipped(named.scan), data).verdict == Turning::as_given, false) << name;
+    }
+}
+
+// Off the middle of the detector, mirrored frames and a backwards turn are different mistakes.
+TEST(Consistency, TellsMirroredFromBackwardsWhereTheDetectorIsOffCentre) {
+  const CircularScan scan = with(fan(angles(200, 360)), 9, 0);
+  const std::vector<float> data = sinogram_of(scan, phantom, 0.02);
+  const CircularScan mirrored = flipped(scan);  // the same detector, its columns read the other way
+  const std::vector<float> from_mirrored = sinogram_of(mirrored, phantom, 0.02);
+  EXPECT_EQ(checked(scan, from_mirrored).verdict, Turning::mirrored);
+  EXPECT_EQ(checked(reversed(scan), data).verdict, Turning::backwards);
+}
+
+TEST(Consistency, SaysUndecidedRatherThanGuess) {
+  // A disc on the axis looks the same both ways.
+  const CircularScan scan = fan(angles(200, 360));
+  EXPECT_EQ(checked(scan, sinogram_of(scan, {{0, 0, 20, 20, 0, 0.02}}, 0.01)).verdict, Turning::undecided);
+  // Nothing but noise, and nothing at all.
+  EXPECT_EQ(checked(scan, sinogram_of(scan, {}, 1)).verdict, Turning::undecided);
+  EXPECT_EQ(checked(scan, sinogram_of(scan, {}, 0)).verdict, Turning::undecided);
+  // The object drowned in noise: never the wrong answer.
+  EXPECT_NE(checked(scan, sinogram_of(scan, phantom, 5)).verdict, Turning::backwards);
+  // Opposite parallel rays agree whichever way the scan turns; a half turn has none.
+  for (const double range : {180.0, 200.0, 360.0}) {
+    const CircularScan parallel = fan(angles(180, range), Beam::parallel);
+    const std::vector<float> data = sinogram_of(parallel, phantom, 0.02);
+    EXPECT_EQ(checked(parallel, data).verdict, Turning::undecided) << range;
+    EXPECT_EQ(checked(reversed(parallel), data).verdict, Turning::undecided) << range;
+  }
+  // Less than half a turn: no line twice.
+  const CircularScan little = fan(angles(100, 140));
+  const Consistency c = checked(little, sinogram_of(little, phantom));
+  EXPECT_EQ(c.verdict, Turning::undecided);
+  EXPECT_EQ(c.lines, 0);
+}
+
+TEST(Consistency, ScoresAreDifferencesOverVariance) {
+  const CircularScan scan = fan(angles(400, 360));
+  const Consistency c = checked(scan, sinogram_of(scan, phantom));
+  EXPECT_LT(c.as_given, 1e-3);  // interpolation only
+  EXPECT_GT(c.other_way, 20 * c.as_given);
+  EXPECT_NEAR(checked(scan, sinogram_of(scan, {}, 1)).as_given, 1, 0.2);  // unrelated
+}
+
+}  // namespace
+}  // namespace lepus
