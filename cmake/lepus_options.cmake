@@ -18,6 +18,9 @@ set(LEPUS_SANITIZE "" CACHE STRING "Sanitizers to build with, for example addres
 add_library(lepus_build_flags INTERFACE)
 target_compile_options(lepus_build_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off
                                                    $<$<BOOL:${LEPUS_WARNINGS_AS_ERRORS}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(lepus_build_flags INTERFACE -Wno-restrict)  # false alarms on "text" + std::string (GCC bug 105651)
+endif()
 if(LEPUS_SANITIZE)
   target_compile_options(lepus_build_flags INTERFACE -fsanitize=${LEPUS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(lepus_build_flags INTERFACE -fsanitize=${LEPUS_SANITIZE})

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <numbers>
 
 namespace lepus {
@@ -31,8 +32,12 @@ inline Vec3 normalized(Vec3 a) { return a / norm(a); }
 
 struct Matrix3 {
   std::array<double, 9> m{1, 0, 0, 0, 1, 0, 0, 0, 1};
-  constexpr double& operator()(int row, int column) { return m[static_cast<std::size_t>(3 * row + column)]; }
-  constexpr double operator()(int row, int column) const { return m[static_cast<std::size_t>(3 * row + column)]; }
+  constexpr double& operator()(int row, int column) {
+    return m[3 * static_cast<std::size_t>(row) + static_cast<std::size_t>(column)];
+  }
+  constexpr double operator()(int row, int column) const {
+    return m[3 * static_cast<std::size_t>(row) + static_cast<std::size_t>(column)];
+  }
 };
 
 constexpr Vec3 operator*(const Matrix3& a, Vec3 b) {
@@ -71,8 +76,12 @@ constexpr Matrix3 inverse(const Matrix3& a) {
 // A projection matrix: world millimetres (x, y, z, 1) to (u*w, v*w, w). Row-major.
 struct Matrix34 {
   std::array<double, 12> m{};
-  constexpr double& operator()(int row, int column) { return m[static_cast<std::size_t>(4 * row + column)]; }
-  constexpr double operator()(int row, int column) const { return m[static_cast<std::size_t>(4 * row + column)]; }
+  constexpr double& operator()(int row, int column) {
+    return m[4 * static_cast<std::size_t>(row) + static_cast<std::size_t>(column)];
+  }
+  constexpr double operator()(int row, int column) const {
+    return m[4 * static_cast<std::size_t>(row) + static_cast<std::size_t>(column)];
+  }
   friend constexpr bool operator==(const Matrix34&, const Matrix34&) = default;
 };
 
