@@ -28,6 +28,8 @@ struct VolumeWriterOptions {
   std::int64_t provenance_room = 0;  // bytes to keep free in headers that come before the data; 0: a default (64 KiB)
 };
 
+// By the ending of `path`: .mha .mhd .nrrd .nhdr .tif .h5 .raw; "slices/" or "slices/%04d.tif" is a folder of TIFF
+// files. Throws Error(disk) before any work where the target exists (without force) or the disk is too small.
 std::unique_ptr<VolumeWriter> create_volume(const std::filesystem::path& path, const VolumeGrid& grid,
                                             const VolumeWriterOptions& options = {});
 
@@ -35,12 +37,14 @@ class VolumeReader {
 public:
   virtual ~VolumeReader() = default;
   virtual const VolumeGrid& grid() const = 0;
-  virtual std::string format() const = 0;      // "MetaImage"
-  virtual std::string pixel_type() const = 0;  // "float32"
-  virtual std::string provenance() const = 0;  // JSON, or "" where there is none
+  virtual std::string format() const = 0;          // "MetaImage"
+  virtual std::string pixel_type() const = 0;      // "float32"
+  virtual std::string provenance() const = 0;      // JSON on one line, or "" where there is none
+  virtual std::string unit() const { return {}; }  // of the voxel values, "" where the file does not say
   virtual void read(std::int64_t z0, std::int64_t z1, float* slices) const = 0;
 };
 
+// Any of these, also those that other programs wrote; "file.h5:/path" names any 3-D dataset.
 std::unique_ptr<VolumeReader> open_volume(const std::filesystem::path& path);
 
 // Formats this build can write and those it was made without, for messages: {".mha", "MetaImage", true}.

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame readers behind open_frames, one per format, and the class that serves every format whose pixels lie
+// uncompressed in the file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/file.h"
+#include "io/frames.h"
+
+namespace lepus {
+
+// Images that lie in files row after row: raw files, uncompressed TIFF and contiguous HDF5 datasets.
+struct PlainImages {
+  struct Run {  // images one after another in one file
+    std::size_t file = 0;
+    std::int64_t offset = 0;  // of the first pixel, in bytes
+    std::int64_t count = 1;   // images
+    std::string label;        // "scan.h5:/exchange/data"; empty: the name of the file
+    bool alone = false;       // one image in its file: the label is its name
+  };
+  std::vector<std::filesystem::path> files;
+  std::vector<Run> runs;
+  std::int64_t columns = 0, rows = 0;
+  PixelType type = PixelType::u16;
+  bool big_endian = false;
+};
+std::unique_ptr<FrameSource> plain_frames(PlainImages images);
+
+// Fills `count` pixels of host byte order from `offset`.
+void read_pixels(const InputFile& file, std::int64_t offset, std::int64_t count, PixelType type, bool big_endian,
+                 void* out);
+
+enum class TrailingBytes { refuse, ignore };
+std::unique_ptr<FrameSource> open_raw_frames(const std::vector<std::filesystem::path>& files, const RawLayout& layout,
+                                             TrailingBytes trailing = TrailingBytes::refuse);
+std::unique_ptr<FrameSource> open_tiff_frames(const std::vector<std::filesystem::path>& files);
+std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<std::filesystem::path>& files,
+                                              const std::string& dataset);
+
+// Images of (views x columns), one per detector row -> images of (detector rows x columns), one per view.
+std::unique_ptr<FrameSource> frames_from_sinograms(std::unique_ptr<FrameSource> sinograms);
+
+// "stack.tif[3]"
+std::string image_name(const std::string& file, std::int64_t index, bool alone);
+// Throws Error(internal) unless 0 <= row0 <= row1 <= rows of an existing frame.
+void check_band(const FrameSource& source, std::int64_t frame, std::int64_t row0, std::int64_t row1);
+
+// Throws Error(input): `file` does not agree with the first one.
+[[noreturn]] void throw_other_size(const std::string& where, const std::string& expected, const std::string& found,
+                                   const std::string& first);
+
+bool is_tiff_name(const std::filesystem::path& path);  // .tif, .tiff, .btf, .tf8
+bool is_hdf5_name(const std::filesystem::path& path);  // .h5, .hdf5, .hdf, .nxs
+bool is_raw_name(const std::filesystem::path& path);   // .raw, .bin, .dat, .img, .vol
+
+}  // namespace lepus

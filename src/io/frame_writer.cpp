@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// create_frames: what a scanner would write, as TIFF files, a TIFF stack, an HDF5 dataset or a raw file.
+#include <algorithm>
+
+#include "core/format.h"
+#include "io/file.h"
+#include "io/frame_sources.h"
+#include "io/pixels.h"
+#include "io/stack.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+std::optional<NumberPlace> find_number(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const std::size_t percent = name.find('%');
+  if (percent == std::string::npos) return std::nullopt;
+  std::size_t end = percent + 1;
+  int width = 0;
+  while (end < name.size() && name[end] >= '0' && name[end] <= '9' && width < 100)
+    width = 10 * width + name[end++] - '0';
+  if (end >= name.size() || name[end] != 'd' || width > 18) return std::nullopt;
+  return NumberPlace{name.substr(0, percent), name.substr(end + 1), width};
+}
+
+fs::path numbered(const fs::path& pattern, const NumberPlace& place, std::int64_t index) {
+  return pattern.parent_path() / (place.prefix + format("{:0{}}", index, std::max(place.width, 1)) + place.suffix);
+}
+
+namespace {
+
+class StackFrames final : public FrameWriter {
+public:
+  StackFrames(std::unique_ptr<StackWriter> stack, std::int64_t frames, std::string where)
+      : stack_(std::move(stack)), frames_(frames), where_(std::move(where)) {}
+
+  void write(const void* pixels) override {
+    if (!stack_ || written_ == frames_) fail(format("more than {} frames", frames_));
+    try {
+      stack_->append(pixels, 1);
+    } catch (...) {
+      stack_.reset();
+      throw;
+    }
+    ++written_;
+  }
+  void finish() override {
+    if (!stack_ || written_ != frames_) fail(format("finished after {} of {} frames", written_, frames_));
+    stack_->finish({});
+    stack_.reset();
+  }
+
+private:
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(
+        ErrorKind::internal,
+        {.what = "another number of frames than announced", .where = where_, .why = why, .hint = "report this"});
+  }
+  std::unique_ptr<StackWriter> stack_;
+  std::int64_t frames_, written_ = 0;
+  std::string where_;
+};
+
+}  // namespace
+
+std::unique_ptr<FrameWriter> create_frames(const fs::path& path, const FrameWriterOptions& options) {
+  StackTarget target;
+  target.path = path;
+  target.shape = {.columns = options.columns, .rows = options.rows, .images = options.frames, .type = options.type};
+  target.force = options.force;
+  if (!checked_product(options.columns, options.rows, options.frames, bytes_per_pixel(options.type)))
+    throw Error(ErrorKind::usage,
+                {.what = "impossible frames",
+                 .where = path.string(),
+                 .why = format("{} frames of {} x {} pixels", options.frames, options.columns, options.rows),
+                 .hint = "give positive sizes"});
+  std::unique_ptr<StackWriter> stack;
+  if (is_tiff_name(path)) {
+    stack = find_number(path) ? create_tiff_folder(target) : create_tiff_stack(target);
+  } else if (is_hdf5_name(path)) {
+    stack = create_hdf5_stack(target, options.dataset.empty() ? "/exchange/data" : options.dataset);
+  } else if (is_raw_name(path)) {
+    stack = create_raw_stack(target);
+  } else {
+    throw Error(ErrorKind::unsupported,
+                {.what = "unknown kind of frame file",
+                 .where = path.string(),
+                 .why = format("the ending '{}' is none of .tif .h5 .raw", path.extension().string()),
+                 .hint = "choose a name with one of these endings"});
+  }
+  return std::make_unique<StackFrames>(std::move(stack), options.frames, path.string());
+}
+
+}  // namespace lepus

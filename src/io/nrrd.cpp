@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// NRRD volumes: .nrrd (header and data in one file) and .nhdr (data in a .raw beside it), float32 little-endian when
+// written; any integer or float type, either byte order, encoding raw when read. https://teem.sourceforge.net/nrrd
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/format.h"
+#include "io/file.h"
+#include "io/frame_sources.h"
+#include "io/header_text.h"
+#include "io/json_text.h"
+#include "io/stack.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string provenance_key = "lepus_provenance";
+const std::string unit_key = "lepus_value_unit";
+
+// Values of key/value pairs write a newline as \n and a backslash as \\ (section 4.2 of the format).
+std::string escaped(const std::string& value) {
+  std::string result;
+  for (const char c : value) {
+    if (c == '\\')
+      result += "\\\\";
+    else if (c == '\n')
+      result += "\\n";
+    else
+      result += c;
+  }
+  return result;
+}
+
+std::string unescaped(std::string_view value) {
+  std::string result;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (value[i] == '\\' && i + 1 < value.size()) {
+      ++i;
+      result += value[i] == 'n' ? '\n' : value[i];
+    } else {
+      result += value[i];
+    }
+  }
+  return result;
+}
+
+class NrrdWriter final : public StackWriter {
+public:
+  NrrdWriter(const StackTarget& target, std::int64_t room)
+      : target_(target), detached_(lower_extension(target.path) == ".nhdr"), room_(detached_ ? 0 : room) {
+    const VolumeGrid& grid = *target.text.grid;
+    const fs::path data_path = fs::path(target.path).replace_extension(".raw");
+    start_ = format(
+        "NRRD0005\n# written by lepus; origin and directions in millimetres, the rotation axis is z\n"
+        "type: float\ndimension: 3\nspace: 3D-right-handed\nsizes: {} {} {}\n"
+        "space directions: ({},0,0) (0,{},0) (0,0,{})\nkinds: domain domain domain\nendian: little\nencoding: raw\n"
+        "space origin: ({})\nspace units: \"mm\" \"mm\" \"mm\"\n",
+        grid.nx, grid.ny, grid.nz, grid.step_mm.x, grid.step_mm.y, grid.step_mm.z, joined(grid.origin_mm, ","));
+    if (detached_) start_ += format("data file: {}\n", data_path.filename().string());
+    start_ += format("{}:={}\n", unit_key, escaped(target.text.unit));
+    header_ = std::make_unique<PartialFile>(target.path, target.force, detached_ ? 0 : target.shape.bytes() + room_);
+    if (detached_) data_ = std::make_unique<PartialFile>(data_path, target.force, target.shape.bytes());
+    if (!detached_) header_->append(start_ + padding(room_) + "\n");
+  }
+
+  void append(const void* pixels, std::int64_t images) override {
+    (detached_ ? *data_ : *header_).append(pixels, images * target_.shape.image_bytes());
+  }
+
+  void finish(const std::string& provenance) override {
+    const std::string line = provenance.empty() ? "" : format("{}:={}\n", provenance_key, escaped(provenance));
+    const std::int64_t left = room_ - static_cast<std::int64_t>(line.size());
+    std::unique_ptr<PartialFile> side_car;
+    if (detached_) {
+      header_->append(start_ + line + "\n");
+    } else if (left >= 0 && left != 1) {  // a comment takes at least "#\n"
+      const std::string header = start_ + line + padding(left) + "\n";
+      header_->write(0, header.data(), static_cast<std::int64_t>(header.size()));
+    } else if (!provenance.empty()) {
+      side_car = std::make_unique<PartialFile>(side_car_of(target_.path), target_.force, 0);
+      side_car->append(provenance_side_car(provenance));
+      side_car->close();
+    }
+    header_->close();
+    if (data_) data_->commit();
+    if (side_car) side_car->commit();
+    header_->commit();
+  }
+
+private:
+  static std::string padding(std::int64_t bytes) {
+    return bytes == 0 ? std::string() : "#" + std::string(static_cast<std::size_t>(bytes - 2), ' ') + "\n";
+  }
+
+  StackTarget target_;
+  bool detached_;
+  std::int64_t room_;
+  std::string start_;
+  std::unique_ptr<PartialFile> header_, data_;
+};
+
+struct Header {
+  std::map<std::string, std::string> fields, values;  // "field: description" and "key:=value"
+  std::int64_t bytes = 0;
+  std::string get(const std::string& field) const {
+    const auto found = fields.find(field);
+    return found == fields.end() ? std::string() : found->second;
+  }
+  std::string first_of(std::initializer_list<const char*> names) const {
+    for (const char* name : names)
+      if (fields.count(name) != 0) return get(name);
+    return {};
+  }
+};
+
+Header parse_header(const InputFile& file) {
+  constexpr std::int64_t limit = std::int64_t{64} << 20;
+  Header header;
+  std::string text;
+  std::size_t at = 0;
+  bool first = true;
+  while (true) {
+    const std::size_t end = text.find('\n', at);
+    const std::int64_t have = static_cast<std::int64_t>(text.size());
+    const bool all = have >= std::min(file.size(), limit);
+    if (end == std::string::npos && !all) {
+      const std::int64_t more = std::min({std::max<std::int64_t>(have, 4096), file.size() - have, limit - have});
+      text.resize(static_cast<std::size_t>(have + more));
+      file.read(have, text.data() + have, more);
+      continue;
+    }
+    if (end == std::string::npos && at >= text.size()) break;  // a detached header may end without an empty line
+    std::string_view line = std::string_view(text).substr(at, end == std::string::npos ? end : end - at);
+    at = end == std::string::npos ? text.size() : end + 1;
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (first) {
+      if (!line.starts_with("NRRD000")) throw_bad_header(file.path(), "it does not begin with NRRD000");
+      first = false;
+      continue;
+    }
+    if (line.empty()) break;
+    if (line.front() == '#') continue;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos)
+      throw_bad_header(file.path(), format("line '{}' is not 'field: value'", line.substr(0, 60)));
+    if (line.substr(colon).starts_with(":=")) {
+      header.values[unescaped(line.substr(0, colon))] = unescaped(line.substr(colon + 2));
+    } else {
+      header.fields[lower_case(std::string(trimmed(line.substr(0, colon))))] =
+          std::string(trimmed(line.substr(colon + 1)));
+    }
+  }
+  if (first) throw_bad_header(file.path(), "it does not begin with NRRD000");
+  header.bytes = static_cast<std::int64_t>(at);
+  return header;
+}
+
+PixelType type_of(const Header& header, const fs::path& path) {
+  static const std::map<std::string, PixelType> types{{"signed char", PixelType::i8},
+                                                      {"int8", PixelType::i8},
+                                                      {"int8_t", PixelType::i8},
+                                                      {"uchar", PixelType::u8},
+                                                      {"unsigned char", PixelType::u8},
+                                                      {"uint8", PixelType::u8},
+                                                      {"uint8_t", PixelType::u8},
+                                                      {"short", PixelType::i16},
+                                                      {"short int", PixelType::i16},
+                                                      {"signed short", PixelType::i16},
+                                                      {"signed short int", PixelType::i16},
+                                                      {"int16", PixelType::i16},
+                                                      {"int16_t", PixelType::i16},
+                                                      {"ushort", PixelType::u16},
+                                                      {"unsigned short", PixelType::u16},
+                                                      {"unsigned short int", PixelType::u16},
+                                                      {"uint16", PixelType::u16},
+                                                      {"uint16_t", PixelType::u16},
+                                                      {"int", PixelType::i32},
+                                                      {"signed int", PixelType::i32},
+                                                      {"int32", PixelType::i32},
+                                                      {"int32_t", PixelType::i32},
+                                                      {"uint", PixelType::u32},
+                                                      {"unsigned int", PixelType::u32},
+                                                      {"uint32", PixelType::u32},
+                                                      {"uint32_t", PixelType::u32},
+                                                      {"float", PixelType::f32},
+                                                      {"double", PixelType::f64}};
+  const std::string name = header.get("type");
+  if (name.empty()) throw_bad_header(path, "type is missing");
+  const auto found = types.find(name);
+  if (found == types.end()) throw_unsupported_header(path, format("type: {}", name), "convert it to float");
+  return found->second;
+}
+
+// "(1,0,0) (0,1,0) none" -> vectors, an empty one for none.
+std::vector<std::vector<double>> parse_vectors(const std::string& text, const std::string& key, const fs::path& path) {
+  std::vector<std::vector<double>> vectors;
+  std::string_view rest = trimmed(text);
+  while (!rest.empty()) {
+    if (rest.starts_with("none")) {
+      vectors.emplace_back();
+      rest = trimmed(rest.substr(4));
+      continue;
+    }
+    const std::size_t close = rest.find(')');
+    if (rest.front() != '(' || close == std::string_view::npos)
+      throw_bad_header(path, format("{} is not a list of vectors", key));
+    std::string inner(rest.substr(1, close - 1));
+    std::replace(inner.begin(), inner.end(), ',', ' ');
+    vectors.push_back(parse_numbers(inner, key, path));
+    rest = trimmed(rest.substr(close + 1));
+  }
+  return vectors;
+}
+
+VolumeGrid grid_of(const Header& header, const fs::path& path) {
+  const auto sizes = parse_integers(header.get("sizes"), "sizes", path);
+  const std::size_t n = sizes.size();
+  if (n < 2 || n > 3) throw_unsupported_header(path, format("{} axes", n), "lepus reads 2-D and 3-D images");
+  VolumeGrid grid{.nx = sizes[0], .ny = sizes[1], .nz = n > 2 ? sizes[2] : 1, .origin_mm = {}, .step_mm = {1, 1, 1}};
+  double* const step[] = {&grid.step_mm.x, &grid.step_mm.y, &grid.step_mm.z};
+  double* const origin[] = {&grid.origin_mm.x, &grid.origin_mm.y, &grid.origin_mm.z};
+  const std::string directions = header.get("space directions");
+  if (!directions.empty()) {
+    const auto vectors = parse_vectors(directions, "space directions", path);
+    if (vectors.size() != n) throw_bad_header(path, "space directions has another number of vectors than sizes");
+    for (std::size_t i = 0; i < n; ++i) {
+      if (vectors[i].empty()) continue;
+      if (vectors[i].size() != n) throw_bad_header(path, "a space direction has another number of values than sizes");
+      double length = 0;
+      for (const double v : vectors[i]) length += std::abs(v);
+      if (!(length - std::abs(vectors[i][i]) <= 1e-6 * length))
+        throw_unsupported_header(path, format("space directions: {}: the axes are turned", directions),
+                                 "resample the volume onto the x, y and z axes");
+      *step[i] = vectors[i][i];
+    }
+  } else if (const auto spacings = parse_numbers(header.get("spacings"), "spacings", path); !spacings.empty()) {
+    if (spacings.size() != n) throw_bad_header(path, "spacings has another number of values than sizes");
+    for (std::size_t i = 0; i < n; ++i)
+      if (std::isfinite(spacings[i])) *step[i] = spacings[i];  // "nan": unknown
+  }
+  const std::string origin_text = header.get("space origin");
+  if (!origin_text.empty()) {
+    const auto vectors = parse_vectors(origin_text, "space origin", path);
+    if (vectors.size() != 1 || vectors[0].size() != n) throw_bad_header(path, "space origin is not one vector");
+    for (std::size_t i = 0; i < n; ++i) *origin[i] = vectors[0][i];
+  } else if (const auto minima = parse_numbers(header.first_of({"axis mins", "axismins"}), "axis mins", path);
+             minima.size() == n) {
+    for (std::size_t i = 0; i < n; ++i)
+      if (std::isfinite(minima[i])) *origin[i] = minima[i];
+  }
+  return grid;
+}
+
+}  // namespace
+
+std::unique_ptr<StackWriter> create_nrrd(const StackTarget& target, std::int64_t provenance_room) {
+  return std::make_unique<NrrdWriter>(target, std::max<std::int64_t>(provenance_room, 2));
+}
+
+std::unique_ptr<VolumeReader> open_nrrd(const fs::path& path) {
+  const InputFile file(path);
+  Header header = parse_header(file);
+  const std::string encoding = lower_case(header.get("encoding"));
+  if (encoding != "raw")
+    throw_unsupported_header(path, format("encoding: {}", encoding), "write it with encoding raw (unu save -e raw)");
+  const PixelType type = type_of(header, path);
+  const VolumeGrid grid = grid_of(header, path);
+  check_grid(grid, type, path);
+  const std::string endian = lower_case(header.get("endian"));
+  if (bytes_per_pixel(type) > 1 && endian != "little" && endian != "big")
+    throw_bad_header(path, format("endian is '{}', expected little or big", endian));
+
+  const std::string data_name = header.first_of({"data file", "datafile"});
+  if (data_name.starts_with("LIST") || data_name.find('%') != std::string::npos)
+    throw_unsupported_header(path, format("data file: {}", data_name), "join the slices into one file");
+  const fs::path data_path = data_name.empty() ? path : beside(path, data_name);
+  std::int64_t offset = data_name.empty() ? header.bytes : 0;
+  if (!header.first_of({"line skip", "lineskip"}).empty() && header.first_of({"line skip", "lineskip"}) != "0")
+    throw_unsupported_header(path, "line skip", "use byte skip");
+  const auto skip = parse_integers(header.first_of({"byte skip", "byteskip"}), "byte skip", path);
+  if (!skip.empty()) {
+    const std::int64_t size = InputFile(data_path).size();
+    const std::int64_t data = grid.voxels() * bytes_per_pixel(type);
+    if (skip.size() != 1 || skip[0] < -1 || skip[0] > size) throw_bad_header(path, "byte skip is impossible");
+    if (skip[0] == -1 && size < data)
+      throw_bad_header(path, format("expected {} bytes of voxels, the file has {}", data, size));
+    offset = skip[0] == -1 ? size - data : offset + skip[0];
+  }
+  std::string provenance = header.values[provenance_key];
+  if (provenance.empty()) provenance = read_provenance_side_car(side_car_of(path));
+  if (!is_json(provenance)) provenance.clear();
+  const RawLayout layout{.columns = grid.nx,
+                         .rows = grid.ny,
+                         .frames_per_file = grid.nz,
+                         .type = type,
+                         .header_bytes = offset,
+                         .big_endian = endian == "big"};
+  return volume_of_frames(open_raw_frames({data_path}, layout, TrailingBytes::ignore),
+                          {.grid = grid, .format = "NRRD", .unit = header.values[unit_key], .provenance = provenance});
+}
+
+}  // namespace lepus

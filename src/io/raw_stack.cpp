@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Raw files with a JSON side-car: pixels, little-endian, and nothing else; "volume.raw" is described by
+// "volume.raw.json".
+#include "io/file.h"
+#include "io/frame_sources.h"
+#include "io/json_text.h"
+#include "io/stack.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+namespace {
+
+class RawStack final : public StackWriter {
+public:
+  explicit RawStack(const StackTarget& target)
+      : target_(target),
+        data_(target.path, target.force, target.shape.bytes()),
+        side_car_(side_car_of(target.path), target.force, 0) {}
+
+  void append(const void* pixels, std::int64_t images) override {
+    data_.append(pixels, images * target_.shape.image_bytes());
+  }
+
+  void finish(const std::string& provenance) override {
+    side_car_.append(to_json({.shape = target_.shape,
+                              .text = target_.text,
+                              .header_bytes = 0,
+                              .big_endian = false,
+                              .provenance = provenance},
+                             true));
+    side_car_.close();
+    data_.commit();
+    side_car_.commit();
+  }
+
+private:
+  StackTarget target_;
+  PartialFile data_, side_car_;
+};
+
+}  // namespace
+
+std::unique_ptr<StackWriter> create_raw_stack(const StackTarget& target) { return std::make_unique<RawStack>(target); }
+
+std::unique_ptr<VolumeReader> open_raw_volume(const fs::path& path) {
+  const RawLayout layout = read_raw_layout(path);
+  const fs::path side_car = side_car_of(path);
+  const StackDescription d = stack_from_json(read_text_file(side_car, std::int64_t{256} << 20), side_car.string());
+  VolumeGrid grid{
+      .nx = layout.columns, .ny = layout.rows, .nz = layout.frames_per_file, .origin_mm = {}, .step_mm = {1, 1, 1}};
+  if (d.text.grid) grid = *d.text.grid;
+  return volume_of_frames(open_raw_frames({path}, layout),
+                          {.grid = grid, .format = "raw", .unit = d.text.unit, .provenance = d.provenance});
+}
+
+}  // namespace lepus

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What frame files and volume files have in common: a stack of equal images, written one after another into a file that
+// gets its final name at the end. FrameWriter and VolumeWriter are thin layers over these, one factory per format.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "io/frames.h"
+#include "io/volume_file.h"
+
+namespace lepus {
+
+struct StackShape {
+  std::int64_t columns = 0, rows = 0, images = 0;
+  PixelType type = PixelType::f32;
+  std::int64_t image_bytes() const { return columns * rows * bytes_per_pixel(type); }
+  std::int64_t bytes() const { return image_bytes() * images; }
+};
+
+// What a file says about its pixels: a volume has a grid, frames have none.
+struct StackText {
+  std::optional<VolumeGrid> grid;
+  std::string unit;
+};
+
+class StackWriter {
+public:
+  virtual ~StackWriter() = default;  // without finish() nothing stays
+  virtual void append(const void* pixels, std::int64_t images) = 0;
+  virtual void finish(const std::string& provenance) = 0;  // one line of JSON, or ""
+};
+
+struct StackTarget {
+  std::filesystem::path path;
+  StackShape shape;
+  StackText text;
+  bool force = false;
+  std::int64_t big_tiff_above = 3'900'000'000;  // bytes; below 2^32 by what the directories may take
+};
+
+inline constexpr std::int64_t default_provenance_room = 64 << 10;
+
+std::unique_ptr<StackWriter> create_tiff_stack(const StackTarget& target);
+std::unique_ptr<StackWriter> create_tiff_folder(const StackTarget& target);  // path has a %04d
+std::unique_ptr<StackWriter> create_hdf5_stack(const StackTarget& target, const std::string& dataset);
+std::unique_ptr<StackWriter> create_raw_stack(const StackTarget& target);
+std::unique_ptr<StackWriter> create_meta_image(const StackTarget& target, std::int64_t provenance_room);
+std::unique_ptr<StackWriter> create_nrrd(const StackTarget& target, std::int64_t provenance_room);
+
+// A reader of volumes is a source of frames (the slices) and what the file says about them.
+struct VolumeInfo {
+  VolumeGrid grid;
+  std::string format, unit, provenance;
+};
+std::unique_ptr<VolumeReader> volume_of_frames(std::unique_ptr<FrameSource> slices, VolumeInfo info);
+
+std::unique_ptr<VolumeReader> open_meta_image(const std::filesystem::path& path);
+std::unique_ptr<VolumeReader> open_nrrd(const std::filesystem::path& path);
+std::unique_ptr<VolumeReader> open_tiff_volume(const std::filesystem::path& path);
+std::unique_ptr<VolumeReader> open_tiff_folder(const std::filesystem::path& path);
+std::unique_ptr<VolumeReader> open_hdf5_volume(const std::filesystem::path& path, const std::string& dataset);
+std::unique_ptr<VolumeReader> open_raw_volume(const std::filesystem::path& path);
+
+// "slices/%04d.tif" -> "slices/0017.tif"; find_number says whether there is such a place.
+struct NumberPlace {
+  std::string prefix, suffix;  // of the file name
+  int width = 0;
+};
+std::optional<NumberPlace> find_number(const std::filesystem::path& path);
+std::filesystem::path numbered(const std::filesystem::path& pattern, const NumberPlace& place, std::int64_t index);
+
+}  // namespace lepus

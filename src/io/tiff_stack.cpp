@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes TIFF: pixels first, all pages one after another, and the directories at the end, when the description of the
+// first page is known. One file for the stack, or one per image. BigTIFF where 32-bit offsets might not do.
+// https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf, https://www.awaresystems.be/imaging/tiff/bigtiff.html
+#include <cmath>
+#include <cstring>
+
+#include "core/format.h"
+#include "io/file.h"
+#include "io/json_text.h"
+#include "io/stack.h"
+#include "io/tiff_file.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t data_start = 16;  // after either header
+
+template <class T>
+void put(std::string& bytes, T value) {
+  char raw[sizeof value];
+  std::memcpy(raw, &value, sizeof value);
+  bytes.append(raw, sizeof value);
+}
+
+// One directory under construction: entries of 12 (classic) or 20 bytes (BigTIFF), in the order of their tags.
+class Directory {
+public:
+  explicit Directory(bool big) : big_(big) {}
+  void add_short(std::uint16_t tag, std::uint16_t value) { add(tag, 3, 1, value); }
+  void add_long(std::uint16_t tag, std::int64_t value) { add(tag, 4, 1, static_cast<std::uint64_t>(value)); }
+  void add_offset(std::uint16_t tag, std::int64_t value) {
+    add(tag, big_ ? 16 : 4, 1, static_cast<std::uint64_t>(value));
+  }
+  // Values too long for the entry lie at `offset` in the file.
+  void add_stored(std::uint16_t tag, std::uint16_t type, std::int64_t count, std::int64_t offset) {
+    add(tag, type, static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(offset));
+  }
+  // 8 bytes of a rational fit into an entry of BigTIFF.
+  void add_rational(std::uint16_t tag, std::uint32_t numerator, std::uint32_t denominator, std::int64_t offset) {
+    add(tag, 5, 1, big_ ? numerator | std::uint64_t{denominator} << 32 : static_cast<std::uint64_t>(offset));
+  }
+  std::string bytes(std::int64_t next) const {
+    std::string result;
+    if (big_)
+      put(result, std::uint64_t{count_});
+    else
+      put(result, static_cast<std::uint16_t>(count_));
+    result += entries_;
+    if (big_)
+      put(result, static_cast<std::uint64_t>(next));
+    else
+      put(result, static_cast<std::uint32_t>(next));
+    return result;
+  }
+
+private:
+  void add(std::uint16_t tag, std::uint16_t type, std::uint64_t count, std::uint64_t value) {
+    put(entries_, tag);
+    put(entries_, type);
+    if (big_) {
+      put(entries_, count);
+      put(entries_, value);
+    } else {
+      put(entries_, static_cast<std::uint32_t>(count));
+      put(entries_, static_cast<std::uint32_t>(value));
+    }
+    ++count_;
+  }
+  bool big_;
+  std::uint16_t count_ = 0;
+  std::string entries_;
+};
+
+struct Rational {
+  std::uint32_t numerator = 0, denominator = 1;
+};
+
+// Pixels per centimetre, to nine digits; zero where it cannot be written.
+Rational resolution(double step_mm) {
+  const double value = 10 / std::abs(step_mm);
+  if (!(value > 1e-9) || !(value < 4e9)) return {};
+  double denominator = 1;
+  while (denominator < 1e9 && value * denominator * 10 < 4e9) denominator *= 10;
+  return {static_cast<std::uint32_t>(std::llround(value * denominator)), static_cast<std::uint32_t>(denominator)};
+}
+
+std::uint16_t sample_format(PixelType type) {
+  switch (type) {
+    case PixelType::f32:
+    case PixelType::f64:
+      return 3;
+    case PixelType::i8:
+    case PixelType::i16:
+    case PixelType::i32:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+void require_libtiff([[maybe_unused]] const fs::path& path) {
+#ifndef LEPUS_HAVE_TIFF
+  // Writing needs no library; but a lepus that cannot read its own files back would surprise more than it helps.
+  throw_missing_library("TIFF", "libtiff-dev", path.string());
+#endif
+}
+
+class TiffStack final : public StackWriter {
+public:
+  explicit TiffStack(const StackTarget& target)
+      : target_(target),
+        big_(target.shape.bytes() + target.shape.images * 300 > target.big_tiff_above),
+        file_(target.path, target.force, target.shape.bytes() + target.shape.images * 300) {
+    std::string header = "II";
+    put(header, static_cast<std::uint16_t>(big_ ? 43 : 42));
+    if (big_) put(header, std::uint32_t{8});  // offsets of 8 bytes
+    header.resize(data_start);
+    file_.append(header);
+  }
+
+  void append(const void* pixels, std::int64_t images) override {
+    file_.append(pixels, images * target_.shape.image_bytes());
+  }
+
+  void finish(const std::string& provenance) override {
+    complete(target_.text.grid ? to_json({.shape = target_.shape,
+                                          .text = target_.text,
+                                          .header_bytes = data_start,
+                                          .big_endian = false,
+                                          .provenance = provenance},
+                                         false)
+                               : std::string());
+    commit();
+  }
+
+  // Writes the directories and closes the file, which keeps its temporary name.
+  void complete(const std::string& description) {
+    align();
+    const std::int64_t description_at = file_.end();
+    if (!description.empty()) file_.append(description.c_str(), static_cast<std::int64_t>(description.size()) + 1);
+    align();
+    Rational across, down;
+    if (target_.text.grid) {
+      across = resolution(target_.text.grid->step_mm.x);
+      down = resolution(target_.text.grid->step_mm.y);
+    }
+    const std::int64_t resolution_at = file_.end();
+    std::string rationals;
+    for (const std::uint32_t part : {across.numerator, across.denominator, down.numerator, down.denominator})
+      put(rationals, part);
+    file_.append(rationals);
+
+    const std::int64_t first = file_.end();
+    std::string directories;
+    for (std::int64_t page = 0; page < target_.shape.images; ++page) {
+      Directory directory(big_);
+      directory.add_long(256, target_.shape.columns);
+      directory.add_long(257, target_.shape.rows);
+      directory.add_short(258, static_cast<std::uint16_t>(8 * bytes_per_pixel(target_.shape.type)));
+      directory.add_short(259, 1);  // no compression
+      directory.add_short(262, 1);  // zero is black
+      if (page == 0 && !description.empty())
+        directory.add_stored(270, 2, static_cast<std::int64_t>(description.size()) + 1, description_at);
+      directory.add_offset(273, data_start + page * target_.shape.image_bytes());
+      directory.add_short(277, 1);
+      directory.add_long(278, target_.shape.rows);
+      directory.add_offset(279, target_.shape.image_bytes());
+      if (across.numerator > 0 && down.numerator > 0) {
+        directory.add_rational(282, across.numerator, across.denominator, resolution_at);
+        directory.add_rational(283, down.numerator, down.denominator, resolution_at + 8);
+        directory.add_short(296, 3);  // per centimetre
+      }
+      directory.add_short(339, sample_format(target_.shape.type));
+      const auto length = static_cast<std::int64_t>(directory.bytes(0).size());
+      const std::int64_t here = first + static_cast<std::int64_t>(directories.size());
+      const std::int64_t padded = (length + 7) / 8 * 8;
+      std::string bytes = directory.bytes(page + 1 < target_.shape.images ? here + padded : 0);
+      bytes.resize(static_cast<std::size_t>(padded));
+      directories += bytes;
+    }
+    file_.append(directories);
+    std::string pointer;
+    if (big_)
+      put(pointer, static_cast<std::uint64_t>(first));
+    else
+      put(pointer, static_cast<std::uint32_t>(first));
+    file_.write(big_ ? 8 : 4, pointer.data(), static_cast<std::int64_t>(pointer.size()));
+    file_.close();
+  }
+  void commit() { file_.commit(); }
+
+private:
+  void align() { file_.append(std::string(static_cast<std::size_t>((8 - file_.end() % 8) % 8), '\0')); }
+
+  StackTarget target_;
+  bool big_;
+  PartialFile file_;
+};
+
+// One file per image; all get their final names together. Geometry and provenance are in a JSON file beside them.
+class TiffFolder final : public StackWriter {
+public:
+  explicit TiffFolder(const StackTarget& target) : target_(target), place_(*find_number(target.path)) {
+    const fs::path folder = target.path.parent_path();
+    std::error_code code;
+    if (!folder.empty() && !fs::exists(folder, code)) {
+      if (!fs::create_directories(folder, code) || code)
+        throw Error(ErrorKind::disk, {.what = "cannot make the folder",
+                                      .where = folder.string(),
+                                      .why = code.message(),
+                                      .hint = "check the permissions of the folder above"});
+      made_ = folder;
+    }
+    try {
+      for (std::int64_t k = 0; k < target.shape.images; ++k)
+        check_target(numbered(target.path, place_, k), target.force);
+      const fs::path beyond = numbered(target.path, place_, target.shape.images);
+      if (fs::exists(beyond, code))
+        throw Error(ErrorKind::disk,
+                    {.what = "folder holds more images than would be written",
+                     .where = beyond.string(),
+                     .why = format("{} are to be written; the rest would stay among them", target.shape.images),
+                     .hint = "remove the old images first"});
+      check_free_space(target.path, target.shape.bytes() + target.shape.images * 512);
+      if (target.text.grid) side_car_ = std::make_unique<PartialFile>(side_car(), target.force, 0);
+    } catch (...) {
+      remove_folder();
+      throw;
+    }
+  }
+  ~TiffFolder() override {
+    images_.clear();
+    side_car_.reset();
+    if (!finished_) remove_folder();
+  }
+
+  void append(const void* pixels, std::int64_t images) override {
+    const auto* from = static_cast<const char*>(pixels);
+    for (std::int64_t k = 0; k < images; ++k, from += target_.shape.image_bytes()) {
+      StackTarget one = target_;
+      one.path = numbered(target_.path, place_, static_cast<std::int64_t>(images_.size()));
+      one.shape.images = 1;
+      images_.push_back(std::make_unique<TiffStack>(one));
+      images_.back()->append(from, 1);
+      images_.back()->complete({});
+    }
+  }
+
+  void finish(const std::string& provenance) override {
+    if (side_car_) {
+      side_car_->append(to_json({.shape = target_.shape,
+                                 .text = target_.text,
+                                 .header_bytes = 0,
+                                 .big_endian = false,
+                                 .provenance = provenance},
+                                true));
+      side_car_->close();
+    }
+    for (const auto& image : images_) image->commit();
+    if (side_car_) side_car_->commit();
+    finished_ = true;
+  }
+
+private:
+  fs::path side_car() const { return target_.path.parent_path() / (place_.prefix + "volume.json"); }
+  void remove_folder() noexcept {
+    std::error_code code;
+    if (!made_.empty()) fs::remove(made_, code);  // only where it is empty
+  }
+
+  StackTarget target_;
+  NumberPlace place_;
+  fs::path made_;
+  std::vector<std::unique_ptr<TiffStack>> images_;
+  std::unique_ptr<PartialFile> side_car_;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<StackWriter> create_tiff_stack(const StackTarget& target) {
+  require_libtiff(target.path);
+  return std::make_unique<TiffStack>(target);
+}
+
+std::unique_ptr<StackWriter> create_tiff_folder(const StackTarget& target) {
+  require_libtiff(target.path);
+  return std::make_unique<TiffFolder>(target);
+}
+
+}  // namespace lepus

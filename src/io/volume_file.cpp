@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// create_volume and open_volume: which format a name asks for; slabs in order.
+#include "io/volume_file.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/format.h"
+#include "io/file.h"
+#include "io/frame_sources.h"
+#include "io/json_text.h"
+#include "io/pixels.h"
+#include "io/stack.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+namespace {
+
+#ifdef LEPUS_HAVE_TIFF
+constexpr bool have_tiff = true;
+#else
+constexpr bool have_tiff = false;
+#endif
+#ifdef LEPUS_HAVE_HDF5
+constexpr bool have_hdf5 = true;
+#else
+constexpr bool have_hdf5 = false;
+#endif
+
+class SlabWriter final : public VolumeWriter {
+public:
+  SlabWriter(std::unique_ptr<StackWriter> stack, const VolumeGrid& grid, std::string where)
+      : stack_(std::move(stack)), grid_(grid), where_(std::move(where)) {}
+
+  void write(std::int64_t z0, std::int64_t z1, const float* slices) override {
+    if (!stack_ || z0 != next_ || z1 < z0 || z1 > grid_.nz)
+      fail(format("slices [{}, {}) came after {} of {}", z0, z1, next_, grid_.nz));
+    try {
+      stack_->append(slices, z1 - z0);
+    } catch (...) {
+      stack_.reset();  // the partial files go now, not when the writer does
+      throw;
+    }
+    next_ = z1;
+  }
+
+  void finish(const std::string& provenance) override {
+    if (!stack_ || next_ != grid_.nz) fail(format("finished after {} of {} slices", next_, grid_.nz));
+    stack_->finish(one_line_json(provenance));
+    stack_.reset();
+  }
+
+private:
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(ErrorKind::internal,
+                {.what = "volume written out of order", .where = where_, .why = why, .hint = "report this"});
+  }
+
+  std::unique_ptr<StackWriter> stack_;
+  VolumeGrid grid_;
+  std::string where_;
+  std::int64_t next_ = 0;
+};
+
+// "scan.h5:/entry/data" -> file and dataset.
+std::pair<fs::path, std::string> split_dataset(const fs::path& path) {
+  const std::string text = path.string();
+  const std::size_t colon = text.rfind(":/");
+  if (colon == std::string::npos || !is_hdf5_name(text.substr(0, colon))) return {path, ""};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+bool names_folder(const fs::path& path) {
+  const std::string text = path.string();
+  return !text.empty() && text.back() == '/';
+}
+
+[[noreturn]] void throw_unknown_ending(const fs::path& path) {
+  std::string known;
+  for (const VolumeFormat& f : volume_formats()) known += (known.empty() ? "" : " ") + f.ending;
+  throw Error(ErrorKind::unsupported, {.what = "unknown kind of volume file",
+                                       .where = path.string(),
+                                       .why = format("the ending '{}' is none of {}", path.extension().string(), known),
+                                       .hint = "choose a name with one of these endings"});
+}
+
+void check(const VolumeGrid& grid, const fs::path& path) {
+  const bool finite = std::isfinite(grid.origin_mm.x) && std::isfinite(grid.origin_mm.y) &&
+                      std::isfinite(grid.origin_mm.z) && std::isfinite(grid.step_mm.x) &&
+                      std::isfinite(grid.step_mm.y) && std::isfinite(grid.step_mm.z);
+  if (checked_product(grid.nx, grid.ny, grid.nz, sizeof(float)) && finite && grid.step_mm.x != 0 &&
+      grid.step_mm.y != 0 && grid.step_mm.z != 0)
+    return;
+  throw Error(ErrorKind::usage, {.what = "impossible volume",
+                                 .where = path.string(),
+                                 .why = format("{} x {} x {} voxels of {} x {} x {} mm", grid.nx, grid.ny, grid.nz,
+                                               grid.step_mm.x, grid.step_mm.y, grid.step_mm.z),
+                                 .hint = "give a positive number of voxels and finite sizes"});
+}
+
+std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_t room) {
+  const fs::path& path = target.path;
+  const std::string ending = lower_extension(path);
+  if (find_number(path)) return create_tiff_folder(target);
+  if (ending == ".mha" || ending == ".mhd") return create_meta_image(target, room);
+  if (ending == ".nrrd" || ending == ".nhdr") return create_nrrd(target, room);
+  if (is_tiff_name(path)) return create_tiff_stack(target);
+  if (is_hdf5_name(path)) return create_hdf5_stack(target, "/volume");
+  if (ending == ".raw") return create_raw_stack(target);
+  throw_unknown_ending(path);
+}
+
+}  // namespace
+
+std::unique_ptr<VolumeWriter> create_volume(const fs::path& path, const VolumeGrid& grid,
+                                            const VolumeWriterOptions& options) {
+  check(grid, path);
+  StackTarget target;
+  // Five digits and more only where the slices need them, so that names sort the same everywhere.
+  const std::size_t digits = std::max<std::size_t>(4, std::to_string(grid.nz - 1).size());
+  target.path = names_folder(path) ? path / format("slice_%0{}d.tif", digits) : path;
+  target.shape = {.columns = grid.nx, .rows = grid.ny, .images = grid.nz, .type = PixelType::f32};
+  target.text.grid = grid;
+  target.text.unit = options.unit;
+  std::replace(target.text.unit.begin(), target.text.unit.end(), '\n', ' ');  // headers are made of lines
+  target.force = options.force;
+  const std::int64_t room =
+      options.provenance_room > 0 ? std::max<std::int64_t>(options.provenance_room, 256) : default_provenance_room;
+  return std::make_unique<SlabWriter>(create_stack(target, room), grid, path.string());
+}
+
+std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
+  const auto [file, dataset] = split_dataset(path);
+  const std::string ending = lower_extension(file);
+  std::error_code code;
+  if (names_folder(path) || find_number(path) || fs::is_directory(path, code)) return open_tiff_folder(path);
+  if (ending == ".mha" || ending == ".mhd") return open_meta_image(path);
+  if (ending == ".nrrd" || ending == ".nhdr") return open_nrrd(path);
+  if (is_tiff_name(path)) return open_tiff_volume(path);
+  if (is_hdf5_name(file)) return open_hdf5_volume(file, dataset);
+  if (is_raw_name(path)) return open_raw_volume(path);
+  throw_unknown_ending(path);
+}
+
+std::vector<VolumeFormat> volume_formats() {
+  return {{".mha", "MetaImage", true},       {".mhd", "MetaImage (header and .raw)", true},
+          {".nrrd", "NRRD", true},           {".nhdr", "NRRD (header and .raw)", true},
+          {".tif", "TIFF stack", have_tiff}, {"%04d.tif", "TIFF folder", have_tiff},
+          {".h5", "HDF5", have_hdf5},        {".raw", "raw with a JSON side-car", true}};
+}
+
+}  // namespace lepus

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every volume format: written in slabs of any cut, read again in any cut, with its grid, unit and provenance; what
+// stays behind when writing is given up; sizes beyond 2^31 voxels.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "io/file.h"
+#include "io/stack.h"
+#include "io/test_support.h"
+
+namespace lepus {
+namespace {
+
+using namespace test;
+
+struct Case {
+  const char* name;     // of the target in the folder
+  const char* ending;   // in volume_formats()
+  const char* format;   // VolumeReader::format()
+  std::size_t entries;  // files and folders when finished
+};
+const Case cases[] = {{"v.mha", ".mha", "MetaImage", 1},
+                      {"v.mhd", ".mhd", "MetaImage", 2},
+                      {"v.nrrd", ".nrrd", "NRRD", 1},
+                      {"v.nhdr", ".nhdr", "NRRD", 2},
+                      {"v.tif", ".tif", "TIFF", 1},
+                      {"slices/", "%04d.tif", "TIFF folder", 8},
+                      {"s/a_%03d.tiff", "%04d.tif", "TIFF folder", 8},
+                      {"v.h5", ".h5", "HDF5", 1},
+                      {"v.raw", ".raw", "raw", 2}};
+
+const std::string provenance_text = R"({"program": "lepus", "path": "C:\\scan\n\"x\"", "list": [1, 2.5], "äö": "µ"})";
+// The same on one line and in ASCII, as readers return it.
+const std::string provenance_line =
+    R"({"program":"lepus","path":"C:\\scan\n\"x\"","list":[1,2.5],"\u00e4\u00f6":"\u00b5"})";
+
+void write_pattern(VolumeWriter& writer, const VolumeGrid& grid, const std::vector<std::int64_t>& cuts) {
+  const std::vector<float> voxels = pattern_volume(grid);
+  std::int64_t z = 0;
+  for (const std::int64_t next : cuts) {
+    writer.write(z, next, voxels.data() + z * grid.nx * grid.ny);
+    z = next;
+  }
+}
+
+class EveryFormat : public testing::TestWithParam<Case> {
+protected:
+  void SetUp() override {
+    if (!have(GetParam().ending)) GTEST_SKIP() << "this build has no " << GetParam().format;
+  }
+  fs::path target() const { return folder / GetParam().name; }
+  TempFolder folder;
+};
+
+TEST_P(EveryFormat, round_trip_in_any_cut) {
+  const VolumeGrid grid = odd_grid();
+  const std::vector<float> voxels = pattern_volume(grid);
+  for (const std::vector<std::int64_t>& cuts :
+       std::vector<std::vector<std::int64_t>>{{6}, {1, 2, 3, 4, 5, 6}, {4, 4, 6}}) {
+    const auto writer = create_volume(target(), grid, {.force = true, .unit = "HU", .provenance_room = 0});
+    write_pattern(*writer, grid, cuts);
+    writer->finish(provenance_text);
+    EXPECT_EQ(folder.entries(), GetParam().entries);
+    const auto reader = open_volume(target());
+    EXPECT_EQ(reader->grid(), grid);
+    EXPECT_EQ(reader->format(), GetParam().format);
+    EXPECT_EQ(reader->pixel_type(), "float32");
+    EXPECT_EQ(reader->unit(), "HU");
+    EXPECT_EQ(reader->provenance(), provenance_line);
+    const std::int64_t slice = grid.nx * grid.ny;
+    for (std::int64_t z0 = 0; z0 < grid.nz; ++z0)
+      for (std::int64_t z1 = z0; z1 <= grid.nz; ++z1) {
+        std::vector<float> slab(static_cast<std::size_t>((z1 - z0) * slice));
+        reader->read(z0, z1, slab.data());
+        EXPECT_TRUE(std::equal(slab.begin(), slab.end(), voxels.begin() + z0 * slice)) << z0 << " " << z1;
+      }
+    EXPECT_LEPUS_ERROR(reader->read(0, 7, nullptr), ErrorKind::internal, "outside");
+  }
+}
+
+TEST_P(EveryFormat, long_provenance_is_kept) {
+  const VolumeGrid grid{1, 1, 6, {}, {1, 1, 1}};
+  for (const std::size_t length : {300u, 20000u, 300000u}) {
+    const std::string text = "{\"text\":\"" + std::string(length, '=') + " \"}";
+    // 4 KiB of room: the first fits, the others need a side-car where the header comes first.
+    const auto writer = create_volume(target(), grid, {.force = true, .unit = "1/mm", .provenance_room = 4096});
+    write_pattern(*writer, grid, {6});
+    writer->finish(text);
+    const auto reader = open_volume(target());
+    EXPECT_EQ(reader->provenance(), text);
+    std::vector<float> voxels(6);
+    reader->read(0, 6, voxels.data());
+    EXPECT_EQ(voxels, pattern_volume(grid));
+  }
+}
+
+TEST_P(EveryFormat, nothing_stays_without_finish) {
+  const VolumeGrid grid = odd_grid();
+  {
+    const auto writer = create_volume(target(), grid);
+    write_pattern(*writer, grid, {3});
+    EXPECT_GT(folder.entries(), 0u);
+    EXPECT_LEPUS_ERROR(writer->finish("{}"), ErrorKind::internal, "3 of 6");
+  }
+  EXPECT_EQ(folder.entries(), 0u);
+}
+
+TEST_P(EveryFormat, existing_files_need_force) {
+  const VolumeGrid grid = odd_grid();
+  {
+    const auto writer = create_volume(target(), grid);
+    write_pattern(*writer, grid, {6});
+    writer->finish("");
+  }
+  EXPECT_EQ(open_volume(target())->provenance(), "");
+  EXPECT_EQ(open_volume(target())->unit(), "1/mm");
+  EXPECT_LEPUS_ERROR(create_volume(target(), grid), ErrorKind::disk, "exists already");
+  {
+    // Given up with force: the old volume is still whole.
+    const auto writer = create_volume(target(), grid, {.force = true, .unit = "1/mm", .provenance_room = 0});
+    const std::vector<float> zeros(35);
+    writer->write(0, 1, zeros.data());
+  }
+  EXPECT_EQ(folder.entries(), GetParam().entries);
+  std::vector<float> voxels(static_cast<std::size_t>(grid.voxels()));
+  open_volume(target())->read(0, 6, voxels.data());
+  EXPECT_EQ(voxels, pattern_volume(grid));
+}
+
+TEST_P(EveryFormat, slabs_out_of_order_are_refused) {
+  const VolumeGrid grid = odd_grid();
+  const auto writer = create_volume(target(), grid);
+  const std::vector<float> zeros(static_cast<std::size_t>(grid.voxels()));
+  writer->write(0, 2, zeros.data());
+  EXPECT_LEPUS_ERROR(writer->write(3, 4, zeros.data()), ErrorKind::internal, "out of order");
+  EXPECT_LEPUS_ERROR(writer->write(1, 2, zeros.data()), ErrorKind::internal, "out of order");
+  EXPECT_LEPUS_ERROR(writer->write(2, 7, zeros.data()), ErrorKind::internal, "out of order");
+  writer->write(2, 6, zeros.data());
+  writer->finish("{}");
+  EXPECT_LEPUS_ERROR(writer->finish("{}"), ErrorKind::internal, "finished");
+}
+
+TEST_P(EveryFormat, a_disk_too_small_is_noticed_before_the_work) {
+  const VolumeGrid grid{1 << 20, 1 << 20, 100, {}, {1, 1, 1}};  // 400 TiB
+  EXPECT_LEPUS_ERROR(create_volume(target(), grid), ErrorKind::disk, "400.0 TiB needed");
+  EXPECT_EQ(folder.entries(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(VolumeFile, EveryFormat, testing::ValuesIn(cases), [](const auto& tested) {
+  std::string name = tested.param.name;
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+});
+
+TEST(VolumeFile, provenance_of_every_length_near_the_room) {
+  const TempFolder folder;
+  const VolumeGrid grid{2, 1, 6, {}, {1, 1, 1}};
+  for (const char* name : {"v.mha", "v.nrrd"})
+    for (std::size_t length = 0; length < 420; ++length) {
+      const std::string text = "{\"t\":\"" + std::string(length, 'x') + "\"}";
+      const auto writer = create_volume(folder / name, grid, {.force = true, .unit = "1/mm", .provenance_room = 256});
+      write_pattern(*writer, grid, {6});
+      writer->finish(text);
+      const auto reader = open_volume(folder / name);
+      ASSERT_EQ(reader->provenance(), text) << length;
+      std::vector<float> voxels(12);
+      reader->read(0, 6, voxels.data());
+      ASSERT_EQ(voxels, pattern_volume(grid)) << length;
+    }
+}
+
+TEST(VolumeFile, bad_targets) {
+  const TempFolder folder;
+  EXPECT_LEPUS_ERROR(create_volume(folder / "v.xyz", odd_grid()), ErrorKind::unsupported, ".mha .mhd");
+  EXPECT_LEPUS_ERROR(create_volume(folder / "none/v.mha", odd_grid()), ErrorKind::disk, "there is no folder");
+  EXPECT_LEPUS_ERROR(create_volume(folder / "v.mha", {0, 1, 1, {}, {1, 1, 1}}), ErrorKind::usage, "impossible volume");
+  EXPECT_LEPUS_ERROR(create_volume(folder / "v.mha", {1, 1, 1, {}, {0, 1, 1}}), ErrorKind::usage, "impossible volume");
+  fs::create_directory(folder / "d.mha");
+  EXPECT_LEPUS_ERROR(create_volume(folder / "d.mha", odd_grid(), {.force = true, .unit = "", .provenance_room = 0}),
+                     ErrorKind::disk, "it is a folder");
+  EXPECT_LEPUS_ERROR(open_volume(folder / "v.mha"), ErrorKind::input, "file not found");
+  EXPECT_LEPUS_ERROR(open_volume(folder / "v.xyz"), ErrorKind::unsupported, ".xyz");
+}
+
+TEST(VolumeFile, folder_with_more_slices_than_would_be_written) {
+  if (!have(".tif")) GTEST_SKIP() << "this build has no TIFF";
+  const TempFolder folder;
+  fs::create_directory(folder / "s");
+  write_file(folder / "s/slice_0006.tif", "old");
+  EXPECT_LEPUS_ERROR(create_volume(folder / "s/", odd_grid(), {.force = true, .unit = "", .provenance_room = 0}),
+                     ErrorKind::disk, "more images");
+}
+
+// The reader, with a hole instead of data: 2^31 + 2^20 voxels of one byte, of which the disk holds a few.
+TEST(VolumeFile, reads_beyond_two_to_the_31) {
+  const TempFolder folder;
+  const std::string header =
+      "NDims = 3\nDimSize = 1024 1024 2049\nElementType = MET_UCHAR\nElementSpacing = 1 1 1\nElementDataFile = LOCAL\n";
+  write_file(folder / "v.mha", header);
+  const std::int64_t voxels = std::int64_t{1024} * 1024 * 2049;
+  fs::resize_file(folder / "v.mha", header.size() + static_cast<std::uintmax_t>(voxels));
+  const int file = ::open((folder / "v.mha").c_str(), O_WRONLY);
+  const unsigned char mark[2] = {7, 9};
+  ASSERT_EQ(::pwrite(file, mark, 2, static_cast<off_t>(header.size()) + voxels - 2), 2);
+  ::close(file);
+  const auto reader = open_volume(folder / "v.mha");
+  std::vector<float> slice(1 << 20);
+  reader->read(2048, 2049, slice.data());
+  EXPECT_EQ(slice[(1 << 20) - 2], 7.0f);
+  EXPECT_EQ(slice[(1 << 20) - 1], 9.0f);
+  EXPECT_EQ(slice[0], 0.0f);
+}
+
+TEST(PartialFile, writes_beyond_four_gigabytes) {
+  const TempFolder folder;
+  PartialFile file(folder / "big.bin", false, 0);
+  const std::int64_t far = (std::int64_t{1} << 33) + 5;
+  file.write(far, "end", 3);
+  EXPECT_EQ(file.end(), far + 3);
+  file.commit();
+  const InputFile again(folder / "big.bin");
+  EXPECT_EQ(again.size(), far + 3);
+  char text[3];
+  again.read(far, text, 3);
+  EXPECT_EQ(std::string(text, 3), "end");
+}
+
+}  // namespace
+}  // namespace lepus

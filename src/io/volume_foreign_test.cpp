@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// MetaImage and NRRD headers as other programs write them: any order of keys, other types and byte orders, data in
+// another file; and those that lepus refuses, with the reason.
+#include "io/pixels.h"
+#include "io/test_support.h"
+
+namespace lepus {
+namespace {
+
+using namespace test;
+
+const VolumeGrid grid{4, 3, 2, {1, 2, 3}, {0.5, 0.25, 2}};
+
+template <class Pixel>
+std::string data(bool big_endian) {
+  std::string bytes;
+  for (std::int64_t z = 0; z < 2; ++z) {
+    auto slice = pattern_frame<Pixel>(4, 3, z);
+    if (big_endian) swap_bytes(slice.data(), 12, sizeof(Pixel));
+    bytes += bytes_of(slice);
+  }
+  return bytes;
+}
+
+void expect_volume(const fs::path& path, const VolumeGrid& expected, const char* type) {
+  const auto reader = open_volume(path);
+  EXPECT_EQ(reader->grid(), expected) << path;
+  EXPECT_EQ(reader->pixel_type(), type);
+  EXPECT_EQ(reader->provenance(), "");
+  std::vector<float> voxels(24);
+  reader->read(0, 2, voxels.data());
+  for (std::int64_t i = 0; i < 24; ++i)
+    ASSERT_EQ(voxels[static_cast<std::size_t>(i)], static_cast<float>(pattern(i % 4, i / 4 % 3, i / 12))) << path;
+}
+
+template <class Pixel>
+void check_type(const char* meta, const char* nrrd, const char* name) {
+  const TempFolder folder;
+  for (const bool big : {false, true}) {
+    // Keys in another order than ours, carriage returns, tabs, no blanks around the sign.
+    write_file(folder / "a.mha",
+               std::string("ObjectType = Image\r\nDimSize=4 3 2\r\nNDims = 3\r\nElementType\t=\t") + meta +
+                   "\r\nOffset = 1 2 3\r\nBinaryData = True\r\nElementByteOrderMSB = " + (big ? "True" : "False") +
+                   "\r\nModality = MET_MOD_CT\r\nElementSpacing = 5e-1 +0.25 2.0\r\n"
+                   "AnatomicalOrientation = RAI\r\nElementDataFile = LOCAL\r\n" +
+                   data<Pixel>(big));
+    expect_volume(folder / "a.mha", grid, name);
+    write_file(folder / "a.nrrd",
+               std::string("NRRD0004\r\n# made by hand\r\nencoding: RAW\r\nspace: left-posterior-superior\r\n"
+                           "kinds: domain domain domain\r\nsizes: 4 3 2\r\ndimension: 3\r\ntype: ") +
+                   nrrd + "\r\nspace directions: (0.5,0,0) (0,0.25,0) (0, 0, 2)\r\nspace origin: (1,2,3)\r\nendian: " +
+                   (big ? "big" : "little") + "\r\nmodality:=CT\r\n\r\n" + data<Pixel>(big));
+    expect_volume(folder / "a.nrrd", grid, name);
+  }
+}
+
+TEST(ForeignVolumes, every_type_both_byte_orders) {
+  check_type<std::uint8_t>("MET_UCHAR", "uchar", "uint8");
+  check_type<std::int8_t>("MET_CHAR", "signed char", "int8");
+  check_type<std::uint16_t>("MET_USHORT", "unsigned short", "uint16");
+  check_type<std::int16_t>("MET_SHORT", "short", "int16");
+  check_type<std::uint32_t>("MET_UINT", "uint32_t", "uint32");
+  check_type<std::int32_t>("MET_INT", "int", "int32");
+  check_type<float>("MET_FLOAT", "float", "float32");
+  check_type<double>("MET_DOUBLE", "double", "float64");
+}
+
+const std::string meta_start = "NDims = 3\nDimSize = 4 3 2\nElementSpacing = 0.5 0.25 2\nPosition = 1 2 3\n";
+const std::string nrrd_start = "NRRD0001\ntype: uint8\ndimension: 3\nsizes: 4 3 2\nencoding: raw\n";
+
+TEST(ForeignVolumes, data_in_another_file_after_a_header) {
+  const TempFolder folder;
+  const std::string voxels = data<std::uint8_t>(false);
+  write_file(folder / "d.bin", "12345" + voxels);
+  write_file(folder / "e.bin", "12345" + voxels + "trailing");
+  const auto meta = [&](const std::string& rest) {
+    write_file(folder / "a.mhd", meta_start + "ElementType = MET_UCHAR\n" + rest);
+    return folder / "a.mhd";
+  };
+  expect_volume(meta("HeaderSize = 5\nElementDataFile = d.bin\n"), grid, "uint8");
+  expect_volume(meta("HeaderSize = -1\nElementDataFile = d.bin\n"), grid, "uint8");
+  expect_volume(meta("HeaderSize = 5\nElementDataFile = e.bin\n"), grid, "uint8");
+  expect_volume(meta("HeaderSize = 5\nElementDataFile = " + (folder / "d.bin").string() + "\n"), grid, "uint8");
+  EXPECT_LEPUS_ERROR(open_volume(meta("HeaderSize = 6\nElementDataFile = d.bin\n")), ErrorKind::input, "d.bin");
+  EXPECT_LEPUS_ERROR(open_volume(meta("HeaderSize = -2\nElementDataFile = d.bin\n")), ErrorKind::input, "HeaderSize");
+  EXPECT_LEPUS_ERROR(open_volume(meta("ElementDataFile = none.bin\n")), ErrorKind::input, "none.bin: file not found");
+
+  const auto nrrd = [&](const std::string& rest) {
+    write_file(folder / "a.nhdr", nrrd_start + "spacings: 0.5 0.25 2\naxis mins: 1 2 3\n" + rest);
+    return folder / "a.nhdr";
+  };
+  expect_volume(nrrd("byte skip: 5\ndata file: d.bin\n"), grid, "uint8");
+  expect_volume(nrrd("byteskip: -1\ndatafile: d.bin"), grid, "uint8");
+  EXPECT_LEPUS_ERROR(open_volume(nrrd("byte skip: 6\ndata file: d.bin\n")), ErrorKind::input, "d.bin");
+}
+
+TEST(ForeignVolumes, mirrored_axes_and_two_dimensions) {
+  const TempFolder folder;
+  const VolumeGrid mirrored{4, 3, 2, {1, 2, 3}, {-0.5, 0.25, -2}};
+  write_file(folder / "a.mha",
+             meta_start + "TransformMatrix = -1 0 0 0 1 0 0 0 -1\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n" +
+                 data<std::uint8_t>(false));
+  expect_volume(folder / "a.mha", mirrored, "uint8");
+  write_file(folder / "a.nrrd",
+             nrrd_start +
+                 "space dimension: 3\nspace directions: (-0.5,0,0) (0,0.25,0) (0,0,-2)\nspace origin: (1,2,3)\n\n" +
+                 data<std::uint8_t>(false));
+  expect_volume(folder / "a.nrrd", mirrored, "uint8");
+  write_file(folder / "b.mha",
+             "NDims = 2\nDimSize = 4 6\nElementSize = 2 3\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n" +
+                 data<std::uint8_t>(false));
+  EXPECT_EQ(open_volume(folder / "b.mha")->grid(), (VolumeGrid{4, 6, 1, {}, {2, 3, 1}}));
+}
+
+TEST(ForeignVolumes, what_is_refused_says_why) {
+  const TempFolder folder;
+  const auto meta = [&](const std::string& header) {
+    write_file(folder / "a.mha", header + "ElementDataFile = LOCAL\n" + std::string(400, 'x'));
+    return error_of([&] { open_volume(folder / "a.mha"); });
+  };
+  const auto nrrd = [&](const std::string& header) {
+    write_file(folder / "a.nrrd", header + "\n" + std::string(400, 'x'));
+    return error_of([&] { open_volume(folder / "a.nrrd"); });
+  };
+  const auto expect = [](const std::optional<Error>& error, ErrorKind kind, const std::string& part) {
+    ASSERT_TRUE(error.has_value()) << part;
+    EXPECT_EQ(error->kind(), kind) << error->what();
+    EXPECT_NE(std::string(error->what()).find(part), std::string::npos) << error->what();
+  };
+  const std::string byte = "ElementType = MET_UCHAR\n";
+  expect(meta(meta_start + byte + "CompressedData = True\n"), ErrorKind::unsupported, "CompressedData");
+  expect(meta(meta_start + byte + "BinaryData = False\n"), ErrorKind::unsupported, "BinaryData");
+  expect(meta(meta_start + byte + "ElementNumberOfChannels = 3\n"), ErrorKind::unsupported, "several values");
+  expect(meta(meta_start + byte + "TransformMatrix = 0 1 0 1 0 0 0 0 1\n"), ErrorKind::unsupported, "turned");
+  expect(meta(meta_start + "ElementType = MET_STRING\n"), ErrorKind::unsupported, "MET_STRING");
+  expect(meta(meta_start), ErrorKind::input, "ElementType is missing");
+  expect(meta(byte + "DimSize = 4 3 200\n"), ErrorKind::input, "truncated");
+  expect(meta(byte + "DimSize = 4 3 -2\n"), ErrorKind::input, "voxels");
+  expect(meta(byte + "DimSize = 4 3 x\n"), ErrorKind::input, "'x' of DimSize");
+  expect(meta(byte + "DimSize = 4611686018427387904 4 3\n"), ErrorKind::input, "voxels");
+  expect(meta(byte + "DimSize = 99999999999999999999 4 3\n"), ErrorKind::input, "not a number");
+  expect(meta(byte + "DimSize = 4 3 2 5\n"), ErrorKind::unsupported, "4 numbers");
+  expect(meta(byte + "DimSize = 4 3 2\nElementSpacing = 1 0 1\n"), ErrorKind::input, "voxel size of 0");
+  expect(meta(byte + "DimSize = 4 3 2\nElementSpacing = 1 nan 1\n"), ErrorKind::input, "voxel size");
+  expect(meta(byte + "DimSize = 4 3 2\nElementSpacing = 1 1\n"), ErrorKind::input, "another number of values");
+  expect(meta("some text\n"), ErrorKind::input, "key = value");
+  expect(nrrd("NRRD0001\ntype: uint8\nsizes: 4 3 2\nencoding: gzip\n"), ErrorKind::unsupported, "gzip");
+  expect(nrrd("NRRD0001\ntype: block\nsizes: 4 3 2\nencoding: raw\n"), ErrorKind::unsupported, "block");
+  expect(nrrd("NRRD0001\ntype: short\nsizes: 4 3 2\nencoding: raw\n"), ErrorKind::input, "endian");
+  expect(nrrd("NRRD0001\ntype: uint8\nsizes: 3 4 3 2\nencoding: raw\n"), ErrorKind::unsupported, "4 axes");
+  expect(nrrd(nrrd_start + "space directions: (0,1,0) (1,0,0) (0,0,1)\n"), ErrorKind::unsupported, "turned");
+  expect(nrrd(nrrd_start + "space directions: (0,1,0) (1,0,0)\n"), ErrorKind::input, "number of vectors");
+  expect(nrrd(nrrd_start + "space directions: 1 0 0\n"), ErrorKind::input, "not a list of vectors");
+  expect(nrrd("NRRD0001\ntype: uint8\nsizes: 4 3 200\nencoding: raw\n"), ErrorKind::input, "truncated");
+  expect(nrrd("NOTNRRD\n"), ErrorKind::input, "NRRD000");
+}
+
+TEST(ForeignVolumes, raw_side_cars_are_checked) {
+  const TempFolder folder;
+  write_file(folder / "a.raw", std::string(48, 'x'));
+  const auto with = [&](const std::string& json) {
+    write_file(folder / "a.raw.json", json);
+    return folder / "a.raw";
+  };
+  EXPECT_EQ(open_volume(with(R"({"size": [4, 3, 2], "type": "uint16"})"))->grid(),
+            (VolumeGrid{4, 3, 2, {}, {1, 1, 1}}));
+  EXPECT_LEPUS_ERROR(open_volume(with("{")), ErrorKind::input, "not a JSON object");
+  EXPECT_LEPUS_ERROR(open_volume(with("[]")), ErrorKind::input, "not a JSON object");
+  EXPECT_LEPUS_ERROR(open_volume(with(R"({"size": [4, 3], "type": "uint16"})")), ErrorKind::input, "size");
+  EXPECT_LEPUS_ERROR(open_volume(with(R"({"size": [4, 3, 2.5], "type": "uint16"})")), ErrorKind::input, "integers");
+  EXPECT_LEPUS_ERROR(open_volume(with(R"({"size": [4, 3, 2], "type": "complex"})")), ErrorKind::input, "complex");
+  EXPECT_LEPUS_ERROR(open_volume(with(R"({"size": [4, 3, -2], "type": "uint16"})")), ErrorKind::input, "positive");
+  EXPECT_LEPUS_ERROR(open_volume(with(R"({"size": [4, 3, 3], "type": "uint16"})")), ErrorKind::input, "truncated");
+  EXPECT_LEPUS_ERROR(open_volume(with(R"({"size": [4, 3, 2], "type": "uint16", "step_mm": [1, 0, 1]})")),
+                     ErrorKind::input, "zero");
+  EXPECT_LEPUS_ERROR(open_volume(with(R"({"size": [4, 3, 2], "type": "uint16", "step_mm": "1"})")), ErrorKind::input,
+                     "three numbers");
+  EXPECT_LEPUS_ERROR(open_volume(with(R"({"size": [4, 3, 2], "type": "uint16", "header_bytes": -1})")),
+                     ErrorKind::input, "header_bytes");
+}
+
+}  // namespace
+}  // namespace lepus

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The readers take files, so the bytes go into one in memory (/dev/shm where there is such a folder).
+#include "fuzz_targets.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "io/frames.h"
+#include "io/volume_file.h"
+#include <lepus/error.h>
+
+namespace lepus::fuzz {
+namespace fs = std::filesystem;
+
+namespace {
+
+// One folder per process, removed when it ends.
+class Folder {
+public:
+  Folder() {
+    const fs::path base = fs::is_directory("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path();
+    path_ = base / ("lepus_fuzz_" + std::to_string(::getpid()));
+    fs::create_directories(path_);
+  }
+  ~Folder() {
+    std::error_code code;
+    fs::remove_all(path_, code);
+  }
+  fs::path write(const std::string& name, const void* data, std::size_t size) const {
+    const fs::path file = path_ / name;
+    std::FILE* out = std::fopen(file.c_str(), "wb");
+    if (out) {
+      std::fwrite(data, 1, size, out);
+      std::fclose(out);
+    }
+    return file;
+  }
+
+private:
+  fs::path path_;
+};
+
+const Folder& folder() {
+  static const Folder one;
+  return one;
+}
+
+constexpr std::int64_t most_pixels = 1 << 20;
+
+void read_volume(const fs::path& file) {
+  try {
+    const auto reader = open_volume(file);
+    (void)reader->provenance();
+    (void)reader->unit();
+    const std::int64_t slice = reader->grid().nx * reader->grid().ny;
+    if (slice > most_pixels) return;
+    std::vector<float> voxels(static_cast<std::size_t>(slice));
+    for (std::int64_t z = 0; z < std::min<std::int64_t>(reader->grid().nz, 8); ++z)
+      reader->read(z, z + 1, voxels.data());
+  } catch (const Error&) {
+  }
+}
+
+void read_frames(const FrameFiles& files) {
+  try {
+    const auto source = open_frames(files);
+    if (source->rows() * source->columns() > most_pixels) return;
+    std::vector<float> pixels(static_cast<std::size_t>(source->rows() * source->columns()));
+    for (std::int64_t f = 0; f < std::min<std::int64_t>(source->frames(), 8); ++f) {
+      (void)source->name(f);
+      source->read(f, source->rows() / 2, source->rows(), pixels.data());
+    }
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace
+
+void mha(const std::uint8_t* data, std::size_t size) { read_volume(folder().write("a.mha", data, size)); }
+
+void nrrd(const std::uint8_t* data, std::size_t size) { read_volume(folder().write("a.nrrd", data, size)); }
+
+void tiff(const std::uint8_t* data, std::size_t size) {
+  const fs::path file = folder().write("a.tif", data, size);
+  read_volume(file);
+  read_frames({{file}, "", {}, FrameOrder::frames});
+}
+
+void hdf5(const std::uint8_t* data, std::size_t size) {
+  const fs::path file = folder().write("a.h5", data, size);
+  read_volume(file);
+  read_frames({{file}, "", {}, FrameOrder::frames});
+}
+
+void raw_sidecar(const std::uint8_t* data, std::size_t size) {
+  const std::string pixels(4096, 'x');
+  const fs::path file = folder().write("a.raw", pixels.data(), pixels.size());
+  folder().write("a.raw.json", data, size);
+  read_volume(file);
+  read_frames({{file}, "", {}, FrameOrder::sinograms});
+}
+
+}  // namespace lepus::fuzz

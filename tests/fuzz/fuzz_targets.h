@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fuzzers call: the bytes of a file -> opened and read as lepus would. Any result is fine but a crash, a hang,
+// a sanitizer's report, or an exception other than lepus::Error.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lepus::fuzz {
+
+void mha(const std::uint8_t* data, std::size_t size);
+void nrrd(const std::uint8_t* data, std::size_t size);
+void tiff(const std::uint8_t* data, std::size_t size);
+void hdf5(const std::uint8_t* data, std::size_t size);
+void raw_sidecar(const std::uint8_t* data, std::size_t size);
+
+}  // namespace lepus::fuzz
