@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the detector would measure of a phantom: exact line integrals to every recorded pixel of a view, averaged over
+// the pixel and the source's spot, of one energy or a spectrum. Double precision inside, float out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/context.h"
+#include "core/threads.h"
+#include "geometry/arc.h"
+#include "geometry/camera.h"
+#include "simulate/phantom.h"
+#include <lepus/geometry.h>
+
+namespace lepus {
+
+enum class PixelAverage {
+  line_integral,  // mean of p: what most analytic simulators give
+  intensity       // -ln of the mean of exp(-p): what a detector does
+};
+
+struct ProjectOptions {
+  int subpixels = 1;  // n x n rays to each pixel
+  PixelAverage average = PixelAverage::line_integral;
+  double spot_diameter_mm = 0;  // a uniform disk across the central ray; needs source_detector_mm
+  int spot_samples = 12;        // rays from it; used where the diameter is not zero
+};
+
+// Recorded pixels of a frame: those of the arc where there is one.
+std::int64_t recorded_columns(const ScanGeometry& geometry);
+std::int64_t recorded_rows(const ScanGeometry& geometry);
+
+class Projector {
+public:
+  // Keeps references to phantom and geometry. With a spectrum the average is that of intensities. Values without a
+  // material then stand for water of a density such that they hold at phantom.energy_kev().
+  Projector(const Phantom& phantom, const ScanGeometry& geometry, const ProjectOptions& options,
+            const Spectrum& spectrum = {});
+
+  // All recorded pixels of a view, columns fastest: p = -ln(I / I0).
+  // `cancel` is asked before every row.
+  void project(std::int64_t view, float* line_integrals, ThreadPool& threads, const CancelFlag* cancel = nullptr) const;
+  // One pixel, u and v in recorded pixels; the same number as project's before rounding to float.
+  double at(const Camera& camera, double u, double v, Phantom::Scratch& scratch) const;
+  // The ray from the middle of the source to a point of the detector.
+  Ray ray(const Camera& camera, double u, double v) const;
+
+private:
+  struct SpotPoint {
+    double u = 0, v = 0;  // mm
+  };
+  Ray ray_from_spot(const Camera& camera, double u, double v, SpotPoint offset) const;
+  double transmission(const Ray& ray, Phantom::Scratch& scratch) const;
+
+  const Phantom& phantom_;
+  const ScanGeometry& geometry_;
+  ProjectOptions options_;
+  std::optional<ArcMap> arc_;
+  std::vector<SpotPoint> spot_;
+  std::vector<double> weights_;           // of the spectrum
+  std::vector<MaterialIntegrals> table_;  // of the spectrum: what each integral is multiplied by
+};
+
+}  // namespace lepus

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A convex solid of constant attenuation: ellipsoid, elliptic cylinder, truncated elliptic cone or box, turned, moved
+// and clipped by planes. Convex, so that a ray meets it in one interval at most. Lengths in mm, double precision.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <lepus/math.h>
+
+namespace lepus {
+
+enum class ShapeKind { ellipsoid, cylinder, cone, box };
+
+// Keeps the points with dot(normal, x) <= offset. The normal need not be a unit vector.
+struct ClipPlane {
+  Vec3 normal;
+  double offset_mm = 0;
+};
+
+struct Shape {
+  ShapeKind kind = ShapeKind::ellipsoid;
+  Vec3 centre_mm;
+  Vec3 half_axes_mm{1, 1, 1};              // cylinder and cone: half axes of the ellipse, and half of the length
+  Matrix3 axes;                            // columns: the directions of the half axes, orthonormal
+  double bottom_scale = 1, top_scale = 1;  // cone only: the ellipse's size at -half length and at +half length
+  std::vector<ClipPlane> clips;
+  double value = 0;      // attenuation in 1/mm; or the density in g/cm^3 where a material is named
+  std::string material;  // "" or a name that materials.h knows
+  std::string name;      // for messages and reports
+};
+
+struct Interval {
+  double begin = 0, end = 0;
+  bool empty() const { return !(begin < end); }
+};
+
+// origin + t * direction; direction is a unit vector, so that t is in mm. Only [begin, end] counts.
+struct Ray {
+  Vec3 origin_mm, direction;
+  double begin = -std::numeric_limits<double>::infinity();
+  double end = std::numeric_limits<double>::infinity();
+};
+
+struct Bounds {
+  Vec3 low, high;
+};
+
+// A shape made ready for many rays: the map onto its unit shape, clip planes as they are.
+class PreparedShape {
+public:
+  // Throws Error(usage) naming the shape where an axis is not positive, the axes are not orthonormal, or a cone has no
+  // positive radius.
+  explicit PreparedShape(const Shape& shape);
+
+  Interval intersect(const Ray& ray) const;
+  bool contains(Vec3 point) const;
+  const Bounds& bounds() const { return bounds_; }
+
+private:
+  Interval intersect_ellipsoid(Vec3 origin, Vec3 direction) const;
+  Interval intersect_cylinder(Vec3 origin, Vec3 direction) const;
+  Interval intersect_cone(Vec3 origin, Vec3 direction) const;
+  Interval intersect_box(Vec3 origin, Vec3 direction) const;
+
+  ShapeKind kind_;
+  Vec3 centre_;
+  Matrix3 to_unit_;
+  double radius_middle_ = 1, radius_slope_ = 0;  // cone: radius(z) = middle + slope * z on z in [-1, 1]
+  std::vector<ClipPlane> clips_;
+  Bounds bounds_;
+};
+
+// Columns are the turned x, y, z axes: about x, then y, then z (fixed axes), counter-clockwise.
+Matrix3 rotation(double about_x_rad, double about_y_rad, double about_z_rad);
+
+// An orthonormal frame whose third axis is along `axis` and whose first is as near to `towards_x` as it can be.
+Matrix3 frame_along(Vec3 axis, Vec3 towards_x);
+
+Shape ellipsoid(Vec3 centre_mm, Vec3 half_axes_mm, double value);
+Shape sphere(Vec3 centre_mm, double radius_mm, double value);
+Shape cylinder(Vec3 centre_mm, double radius_mm, double length_mm, double value);  // along z
+Shape box(Vec3 centre_mm, Vec3 size_mm, double value);                             // size: the whole edges
+
+}  // namespace lepus

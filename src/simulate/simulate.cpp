@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole simulation on one page: geometry as it is -> phantom -> every view projected, exposed, written -> the text
+// files -> the truth -> renamed into place.
+#include "simulate/simulate.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <memory>
+
+#include "core/format.h"
+#include "core/memory.h"
+#include "geometry/row_band.h"
+#include "io/frames.h"
+#include "io/volume_file.h"
+#include "simulate/random.h"
+#include "simulate/scan_text.h"
+#include "simulate/streams.h"
+#include "simulate/voxelise.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+namespace fs = std::filesystem;
+
+#ifdef LEPUS_HAVE_TIFF
+constexpr bool have_tiff = true;
+#else
+constexpr bool have_tiff = false;
+#endif
+
+void require(bool good, const char* where, std::string why, const char* hint) {
+  if (!good)
+    throw Error(ErrorKind::usage,
+                {.what = "simulation cannot be done so", .where = where, .why = std::move(why), .hint = hint});
+}
+
+// A folder beside the final one, removed again unless it was renamed into place.
+class PartialFolder {
+public:
+  PartialFolder(const fs::path& final_path, bool force) : final_(final_path) {
+    const fs::path absolute = fs::absolute(final_path).lexically_normal();
+    final_ = absolute.has_filename() ? absolute : absolute.parent_path();
+    if (fs::exists(final_)) {
+      const bool ours = fs::exists(final_ / "scan.toml") && fs::exists(final_ / "truth.json");
+      const bool empty = fs::is_directory(final_) && fs::is_empty(final_);
+      if (!empty && !(force && ours))
+        throw Error(ErrorKind::disk,
+                    {.what = "folder exists already",
+                     .where = final_.string(),
+                     .why = ours ? "it holds a simulated scan" : "it holds something that is not a simulated scan",
+                     .hint = ours ? "give another name, or --force to replace it" : "give another name"});
+    }
+    partial_ = final_;
+    partial_ += format(".partial-{}", ::getpid());
+    try {
+      fs::create_directories(partial_);
+    } catch (const fs::filesystem_error& e) {
+      throw Error(ErrorKind::disk, {.what = "folder cannot be made",
+                                    .where = partial_.string(),
+                                    .why = e.code().message(),
+                                    .hint = "check the name and your rights there"});
+    }
+  }
+  ~PartialFolder() {
+    std::error_code ignored;
+    if (!partial_.empty()) fs::remove_all(partial_, ignored);
+  }
+  PartialFolder(const PartialFolder&) = delete;
+  PartialFolder& operator=(const PartialFolder&) = delete;
+
+  const fs::path& path() const { return partial_; }
+  const fs::path& final_path() const { return final_; }
+  void finish() {
+    try {
+      fs::remove_all(final_);
+      fs::rename(partial_, final_);
+    } catch (const fs::filesystem_error& e) {
+      throw Error(ErrorKind::disk, {.what = "scan cannot be renamed into place",
+                                    .where = final_.string(),
+                                    .why = e.code().message(),
+                                    .hint = "check your rights there"});
+    }
+    partial_.clear();
+  }
+
+private:
+  fs::path final_, partial_;
+};
+
+void write_text(const fs::path& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out)
+    throw Error(ErrorKind::disk, {.what = "file cannot be written",
+                                  .where = file.string(),
+                                  .why = "the disk may be full",
+                                  .hint = "free some space"});
+}
+
+std::vector<ViewPerturbation> make_jitter(const JitterOptions& o, std::size_t views, std::uint64_t seed) {
+  if (o.source_mm == 0 && o.detector_mm == 0 && o.in_plane_deg == 0 && o.angle_deg == 0) return {};
+  std::vector<ViewPerturbation> jitter(views);
+  for (std::size_t i = 0; i < views; ++i) {
+    Random random(seed, streams::jitter, 0, i);
+    ViewPerturbation& p = jitter[i];
+    p.source_mm.x = o.source_mm * random.normal();
+    p.source_mm.y = o.source_mm * random.normal();
+    p.detector_mm.x = o.detector_mm * random.normal();
+    p.detector_mm.y = o.detector_mm * random.normal();
+    p.in_plane_rad = radians(o.in_plane_deg) * random.normal();
+    p.angle_rad = radians(o.angle_deg) * random.normal();
+  }
+  return jitter;
+}
+
+// Whatever the scan file knows already, and the jitter on top.
+std::vector<ViewPerturbation> sum(std::vector<ViewPerturbation> a, const std::vector<ViewPerturbation>& b) {
+  if (a.empty()) return b;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    a[i].source_mm = a[i].source_mm + b[i].source_mm;
+    a[i].detector_mm = a[i].detector_mm + b[i].detector_mm;
+    a[i].in_plane_rad += b[i].in_plane_rad;
+    a[i].angle_rad += b[i].angle_rad;
+  }
+  return a;
+}
+
+Spectrum spectrum_of(const SimulationOptions& o) {
+  if (!o.spectrum_file.empty()) return read_spectrum(o.spectrum_file);
+  if (o.tube_kv > 0) return tungsten_spectrum(o.tube_kv, o.filter_aluminium_mm, o.filter_copper_mm);
+  return {};
+}
+
+struct Writers {
+  bool raw = false;
+  PixelType type = PixelType::u16;
+  std::int64_t columns = 0, rows = 0;
+  fs::path folder;
+
+  std::unique_ptr<FrameWriter> open(const char* name, std::int64_t frames) const {
+    if (!raw) fs::create_directories(folder / name);
+    return create_frames(
+        raw ? folder / (std::string(name) + ".raw") : folder / name / "%04d.tif",
+        {.columns = columns, .rows = rows, .frames = frames, .type = type, .force = true, .dataset = {}});
+  }
+};
+
+void write_still_frames(const char* name, Exposure kind, std::int64_t count, const Detector& detector,
+                        const Writers& writers, Context& context) {
+  if (count == 0) return;
+  Buffer<std::uint16_t> levels(writers.columns * writers.rows);
+  const auto out = writers.open(name, count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    context.cancel.check();
+    detector.expose(kind, i, 1.0, nullptr, levels.data(), context.threads);
+    out->write(levels.data());
+    context.progress.advance();
+  }
+  out->finish();
+}
+
+void write_truth_volume(const Phantom& phantom, const VolumeGrid& grid, int samples, const fs::path& file,
+                        Context& context) {
+  const std::int64_t slice = grid.nx * grid.ny;
+  const std::int64_t slab =
+      std::clamp<std::int64_t>((std::int64_t{16} << 20) / std::max<std::int64_t>(1, slice), 1, grid.nz);
+  Buffer<float> slices(slab * slice);
+  const auto out = create_volume(file, grid, {.force = true, .unit = "1/mm", .provenance_room = 0});
+  context.progress.begin("truth", grid.nz);
+  for (std::int64_t z = 0; z < grid.nz; z += slab) {
+    const std::int64_t end = std::min(grid.nz, z + slab);
+    for (std::int64_t k = z; k < end; ++k) {
+      context.cancel.check();
+      voxelise(phantom, grid, k, k + 1, samples, slices.data() + (k - z) * slice, context.threads);
+      context.progress.advance();
+    }
+    out->write(z, end, slices.data());
+  }
+  out->finish(truth_provenance(phantom.name(), samples));
+  context.progress.end();
+}
+
+}  // namespace
+
+void check(const SimulationOptions& o) {
+  const auto number = [](double x) { return format("it is {}", x); };
+  require(!o.scan.angles_rad.empty(), "views", "there are none", "give at least one");
+  require(o.flats >= 0 && o.darks >= 0, "flats, darks", format("{} and {}", o.flats, o.darks), "give 0 or more");
+  require(o.phantom.size_mm >= 0, "phantom size", number(o.phantom.size_mm), "give mm, or 0 for one that fits");
+  require(std::isfinite(o.phantom.value_per_mm), "phantom value", number(o.phantom.value_per_mm), "give 1/mm");
+  require(o.jitter.source_mm >= 0 && o.jitter.detector_mm >= 0 && o.jitter.in_plane_deg >= 0 && o.jitter.angle_deg >= 0,
+          "jitter", "a standard deviation is negative", "give numbers that are not negative");
+  require(std::isfinite(o.hidden_shift_px), "hidden shift", number(o.hidden_shift_px), "give pixels");
+  require(o.tube_kv == 0 || o.spectrum_file.empty(), "spectrum", "both a tube voltage and a spectrum file are given",
+          "keep one of them");
+  require(o.truth_samples >= 1 && o.truth_samples <= 64, "truth samples", format("it is {}", o.truth_samples),
+          "give 1 to 64");
+  require(!o.write_truth || (!o.truth_file.empty() && fs::path(o.truth_file).is_relative()), "truth file",
+          format("it is \"{}\"", o.truth_file), "give a name within the scan's folder");
+  require(o.format != FrameFormat::tiff || have_tiff, "frame format", "this lepus was built without TIFF",
+          "write raw frames");
+  if (o.content == SimulatedContent::counts) check(o.detector, o.scan.columns, o.scan.rows);
+}
+
+SimulationReport simulate_scan(const SimulationOptions& options, const fs::path& folder, Context& context) {
+  check(options);
+  const ScanGeometry described = build_scan(options.scan);
+  CircularScan real_scan = options.scan;
+  const auto jitter = make_jitter(options.jitter, options.scan.angles_rad.size(), options.detector.seed);
+  real_scan.perturbations = sum(real_scan.perturbations, jitter);
+  real_scan.detector_shift_u_mm += options.hidden_shift_px * options.scan.pixel_width_mm;
+  const ScanGeometry real = build_scan(real_scan);
+
+  const Spectrum spectrum = spectrum_of(options);
+  MadePhantom made = make_phantom(options.phantom, options.phantom.size_mm > 0 ? 0 : fitting_size_mm(described),
+                                  options.detector.seed);
+  double energy = 0;
+  if (!spectrum.empty()) energy = effective_energy_kev(spectrum);
+  if (spectrum.empty() && made.phantom.has_materials()) energy = default_energy_kev;
+  if (energy > 0) made.phantom = made.phantom.at_energy(energy);
+  const VolumeGrid grid = options.grid ? *options.grid : automatic_grid(described);
+
+  const bool counts = options.content == SimulatedContent::counts;
+  PartialFolder partial(folder, options.force);
+  SimulationReport report;
+  report.views = real.views();
+  report.columns = recorded_columns(real);
+  report.rows = recorded_rows(real);
+  report.porosity = made.porosity;
+
+  Writers writers;
+  writers.raw = options.format == FrameFormat::raw || (options.format == FrameFormat::automatic && !have_tiff);
+  writers.type = counts ? PixelType::u16 : PixelType::f32;
+  writers.columns = report.columns;
+  writers.rows = report.rows;
+  writers.folder = partial.path();
+
+  const Projector projector(made.phantom, real, options.project, spectrum);
+  std::optional<Detector> detector;
+  if (counts) detector.emplace(report.columns, report.rows, options.detector);
+  std::vector<double> beam;
+  context.progress.begin("frames", report.views + (counts ? options.flats + options.darks : 0));
+  if (counts) {
+    write_still_frames("flats", Exposure::flat, options.flats, *detector, writers, context);
+    write_still_frames("darks", Exposure::dark, options.darks, *detector, writers, context);
+  }
+  {
+    Buffer<float> line_integrals(report.columns * report.rows);
+    Buffer<std::uint16_t> levels(counts ? report.columns * report.rows : 0);
+    const auto out = writers.open("frames", report.views);
+    for (std::int64_t view = 0; view < report.views; ++view) {
+      context.cancel.check();
+      projector.project(view, line_integrals.data(), context.threads, &context.cancel);
+      report.largest_line_integral =
+          std::max(report.largest_line_integral,
+                   static_cast<double>(*std::max_element(line_integrals.begin(), line_integrals.end())));
+      if (counts) {
+        beam.push_back(detector->beam(view, report.views));
+        report.saturated_pixels +=
+            detector->expose(Exposure::view, view, beam.back(), line_integrals.data(), levels.data(), context.threads);
+        out->write(levels.data());
+      } else {
+        out->write(line_integrals.data());
+      }
+      context.progress.advance();
+    }
+    out->finish();
+  }
+  context.progress.end();
+
+  // What the operator knows of every view's deviation: what the options say, and the jitter where it is known.
+  const auto& known = options.jitter.known ? real_scan.perturbations : options.scan.perturbations;
+  const ScanText text{.options = options,
+                      .geometry = described,
+                      .grid = grid,
+                      .phantom = made,
+                      .detector = detector ? &*detector : nullptr,
+                      .jitter = jitter,
+                      .perturbations_file = !known.empty(),
+                      .beam = beam,
+                      .raw = writers.raw,
+                      .equal_steps = has_equal_steps(options.scan.angles_rad),
+                      .energy_kev = energy};
+  if (!text.equal_steps) write_text(partial.path() / "angles.txt", angles_text(options.scan.angles_rad));
+  if (!known.empty()) write_text(partial.path() / "jitter.csv", perturbations_csv(known));
+  write_text(partial.path() / "scan.toml", scan_toml(text));
+  write_text(partial.path() / "truth.json", truth_json(text, report));
+  if (options.write_truth)
+    write_truth_volume(made.phantom, grid, options.truth_samples, partial.path() / options.truth_file, context);
+  partial.finish();
+  report.scan_file = partial.final_path() / "scan.toml";
+  report.truth_json = partial.final_path() / "truth.json";
+  if (options.write_truth) report.truth_volume = partial.final_path() / options.truth_file;
+  return report;
+}
+
+}  // namespace lepus
