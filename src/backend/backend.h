@@ -9,10 +9,9 @@
 
 #include "core/threads.h"
 #include <lepus/geometry.h>
+#include <lepus/options.h>
 
 namespace lepus {
-
-enum class Interpolation { nearest, linear, cubic };
 
 // Taps that the interpolation needs beyond the pixel a coordinate falls into, on each side.
 constexpr std::int64_t interpolation_margin(Interpolation i) { return i == Interpolation::cubic ? 2 : 1; }

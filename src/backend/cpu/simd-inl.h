@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vector pieces that both kernels use, compiled once per SIMD target. Lanes run along z.
+#if defined(LEPUS_BACKEND_CPU_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LEPUS_BACKEND_CPU_SIMD_INL_H_
+#undef LEPUS_BACKEND_CPU_SIMD_INL_H_
+#else
+#define LEPUS_BACKEND_CPU_SIMD_INL_H_
+#endif
+
+#include <cstdint>
+
+#include "backend/cpu/kernel.h"
+#include "backend/cpu/seen.h"
+#include "hwy/highway.h"
+
+// Lanes, where the target fixes them. Highway's lower numbers are the better targets of a family; AVX3 is AVX-512.
+#undef LEPUS_LANES
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+#define LEPUS_LANES 8
+#elif (HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3) || HWY_TARGET == HWY_NEON || HWY_TARGET == HWY_EMU128
+#define LEPUS_LANES 4
+#elif HWY_TARGET == HWY_SCALAR
+#define LEPUS_LANES 1
+#else
+#define LEPUS_LANES 0  // known at run time
+#endif
+#define LEPUS_X86 (HWY_ARCH_X86 && LEPUS_LANES >= 4 && HWY_TARGET != HWY_EMU128)
+
+HWY_BEFORE_NAMESPACE();
+namespace lepus::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+// At most 8 lanes: what limits these kernels is the number of loads of 8 and 16 bytes, not arithmetic, and vectors of
+// 16 that are put together from such loads were slower.
+using Floats = hn::CappedTag<float, 8>;
+using Ints = hn::RebindToSigned<Floats>;
+using VF = hn::Vec<Floats>;
+using VI = hn::Vec<Ints>;
+
+// Whole numbers, |v| < 2^31, as integers (others are cut off towards zero). Highway's ConvertTo repairs overflow on
+// x86, which costs three more instructions; the coordinates here are bounded before.
+HWY_INLINE VI whole(VF v) {
+#if LEPUS_X86 && LEPUS_LANES == 4
+  return VI{_mm_cvttps_epi32(v.raw)};
+#elif LEPUS_X86 && LEPUS_LANES == 8
+  return VI{_mm256_cvttps_epi32(v.raw)};
+#else
+  return hn::ConvertTo(Ints(), v);
+#endif
+}
+
+#if LEPUS_LANES == 4 || LEPUS_LANES == 8
+using Quads = hn::FixedTag<float, 4>;
+using Quad = hn::Vec<Quads>;
+
+// p[0], p[1], q[0], q[1]
+HWY_INLINE Quad two_pairs(const float* HWY_RESTRICT p, const float* HWY_RESTRICT q) {
+#if LEPUS_X86
+  const __m128 low = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(p)));
+  return Quad{_mm_loadh_pi(low, reinterpret_cast<const __m64*>(q))};
+#else
+  const hn::FixedTag<float, 2> d2;
+  return hn::Combine(Quads(), hn::LoadU(d2, q), hn::LoadU(d2, p));
+#endif
+}
+
+// a = p[at[i]], b = p[at[i] + 1] in lane i: two neighbours come with one load.
+HWY_INLINE void four_pairs(const float* HWY_RESTRICT p, const std::int32_t* HWY_RESTRICT at, Quad& a, Quad& b) {
+  const Quads d;
+  const Quad low = two_pairs(p + at[0], p + at[1]), high = two_pairs(p + at[2], p + at[3]);
+  a = hn::ConcatEven(d, high, low);
+  b = hn::ConcatOdd(d, high, low);
+}
+#endif
+
+HWY_INLINE void fetch_pairs(const float* HWY_RESTRICT p, const std::int32_t* HWY_RESTRICT at, VF& a, VF& b) {
+#if LEPUS_LANES == 4
+  four_pairs(p, at, a, b);
+#elif LEPUS_LANES == 8
+  const Floats d;
+  Quad a0, a1, b0, b1;
+  four_pairs(p, at, a0, b0);
+  four_pairs(p, at + 4, a1, b1);
+  a = hn::Combine(d, a1, a0);
+  b = hn::Combine(d, b1, b0);
+#else
+  const Floats d;
+  const VI offset = hn::Load(Ints(), at);
+  a = hn::GatherIndex(d, p, offset);
+  b = hn::GatherIndex(d, p + 1, offset);
+#endif
+}
+
+// The voxels of a piece in column `at` of the slab.
+HWY_INLINE float* voxels_of(const Job& job, const Piece& piece, ColumnIndex at) {
+  return job.slab.data + (at.y * job.grid.nx + at.x) * job.slab.z_stride + (piece.first_slice - job.slab.z0);
+}
+HWY_INLINE void add_to_slab(const Job& job, const Piece& piece, ColumnIndex at, const float* HWY_RESTRICT sums) {
+  const Floats d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  float* HWY_RESTRICT voxels = voxels_of(job, piece, at);
+  std::int64_t z = piece.begin;
+  for (; z + lanes <= piece.last; z += lanes)
+    hn::StoreU(hn::Add(hn::LoadU(d, voxels + z), hn::LoadU(d, sums + z)), d, voxels + z);
+  for (; z < piece.last; ++z) voxels[z] += sums[z];
+}
+
+// Keys' weights (project/interpolate.h: cubic_weights) for a vector of fractions.
+HWY_INLINE void cubic_weights(VF f, VF& a, VF& b, VF& c, VF& e) {
+  const Floats d;
+  const VF one = hn::Set(d, 1.0f), h = hn::Mul(hn::Set(d, 0.5f), f), g = hn::Sub(one, f), hg = hn::Mul(h, g);
+  a = hn::Neg(hn::Mul(hg, g));
+  b = hn::MulAdd(hn::Mul(f, f), hn::MulAdd(hn::Set(d, 1.5f), f, hn::Set(d, -2.5f)), one);
+  c = hn::Mul(h, hn::MulAdd(f, hn::MulAdd(hn::Set(d, -3.0f), f, hn::Set(d, 4.0f)), one));
+  e = hn::Neg(hn::Mul(hg, f));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lepus::cpu
+HWY_AFTER_NAMESPACE();
+#endif

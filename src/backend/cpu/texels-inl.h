@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inner loops of upright-inl.h, compiled once per SIMD target: copying what a tile sees into texels, and walking
+// down them. Sums of a chunk: group 4: four voxels side by side for every slice; otherwise slices side by side, the
+// second voxel's after the first's.
+#if defined(LEPUS_BACKEND_CPU_TEXELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LEPUS_BACKEND_CPU_TEXELS_INL_H_
+#undef LEPUS_BACKEND_CPU_TEXELS_INL_H_
+#else
+#define LEPUS_BACKEND_CPU_TEXELS_INL_H_
+#endif
+
+#include <algorithm>
+
+#include "backend/cpu/kernel.h"
+#include "backend/cpu/seen.h"
+#include "backend/cpu/simd-inl.h"
+#include "hwy/cache_control.h"
+#include "project/interpolate.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lepus::cpu {
+namespace HWY_NAMESPACE {
+
+// A chunk's way down the texels: for every slice the first tap, in floats from the walk's start, and how far beyond it
+// v is.
+struct Steps {
+  alignas(64) std::int32_t offset[chunk];
+  alignas(64) float fraction[chunk];
+};
+struct Walk {
+  const float* texels;
+  float* sums;
+};
+
+// Floats per texel.
+constexpr int texel_size(Interpolation kind, int group) {
+  return group > 1 ? group : kind == Interpolation::cubic ? 4 : 2;
+}
+
+#if LEPUS_LANES != 4 && LEPUS_LANES != 8
+// Four floats where vectors have another length.
+struct Quad {
+  float lane[4];
+};
+HWY_INLINE Quad load4(const float* p) { return {{p[0], p[1], p[2], p[3]}}; }
+HWY_INLINE Quad load_aligned4(const float* p) { return load4(p); }
+HWY_INLINE void store4(Quad a, float* p) {
+  for (int i = 0; i < 4; ++i) p[i] = a.lane[i];
+}
+HWY_INLINE Quad set4(float a) { return {{a, a, a, a}}; }
+HWY_INLINE Quad mul4(Quad a, Quad b) {
+  return {{a.lane[0] * b.lane[0], a.lane[1] * b.lane[1], a.lane[2] * b.lane[2], a.lane[3] * b.lane[3]}};
+}
+HWY_INLINE Quad add4(Quad a, Quad b) {
+  return {{a.lane[0] + b.lane[0], a.lane[1] + b.lane[1], a.lane[2] + b.lane[2], a.lane[3] + b.lane[3]}};
+}
+HWY_INLINE Quad sub4(Quad a, Quad b) {
+  return {{a.lane[0] - b.lane[0], a.lane[1] - b.lane[1], a.lane[2] - b.lane[2], a.lane[3] - b.lane[3]}};
+}
+HWY_INLINE Quad mul_add4(Quad a, Quad b, Quad c) { return add4(mul4(a, b), c); }
+#else
+HWY_INLINE Quad load4(const float* HWY_RESTRICT p) { return hn::LoadU(Quads(), p); }
+HWY_INLINE Quad load_aligned4(const float* HWY_RESTRICT p) { return hn::Load(Quads(), p); }
+HWY_INLINE void store4(Quad a, float* HWY_RESTRICT p) { hn::Store(a, Quads(), p); }
+HWY_INLINE Quad set4(float a) { return hn::Set(Quads(), a); }
+HWY_INLINE Quad mul4(Quad a, Quad b) { return hn::Mul(a, b); }
+HWY_INLINE Quad add4(Quad a, Quad b) { return hn::Add(a, b); }
+HWY_INLINE Quad sub4(Quad a, Quad b) { return hn::Sub(a, b); }
+HWY_INLINE Quad mul_add4(Quad a, Quad b, Quad c) { return hn::MulAdd(a, b, c); }
+#endif
+
+// out[i * lanes + lane] = source[lane][i] for n rows.
+template <int lanes>
+HWY_INLINE void interleave(const float* const* source, std::int64_t n, float* HWY_RESTRICT out) {
+  std::int64_t i = 0;
+#if LEPUS_LANES >= 4
+  const Quads d;
+  for (; i + 4 <= n; i += 4) {
+    const Quad a = hn::LoadU(d, source[0] + i), b = hn::LoadU(d, source[1] + i);
+    const Quad ab0 = hn::InterleaveLower(d, a, b), ab1 = hn::InterleaveUpper(d, a, b);  // a0 b0 a1 b1, a2 b2 a3 b3
+    if constexpr (lanes == 2) {
+      hn::StoreU(ab0, d, out + 2 * i);
+      hn::StoreU(ab1, d, out + 2 * i + 4);
+    } else {
+      const Quad c = hn::LoadU(d, source[2] + i), e = hn::LoadU(d, source[3] + i);
+      const Quad ce0 = hn::InterleaveLower(d, c, e), ce1 = hn::InterleaveUpper(d, c, e);
+      hn::StoreU(hn::ConcatLowerLower(d, ce0, ab0), d, out + 4 * i);
+      hn::StoreU(hn::ConcatUpperUpper(d, ce0, ab0), d, out + 4 * i + 4);
+      hn::StoreU(hn::ConcatLowerLower(d, ce1, ab1), d, out + 4 * i + 8);
+      hn::StoreU(hn::ConcatUpperUpper(d, ce1, ab1), d, out + 4 * i + 12);
+    }
+  }
+#endif
+  for (; i < n; ++i)
+    for (int lane = 0; lane < lanes; ++lane) out[lanes * i + lane] = source[lane][i];
+}
+
+// Copies the box: texel (column, row) at [column * stride + row * texel_size], counted from the box's corner. Lane l of
+// a group holds the view that voxel l of the turned four (two) sees; without a group, lane l is l columns further on.
+template <Interpolation kind, int group>
+HWY_INLINE const float* make_texels(const Job& job, const ViewBand* bands, const PixelBox& box, int turn,
+                                    Scratch& scratch, std::int64_t& stride) {
+  constexpr int lanes = texel_size(kind, group);
+  const std::int64_t rows = box.rows.size(), band_stride = job.wedge->row_stride;
+  stride = (rows * lanes + 31) / 32 * 32 + 16;  // an odd number of half lines: columns do not compete for one cache set
+  const std::int64_t size = box.columns.size() * stride + overread;
+  if (scratch.box.size() < size) scratch.box = Buffer<float>(size);
+  float* texels = scratch.box.data();
+  for (std::int64_t column = box.columns.first; column <= box.columns.last; ++column) {
+    float* out = texels + (column - box.columns.first) * stride;
+    const float* source[lanes];        // of the box's first row; null: outside the detector
+    std::int64_t from = 0, to = rows;  // rows that all sources hold
+    std::int64_t first[lanes], last[lanes];
+    for (int lane = 0; lane < lanes; ++lane) {
+      const ViewBand& band = group > 1 ? bands[(lane + group - turn) % group] : bands[0];
+      const std::int64_t c = group > 1 ? column : column + lane;
+      first[lane] = std::clamp<std::int64_t>(band.first_row - box.rows.first, 0, rows);
+      last[lane] = std::clamp<std::int64_t>(band.first_row + band.rows - box.rows.first, first[lane], rows);
+      if (c < 0 || c >= job.columns) last[lane] = first[lane];
+      source[lane] = band.data + c * band_stride + (box.rows.first - band.first_row);
+      from = std::max(from, first[lane]);
+      to = std::min(to, last[lane]);
+    }
+    to = std::max(from, to);
+    const auto edge = [&](std::int64_t r) HWY_ATTR {
+      for (int lane = 0; lane < lanes; ++lane)
+        out[r * lanes + lane] = r >= first[lane] && r < last[lane] ? source[lane][r] : 0.0f;
+    };
+    for (std::int64_t r = 0; r < from; ++r) edge(r);
+    for (std::int64_t r = to; r < rows; ++r) edge(r);
+    const float* held[lanes];
+    for (int lane = 0; lane < lanes; ++lane) {
+      held[lane] = source[lane] + from;
+      // The columns after the next are on their way from memory while this one is copied. (Past the last: no harm.)
+      if (group > 1 || lane == lanes - 1)
+        for (std::int64_t r = 0; r < to - from; r += 16) hwy::Prefetch(held[lane] + 2 * band_stride + r);
+    }
+    interleave<lanes>(held, to - from, out + from * lanes);
+  }
+  return texels;
+}
+
+#if LEPUS_LANES == 4 || LEPUS_LANES == 8
+// Four floats at each of at[0 ... lanes-1], with the second column's weighted in for group 2, turned so that each of
+// the four fills a vector.
+template <int group>
+HWY_INLINE void fetch_four(const float* HWY_RESTRICT texels, std::int64_t stride, const std::int32_t* HWY_RESTRICT at,
+                           VF a, VF b, VF& s0, VF& s1, VF& s2, VF& s3) {
+  const Floats d;
+  const hn::Repartition<double, Floats> pairs;
+  const auto fetch = [&](int i) HWY_ATTR {
+    const float* p = texels + at[i];
+#if LEPUS_LANES == 4
+    if constexpr (group == 1) return load4(p);
+    return hn::MulAdd(b, load4(p + stride), hn::Mul(a, load4(p)));
+#else
+    const float* q = texels + at[i + 4];
+    const VF first = hn::Combine(d, load4(q), load4(p));
+    if constexpr (group == 1) return first;
+    return hn::MulAdd(b, hn::Combine(d, load4(q + stride), load4(p + stride)), hn::Mul(a, first));
+#endif
+  };
+  const VF q0 = fetch(0), q1 = fetch(1), q2 = fetch(2), q3 = fetch(3);
+  // 4 x 4 in every block of four lanes
+  const auto t0 = hn::BitCast(pairs, hn::InterleaveLower(d, q0, q1)),
+             t1 = hn::BitCast(pairs, hn::InterleaveLower(d, q2, q3));
+  const auto t2 = hn::BitCast(pairs, hn::InterleaveUpper(d, q0, q1)),
+             t3 = hn::BitCast(pairs, hn::InterleaveUpper(d, q2, q3));
+  s0 = hn::BitCast(d, hn::InterleaveLower(pairs, t0, t1));
+  s1 = hn::BitCast(d, hn::InterleaveUpper(pairs, t0, t1));
+  s2 = hn::BitCast(d, hn::InterleaveLower(pairs, t2, t3));
+  s3 = hn::BitCast(d, hn::InterleaveUpper(pairs, t2, t3));
+}
+#endif
+
+// Groups of one or two: slices in the lanes.
+template <int group>
+HWY_INLINE void add_small_group(const Steps& steps, std::int64_t begin, std::int64_t end,
+                                const float* HWY_RESTRICT weight, std::int64_t stride, const float* HWY_RESTRICT texels,
+                                float* HWY_RESTRICT sums) {
+#if LEPUS_LANES == 4 || LEPUS_LANES == 8
+  const Floats d;
+  const VF a = hn::Set(d, weight[0]), b = hn::Set(d, weight[1]);
+  for (std::int64_t z = begin; z < end; z += LEPUS_LANES) {
+    const VF f = hn::Load(d, steps.fraction + z);
+    VF s0, s1, s2, s3;
+    fetch_four<group>(texels, stride, steps.offset + z, a, b, s0, s1, s2, s3);
+    if constexpr (group == 2) {  // rows 0, 1 of voxel 0 are s0, s2; of voxel 1 s1, s3
+      const VF first = hn::MulAdd(f, hn::Sub(s2, s0), s0), second = hn::MulAdd(f, hn::Sub(s3, s1), s1);
+      hn::Store(hn::Add(first, hn::Load(d, sums + z)), d, sums + z);
+      hn::Store(hn::Add(second, hn::Load(d, sums + chunk + z)), d, sums + chunk + z);
+    } else {  // columns 0, 1 of row 0 are s0, s1; of row 1 s2, s3
+      const VF first = hn::MulAdd(b, s1, hn::Mul(a, s0)), second = hn::MulAdd(b, s3, hn::Mul(a, s2));
+      const VF value = hn::MulAdd(f, hn::Sub(second, first), first);
+      hn::Store(hn::Add(value, hn::Load(d, sums + z)), d, sums + z);
+    }
+  }
+#else
+  for (std::int64_t z = begin; z < end; ++z) {
+    const float *p = texels + steps.offset[z], f = steps.fraction[z];
+    for (int j = 0; j < group; ++j) {
+      const float *q = p + j, *next = group == 2 ? q + stride : q + 1;
+      const float first = next[0] * weight[1] + q[0] * weight[0], second = next[2] * weight[1] + q[2] * weight[0];
+      sums[j * chunk + z] += f * (second - first) + first;
+    }
+  }
+#endif
+}
+
+// walk->sums[z] += the picture at walk->texels[offset[z]] + fraction, in two columns of the given weights. What the
+// next walk will read is fetched into the L1 cache meanwhile, at the same offsets.
+template <int group>
+HWY_INLINE void add_linear(const Steps& steps, std::int64_t begin, std::int64_t end, const float* HWY_RESTRICT weight,
+                           std::int64_t stride, const Walk* walk) {
+  const std::int32_t* HWY_RESTRICT offset = steps.offset;
+  const float* HWY_RESTRICT fraction = steps.fraction;
+  const float* HWY_RESTRICT texels = walk[0].texels;
+  const float* HWY_RESTRICT ahead = walk[1].texels;
+  float* HWY_RESTRICT sums = walk[0].sums;
+  constexpr int voxels = group == 4 ? 4 : 1;
+  for (std::int64_t z = voxels * begin; z < voxels * end; z += 16) hwy::Prefetch(walk[1].sums + z);
+  if constexpr (group == 4) {
+#if LEPUS_LANES >= 8
+    // Both rows in one load; their sum is taken for two slices together.
+    const hn::FixedTag<float, 8> d;
+    const auto a = hn::Set(d, weight[0]), b = hn::Set(d, weight[1]);
+    const auto one_zero = hn::ConcatLowerLower(d, hn::Zero(d), hn::Set(d, 1.0f));
+    const auto sign = hn::ConcatLowerLower(d, hn::Set(d, 1.0f), hn::Set(d, -1.0f));
+    for (std::int64_t z = begin; z < end; z += 2) {
+      const float *p = texels + offset[z], *q = texels + offset[z + 1];
+      hwy::Prefetch(ahead + offset[z]);
+      hwy::Prefetch(ahead + offset[z] + stride);
+      const auto x = hn::MulAdd(b, hn::LoadU(d, p + stride), hn::Mul(a, hn::LoadU(d, p)));
+      const auto y = hn::MulAdd(b, hn::LoadU(d, q + stride), hn::Mul(a, hn::LoadU(d, q)));
+      const auto xw = hn::Mul(x, hn::MulAdd(sign, hn::Set(d, fraction[z]), one_zero));
+      const auto yw = hn::Mul(y, hn::MulAdd(sign, hn::Set(d, fraction[z + 1]), one_zero));
+      const auto both = hn::Add(hn::ConcatLowerLower(d, yw, xw), hn::ConcatUpperUpper(d, yw, xw));
+      hn::Store(hn::Add(hn::Load(d, sums + 4 * z), both), d, sums + 4 * z);
+    }
+#else
+    const Quad a = set4(weight[0]), b = set4(weight[1]);
+    for (std::int64_t z = begin; z < end; z += 4) {
+      for (int i = 0; i < 4; ++i) {
+        const float *p = texels + offset[z + i], *q = p + stride;
+        if (i % 2 == 0) {
+          hwy::Prefetch(ahead + offset[z + i]);
+          hwy::Prefetch(ahead + offset[z + i] + stride);
+        }
+        const Quad first = mul_add4(b, load4(q), mul4(a, load4(p)));
+        const Quad second = mul_add4(b, load4(q + 4), mul4(a, load4(p + 4)));
+        const Quad value = mul_add4(set4(fraction[z + i]), sub4(second, first), first);
+        store4(add4(value, load_aligned4(sums + 4 * (z + i))), sums + 4 * (z + i));
+      }
+    }
+#endif
+  } else {
+    for (std::int64_t z = begin; z < end; z += 4) {
+      hwy::Prefetch(ahead + offset[z]);
+      if (group == 2) hwy::Prefetch(ahead + offset[z] + stride);
+    }
+    add_small_group<group>(steps, begin, end, weight, stride, texels, sums);
+  }
+}
+
+// The same with four rows and four columns.
+template <int group>
+HWY_INLINE void add_cubic(const Steps& steps, std::int64_t begin, std::int64_t end, const float* HWY_RESTRICT weight,
+                          std::int64_t stride, const Walk* walk) {
+  const Floats d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  alignas(64) float rows[4][chunk];
+  for (std::int64_t z = begin; z < end; z += lanes) {
+    VF a, b, c, e;
+    cubic_weights(hn::Load(d, steps.fraction + z), a, b, c, e);
+    hn::Store(a, d, rows[0] + z);
+    hn::Store(b, d, rows[1] + z);
+    hn::Store(c, d, rows[2] + z);
+    hn::Store(e, d, rows[3] + z);
+  }
+  float* HWY_RESTRICT sums = walk->sums;
+  alignas(16) const float column_weight[4] = {weight[0], weight[1], weight[2], weight[3]};
+  for (std::int64_t z = begin; z < end; ++z) {
+    Quad sum = group == 4 ? load_aligned4(sums + 4 * z) : set4(0.0f);
+    const Quad a = set4(rows[0][z]), b = set4(rows[1][z]), c = set4(rows[2][z]), e = set4(rows[3][z]);
+    for (int column = 0; column < (group == 4 ? 4 : 1); ++column) {
+      const float* p = walk->texels + column * stride + steps.offset[z];
+      const Quad along =
+          mul_add4(e, load4(p + 12), mul_add4(c, load4(p + 8), mul_add4(b, load4(p + 4), mul4(a, load4(p)))));
+      sum = mul_add4(group == 4 ? set4(weight[column]) : load4(column_weight), along, sum);
+    }
+    if constexpr (group == 4) {
+      store4(sum, sums + 4 * z);
+    } else {
+      alignas(16) float columns[4];
+      store4(sum, columns);
+      sums[z] += (columns[0] + columns[1]) + (columns[2] + columns[3]);
+    }
+  }
+}
+
+// out[voxel * chunk + z] = sums[4 z + voxel]
+HWY_INLINE void separate_voxels(const float* HWY_RESTRICT sums, std::int64_t begin, std::int64_t end,
+                                float* HWY_RESTRICT out) {
+#if LEPUS_LANES >= 4
+  const Quads d;
+  for (std::int64_t z = begin; z < end; z += 4) {
+    const Quad a = load4(sums + 4 * z), b = load4(sums + 4 * z + 4);
+    const Quad c = load4(sums + 4 * z + 8), e = load4(sums + 4 * z + 12);
+    const Quad ab0 = hn::InterleaveLower(d, a, b), ab1 = hn::InterleaveUpper(d, a, b);
+    const Quad ce0 = hn::InterleaveLower(d, c, e), ce1 = hn::InterleaveUpper(d, c, e);
+    hn::Store(hn::ConcatLowerLower(d, ce0, ab0), d, out + z);
+    hn::Store(hn::ConcatUpperUpper(d, ce0, ab0), d, out + chunk + z);
+    hn::Store(hn::ConcatLowerLower(d, ce1, ab1), d, out + 2 * chunk + z);
+    hn::Store(hn::ConcatUpperUpper(d, ce1, ab1), d, out + 3 * chunk + z);
+  }
+#else
+  for (std::int64_t z = begin; z < end; ++z)
+    for (int voxel = 0; voxel < 4; ++voxel) out[voxel * chunk + z] = sums[4 * z + voxel];
+#endif
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lepus::cpu
+HWY_AFTER_NAMESPACE();
+#endif
