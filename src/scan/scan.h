@@ -32,10 +32,17 @@ struct CorrectionSpec {
   int line = 0;  // in the scan file, for messages
 };
 
+// What the files hold, before any part of it is selected.
+struct RecordedFrames {
+  std::int64_t columns = 0, rows = 0, frames = 0;
+  PixelType type = PixelType::u16;
+};
+
 struct Scan {
   std::filesystem::path file;  // the scan file; relative names in it are relative to its folder
 
   FrameFiles frames;
+  RecordedFrames recorded;   // all that the files hold
   FrameSelection selection;  // of views and rows; already applied to geometry
   std::optional<FrameFiles> flats, darks;
   FrameContent content = FrameContent::counts;
@@ -48,15 +55,19 @@ struct Scan {
   ScanGeometry geometry;  // of the selected views and rows
   VolumeGrid grid;        // already resolved where the file says auto, slices and region of interest applied
   bool automatic_grid = false;
-  bool field_of_view_mask = false;  // voxels outside the field of view become zero
+  bool field_of_view_mask = true;  // voxels outside the field of view become zero
   std::vector<CorrectionSpec> corrections;
   RampOptions filter;
   Interpolation interpolation = Interpolation::linear;
-  std::string output;    // "" where the file names none
-  std::string resolved;  // the scan file with every default written out, as TOML
+  std::string output;                 // "" where the file names none
+  std::string resolved;               // the scan file with every default written out, as TOML
+  std::vector<std::string> warnings;  // worth telling the user, no reason to stop
 };
 
 // Reads, checks and resolves a scan file. Opens the frames' headers to learn their size where the file does not say it.
 Scan read_scan(const std::filesystem::path& file);
+
+// The same from text, as if it stood in `file` (for scan files that come out of a volume's provenance).
+Scan read_scan_text(const std::string& toml, const std::filesystem::path& file);
 
 }  // namespace lepus

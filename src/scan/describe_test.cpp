@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scan/describe.h"
+
+#include <nlohmann/json.hpp>
+
+#include "scan/scan_folder_test.h"
+
+namespace lepus {
+namespace {
+
+using namespace scan_test;
+
+TEST(Describe, NumbersOfAConeBeamScan) {
+  const ScanFolder folder;
+  const auto j =
+      describe_json(folder.read(scan_text + "arc_deg = 240\nfirst_angle_deg = 10\n[volume]\nsize = [5, 4, 3]\n"
+                                            "[[correct]]\nkind = \"dead-pixels\"\n[output]\nfile = \"v.mha\"\n"));
+  EXPECT_EQ(j["frames"]["count"], 12);
+  EXPECT_EQ(j["frames"]["type"], "uint16");
+  EXPECT_EQ(j["frames"]["bytes"], 12 * 16 * 8 * 2);
+  EXPECT_EQ(j["frames"]["intensity"], "value");
+  EXPECT_EQ(j["views"]["count"], 12);
+  EXPECT_EQ(j["geometry"]["beam"], "cone");
+  EXPECT_EQ(j["geometry"]["detector"], "flat");
+  // Read back from the matrices: a few double operations.
+  EXPECT_NEAR(j["geometry"]["first_angle_deg"].get<double>(), 10, 1e-9);
+  EXPECT_NEAR(j["geometry"]["angle_step_deg"].get<double>(), 20, 1e-9);
+  EXPECT_NEAR(j["geometry"]["arc_deg"].get<double>(), 240, 1e-9);
+  EXPECT_NEAR(j["geometry"]["source_axis_mm"].get<double>(), 100, 1e-9);
+  EXPECT_NEAR(j["geometry"]["magnification"].get<double>(), 2, 1e-9);
+  EXPECT_NEAR(j["geometry"]["pixel_at_axis_mm"][0].get<double>(), 0.5, 1e-9);
+  EXPECT_GT(j["field_of_view"]["radius_mm"].get<double>(), 3.7);
+  EXPECT_LT(j["field_of_view"]["radius_mm"].get<double>(), 3.75);
+  EXPECT_EQ(j["volume"]["size"], (std::vector<int>{5, 4, 3}));
+  EXPECT_EQ(j["volume"]["bytes"], 5 * 4 * 3 * 4);
+  EXPECT_EQ(j["volume"]["automatic"], false);
+  EXPECT_EQ(j["corrections"][0]["kind"], "dead-pixels");
+  EXPECT_EQ(j["corrections"][0]["threshold"], 0.05);
+  EXPECT_EQ(j["output"], "v.mha");
+}
+
+TEST(Describe, TextForPeople) {
+  const ScanFolder folder;
+  const std::string text = describe_text(folder.read(scan_text + "[volume]\nsize = [64, 4, 3]\n"));
+  for (const char* part :
+       {"12 of 16 x 8 pixels, uint16", "cone, flat detector", "source to axis 100 mm", "magnification 2",
+        "360 deg in mean steps of 30 deg", "0.5 x 0.5 mm", "64 x 4 x 3 voxels", "ram-lak", "not seen by every view"})
+    expect_contains(text, part);
+  const std::string parallel = describe_text(
+      folder.read(frames_text + "[geometry]\nbeam = \"parallel\"\npixel_width_mm = 0.01\narc_deg = 180\n"));
+  expect_contains(parallel, "parallel, flat detector");
+  EXPECT_EQ(parallel.find("magnification"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lepus

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scan/keys.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/format.h"
+
+namespace lepus {
+namespace {
+
+constexpr ValueRange any{};
+constexpr ValueRange positive{.least = 0, .open = true};
+constexpr ValueRange from_zero{.least = 0};
+constexpr ValueRange from_one{.least = 1};
+// Larger detectors do not exist, and the product of all three stays below 2^63 bytes.
+constexpr ValueRange side{.least = 1, .most = 1e6};
+constexpr ValueRange fraction{.least = 0, .most = 1};
+constexpr ValueRange positive_fraction{.least = 0, .most = 1, .open = true};
+constexpr ValueRange right_angle{.least = -89, .most = 89};
+
+constexpr auto sections = std::to_array<ScanSection>({
+    {"frames", "The recorded frames, which part of them to use, and what their values are."},
+    {"frames.raw",
+     "How files without a header (`.raw`, `.bin`, `.dat`) are laid out; not needed beside a `.raw.json` of lepus."},
+    {"intensity", "Where the unattenuated intensity I0 comes from; needed for counts where there are no flats."},
+    {"geometry",
+     "Where source, axis and detector were: parameters of a circular scan, or matrices, or another tool's file."},
+    {"volume", "The voxels to reconstruct."},
+    {"filter", "The ramp filter."},
+    {"backprojection", "The backprojection."},
+    {"correct", "A correction of the frames. Write `[[correct]]` once for each; they run in the order of the file."},
+    {"output", "The volume file."},
+});
+
+using enum KeyType;
+constexpr auto keys = std::to_array<ScanKey>({
+    {"frames", "files", names, "", "", "required",
+     "Frames: a pattern such as `\"frames/*.tif\"`, a folder, a file (stack, HDF5, raw), or a list of these.", ""},
+    {"frames", "dataset", text, "", "\"/exchange/data\"", "", "Dataset of the frames inside an HDF5 file.", ""},
+    {"frames", "order", choice, "", "\"frames\"", "",
+     "Whether each image is one view (`frames`) or one detector row over all views (`sinograms`).", "frames sinograms"},
+    {"frames", "content", choice, "", "\"counts\"", "",
+     "What the pixels hold: detector counts, or line integrals that need no flats and no logarithm.",
+     "counts line-integrals"},
+    {"frames", "flats", names, "", "", "none", "Frames with the beam on and no object, in the same forms as `files`.",
+     ""},
+    {"frames", "flats_dataset", text, "", "\"/exchange/data_white\"", "", "Dataset of the flats inside an HDF5 file.",
+     ""},
+    {"frames", "darks", names, "", "", "none", "Frames with the beam off, in the same forms as `files`.", ""},
+    {"frames", "darks_dataset", text, "", "\"/exchange/data_dark\"", "", "Dataset of the darks inside an HDF5 file.",
+     ""},
+    {"frames", "first_view", integer, "", "0", "", "First frame to use, counted from 0.", "", from_zero},
+    {"frames", "last_view", integer, "", "", "the last frame", "Last frame to use, itself included.", "", from_zero},
+    {"frames", "view_step", integer, "", "1", "", "Use every n-th frame.", "", from_one},
+    {"frames", "first_row", integer, "", "0", "", "First detector row to use, counted from 0.", "", from_zero},
+    {"frames", "last_row", integer, "", "", "the last row", "Last detector row to use, itself included.", "",
+     from_zero},
+    {"frames", "row_step", integer, "", "1", "", "Use every n-th detector row.", "", from_one},
+    {"frames", "maximum_bad_fraction", number, "", "0.01", "",
+     "Share of NaN or saturated pixels above which a frame is refused.", "", fraction},
+    {"frames", "saturation_level", number, "", "0.0", "",
+     "Count from which a pixel is saturated; 0 stands for the largest value of the pixel type.", "", from_zero},
+
+    {"frames.raw", "columns", integer, "px", "", "required for raw files", "Pixels in a row of an image.", "", side},
+    {"frames.raw", "rows", integer, "px", "", "required for raw files", "Rows in an image.", "", side},
+    {"frames.raw",
+     "frames_per_file",
+     integer,
+     "",
+     "0",
+     "",
+     "Images in each file of the scan; 0 stands for as many as it holds, as in flats and darks always.",
+     "",
+     {.least = 0, .most = 1e6}},
+    {"frames.raw", "type", choice, "", "\"uint16\"", "", "Type of a pixel.",
+     "uint8 int8 uint16 int16 uint32 int32 float32 float64"},
+    {"frames.raw",
+     "header_bytes",
+     integer,
+     "bytes",
+     "0",
+     "",
+     "Bytes to skip at the start of each file.",
+     "",
+     {.least = 0, .most = 1e15}},
+    {"frames.raw", "byte_order", choice, "", "\"little\"", "", "Order of the bytes in a pixel.", "little big"},
+
+    {"intensity", "from", choice, "", "", "flats where there are any",
+     "Take I0 from the flats, from `value`, from the mean of `air_region_px` over the views, or as the largest count "
+     "the "
+     "detector can give (`saturation_level`).",
+     "flats value air-region detector-maximum"},
+    {"intensity", "value", number, "counts", "", "required with from = \"value\"", "I0 with darks already subtracted.",
+     "", positive},
+    {"intensity", "air_region_px", integers, "px", "", "required with from = \"air-region\"",
+     "Part of the frame that sees no object, `[column0, column1, row0, row1]`, the ends not included.", "", from_zero,
+     4},
+
+    {"geometry", "beam", choice, "", "\"cone\"", "", "Shape of the beam.", "cone fan parallel"},
+    {"geometry", "detector", choice, "", "\"flat\"", "", "A flat detector, or one bent around the source.", "flat arc"},
+    {"geometry", "source_axis_mm", number, "mm", "", "required for cone and fan beam",
+     "Distance from the source to the rotation axis.", "", positive},
+    {"geometry", "source_detector_mm", number, "mm", "", "required for cone and fan beam",
+     "Distance from the source to the detector.", "", positive},
+    {"geometry", "columns", integer, "px", "", "from the frames",
+     "Pixels in a detector row; checked against the frames.", "", side},
+    {"geometry", "rows", integer, "px", "", "from the frames", "Detector rows; checked against the frames.", "", side},
+    {"geometry", "pixel_width_mm", number, "mm", "", "required", "Distance between two columns on the detector.", "",
+     positive},
+    {"geometry", "pixel_height_mm", number, "mm", "", "as pixel_width_mm", "Distance between two rows on the detector.",
+     "", positive},
+    {"geometry", "detector_shift_u_mm", number, "mm", "0.0", "",
+     "How far the detector's middle lies from the central ray, to the right as the source sees it.", ""},
+    {"geometry", "detector_shift_v_mm", number, "mm", "0.0", "",
+     "How far the detector's middle lies from the central ray, downwards.", ""},
+    {"geometry", "axis_offset_mm", number, "mm", "0.0", "",
+     "How far the rotation axis lies from the central ray, to the right as the source sees it.", ""},
+    {"geometry", "in_plane_deg", number, "deg", "0.0", "", "Rotation of the detector about its normal.", "", any},
+    {"geometry", "pitch_deg", number, "deg", "0.0", "", "Tilt of the detector about its row direction.", "",
+     right_angle},
+    {"geometry", "yaw_deg", number, "deg", "0.0", "", "Tilt of the detector about its column direction.", "",
+     right_angle},
+    {"geometry", "mirror_columns", boolean, "", "false", "", "Column 0 is on the right as the source sees it.", ""},
+    {"geometry", "mirror_rows", boolean, "", "false", "", "Row 0 is at the bottom.", ""},
+    {"geometry", "first_angle_deg", number, "deg", "0.0", "", "Angle of frame 0.", ""},
+    {"geometry", "arc_deg", number, "deg", "360.0", "",
+     "Angle the scan covers: N frames stand at first_angle_deg + i*arc_deg/N, so the end is not repeated.", "",
+     positive},
+    {"geometry", "angle_step_deg", number, "deg", "", "arc_deg divided by the frames",
+     "Angle from one frame to the next, instead of `arc_deg`.", "", positive},
+    {"geometry", "angles_deg", numbers, "deg", "", "none", "The angle of every frame, instead of the three keys above.",
+     ""},
+    {"geometry", "angles_file", text, "", "", "none",
+     "Text file with the angle of every frame in degrees, separated by blanks, commas or lines; `#` starts a comment.",
+     ""},
+    {"geometry", "angles_dataset", text, "", "", "none",
+     "Dataset with the angles in degrees in the frames' HDF5 file, for example `\"/exchange/theta\"`.", ""},
+    {"geometry", "first_angle_index", integer, "", "", "0, with no entries to spare",
+     "Where the frames' entries begin in a file or dataset that also lists the angles of flats and darks.", "",
+     from_zero},
+    {"geometry", "direction", choice, "", "\"counter-clockwise\"", "",
+     "The way source and detector turn around the object, seen from above; a turntable that turns clockwise makes them "
+     "turn counter-clockwise.",
+     "counter-clockwise clockwise"},
+    {"geometry", "perturbations_file", text, "", "", "none",
+     "Text file with 10 numbers per frame: source u, v, depth (mm); detector u, v, depth (mm); in-plane, pitch, yaw "
+     "(deg); angle (deg).",
+     ""},
+    {"geometry", "matrices_file", text, "", "", "none",
+     "Text file with 12 numbers per frame, the 3x4 projection matrix row by row in any scaling, instead of the "
+     "parameters above (`beam`, `columns`, `rows` and `source_detector_mm` may stay).",
+     ""},
+    {"geometry", "matrices_unit", choice, "", "\"mm\"", "",
+     "What the matrices map from: world millimetres, or voxel indices of the volume that [volume] gives.", "mm voxels"},
+    {"geometry", "import_file", text, "", "", "none",
+     "Geometry file of another program, instead of the parameters above (`columns`, `rows`, RTK's pixel size and "
+     "ASTRA's "
+     "`beam` may stay).",
+     ""},
+    {"geometry", "import_format", choice, "", "", "rtk for .xml, otherwise required",
+     "Whose file it is: RTK's XML, ASTRA's vectors, or TIGRE's parameters.", "rtk astra tigre"},
+    {"geometry", "import_first_row", choice, "", "", "what the file says, or bottom",
+     "Where row 0 of the frames is; RTK and TIGRE count rows upwards.", "top bottom"},
+    {"geometry", "import_first_pixel_mm", numbers, "mm", "", "so that the frame is centred",
+     "RTK: detector coordinates `[x, y]` of pixel (0, 0).", "", any, 2},
+    {"geometry", "import_unit_mm", number, "mm", "", "what the file says, or 1",
+     "ASTRA: length of its unit, the voxel of its volume.", "", positive},
+
+    {"volume",
+     "size",
+     choice_or_integers,
+     "voxels",
+     "\"auto\"",
+     "",
+     "Voxels along x, y and z, or `\"auto\"`: the largest volume that every view sees.",
+     "auto",
+     {.least = 1, .most = 1e7},
+     3},
+    {"volume", "voxel_mm", number_or_numbers, "mm", "", "pixel size at the axis",
+     "Distance between voxels: one number, or one each for x, y and z.", "", positive, 3},
+    {"volume", "centre_mm", numbers, "mm", "", "the middle of what every view sees (auto), or [0, 0, 0]",
+     "Where the volume's middle lies from the rotation centre.", "", any, 3},
+    {"volume", "mirror", booleans, "", "[false, false, false]", "",
+     "Count the voxels along x, y or z the other way round.", "", any, 3},
+    {"volume", "first_slice", integer, "", "0", "", "First slice to reconstruct, counted from 0.", "", from_zero},
+    {"volume", "last_slice", integer, "", "", "the last slice", "Last slice to reconstruct, itself included.", "",
+     from_zero},
+    {"volume", "slice_step", integer, "", "1", "", "Reconstruct every n-th slice.", "", from_one},
+    {"volume", "region_px", integers, "px", "", "the whole slice",
+     "Part of each slice, `[x0, x1, y0, y1]` in voxels, the ends not included.", "", from_zero, 4},
+    {"volume", "mask", boolean, "", "true", "",
+     "Set voxels outside the field of view, of which nothing is known, to zero.", ""},
+
+    {"filter", "window", choice, "", "\"ram-lak\"", "", "Apodisation of the ramp, from sharp to smooth.",
+     "ram-lak shepp-logan cosine hamming hann"},
+    {"filter", "cutoff", number, "", "1.0", "", "Where the ramp ends, as a fraction of the Nyquist frequency.", "",
+     positive_fraction},
+    {"filter",
+     "spatial_hamming_samples",
+     integer,
+     "",
+     "0",
+     "",
+     "Smooth rows with a Hamming kernel of this many samples first (odd; 0 is off).",
+     "",
+     {.least = 0, .most = 999}},
+    {"filter",
+     "extrapolate",
+     number,
+     "",
+     "0.0",
+     "",
+     "Continue truncated rows smoothly to zero over this fraction of their width.",
+     "",
+     {.least = 0, .most = 2}},
+
+    {"backprojection", "interpolation", choice, "", "\"linear\"", "", "How detector pixels are interpolated.",
+     "nearest linear cubic"},
+
+    {"correct", "kind", text, "", "", "required", "Which correction; see below.", ""},
+
+    {"output", "file", text, "", "", "given with -o",
+     "Name of the volume; its ending chooses the format (.mha, .mhd, .nrrd, .tif, .h5, .raw).", ""},
+});
+
+std::string default_cell(const ScanKey& key) {
+  if (!key.default_toml.empty()) return format("`{}`", key.default_toml);
+  return std::string(key.default_words);
+}
+
+void append_table(std::string& page, const std::vector<ScanKey>& rows) {
+  page += "| key | value | unit | default | meaning |\n|---|---|---|---|---|\n";
+  for (const auto& key : rows)
+    page +=
+        format("| `{}` | {} | {} | {} | {} |\n", key.name, type_words(key), key.unit, default_cell(key), key.meaning);
+}
+
+}  // namespace
+
+std::span<const ScanSection> scan_sections() { return sections; }
+std::span<const ScanKey> scan_keys() { return keys; }
+
+const ScanKey* find_scan_key(std::string_view section, std::string_view name) {
+  const auto found =
+      std::ranges::find_if(keys, [&](const ScanKey& key) { return key.section == section && key.name == name; });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(' '), text.size());
+    if (end > 0) words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+std::string type_words(const ScanKey& key) {
+  std::string choices;
+  for (const auto& word : split_words(key.choices)) choices += format("{}`\"{}\"`", choices.empty() ? "" : ", ", word);
+  switch (key.type) {
+    case boolean:
+      return "true or false";
+    case integer:
+      return "integer";
+    case number:
+      return "number";
+    case text:
+      return "text";
+    case choice:
+      return choices;
+    case names:
+      return "text or list of texts";
+    case integers:
+      return format("list of {} integers", key.count);
+    case numbers:
+      return key.count == 0 ? "list of numbers" : format("list of {} numbers", key.count);
+    case booleans:
+      return format("list of {} true or false", key.count);
+    case number_or_numbers:
+      return format("number or list of {} numbers", key.count);
+    case choice_or_integers:
+      return format("{} or list of {} integers", choices, key.count);
+  }
+  return {};
+}
+
+std::string scan_keys_markdown() {
+  std::string page;
+  for (const auto& section : sections) {
+    page += section.name == "correct" ? "### [[correct]]\n\n" : format("### [{}]\n\n", section.name);
+    page += format("{}\n\n", section.meaning);
+    std::vector<ScanKey> rows;
+    std::ranges::copy_if(keys, std::back_inserter(rows),
+                         [&](const ScanKey& key) { return key.section == section.name; });
+    append_table(page, rows);
+    page += "\n";
+    if (section.name == "correct")
+      for (const auto& kind : correction_kinds()) {
+        page += format("`kind = \"{}\"`: {}\n\n", kind.name, kind.meaning);
+        if (kind.parameters.empty()) continue;
+        append_table(page, kind.parameters);
+        page += "\n";
+      }
+  }
+  page.pop_back();
+  return page;
+}
+
+}  // namespace lepus

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text files of numbers: angles, perturbations, matrices. Numbers are separated by blanks, commas, semicolons or line
+// ends; # starts a comment.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lepus {
+
+struct NumberFile {
+  std::vector<double> values;
+  std::vector<int> lines;  // of each value
+};
+
+// Throws Error(input) naming file and line where something is not a finite number.
+NumberFile read_number_file(const std::filesystem::path& file);
+
+// All values of an HDF5 dataset. Throws Error(input), or Error(unsupported) in a build without HDF5.
+std::vector<double> read_number_dataset(const std::filesystem::path& file, const std::string& dataset);
+
+}  // namespace lepus
