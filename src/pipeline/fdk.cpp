@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/fdk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/memory.h"
+#include "geometry/camera.h"
+#include "pipeline/memory_io.h"
+#include <lepus/reconstruct.h>
+
+namespace lepus {
+namespace {
+
+double corner_radius_mm(const VolumeGrid& grid) {
+  const auto farthest = [](double origin, double step, std::int64_t n) {
+    return std::max(std::abs(origin), std::abs(origin + step * static_cast<double>(n - 1)));
+  };
+  return std::hypot(farthest(grid.origin_mm.x, grid.step_mm.x, grid.nx),
+                    farthest(grid.origin_mm.y, grid.step_mm.y, grid.ny));
+}
+
+// Voxels beyond the field of view are kept where the user wants them, but not those that come near the source.
+double reconstructed_radius_mm(const FdkSetup& setup, double field_of_view_mm) {
+  double radius = corner_radius_mm(setup.grid);
+  if (setup.field_of_view_mask) radius = std::min(radius, field_of_view_mm);
+  if (setup.geometry.beam == Beam::parallel) return radius;
+  for (std::int64_t view = 0; view < setup.geometry.views(); ++view)
+    radius = std::min(radius, 0.9 * source_axis_mm(camera_of(setup.geometry, view)));
+  return radius;
+}
+
+}  // namespace
+
+Fdk::Fdk(FdkSetup setup, const ThreadPool& threads)
+    : setup_(std::move(setup)),
+      weights_(setup_.geometry),
+      field_of_view_mm_(field_of_view_radius_mm(setup_.geometry)),
+      cylinder_mm_(reconstructed_radius_mm(setup_, field_of_view_mm_)),
+      wide_(padded(setup_.geometry, weights_.padding())),
+      ramp_(wide_.columns, setup_.filter),
+      backend_(make_backend(setup_.backend)),
+      backprojector_(backend_->make_backprojector(wide_, setup_.grid, setup_.interpolation)) {
+  if (setup_.geometry.recorded_on_arc) arc_.emplace(setup_.geometry);
+  const PlanRequest planned = request(threads);
+  bands_.emplace(planned);
+  plan_ = make_plan(planned, *bands_);
+}
+
+PlanRequest Fdk::request(const ThreadPool& threads) const {
+  constexpr std::int64_t slack = std::int64_t{12} << 20;  // stacks, libraries' buffers, the allocator's own
+  PlanRequest r;
+  r.geometry = &wide_;
+  r.grid = setup_.grid;
+  r.cylinder_mm = cylinder_mm_;
+  r.interpolation = setup_.interpolation;
+  r.view_block = backprojector_->view_block();
+  r.memory_bytes = setup_.memory_bytes > 0 ? setup_.memory_bytes : available_memory_bytes() * 6 / 10;
+  const std::int64_t block_floats = RowFilter::rows_at_once * wide_.columns * (arc_ ? 3 : 1) + ramp_.scratch_floats();
+  r.fixed_bytes = resident_bytes() + slack + setup_.still_to_come_bytes +
+                  block_floats * static_cast<std::int64_t>(sizeof(float)) * threads.size();
+  r.frame_pixel_bytes = setup_.frame_pixel_bytes;
+  r.speed.updates *= threads.size();
+  r.speed.filtered_pixels *= threads.size();
+  return r;
+}
+
+SweepTimes Fdk::run(const FrameSource& frames, RowAudit& audit, const Normalisation* normalisation,
+                    const CorrectionChain* corrections, VolumeWriter& writer, Context& context) const {
+  const RowFilter filter({&frames, &audit, normalisation, corrections, arc_ ? &*arc_ : nullptr, &weights_, &ramp_,
+                          setup_.geometry.columns, weights_.padding().left});
+  const SweepParts parts{&plan_, &*bands_,    &frames,      &filter, backprojector_.get(),
+                         &wide_, setup_.grid, cylinder_mm_, &writer};
+  return sweep(parts, context);
+}
+
+void fdk(const ScanGeometry& geometry, const float* line_integrals, const VolumeGrid& grid, float* volume,
+         const FdkOptions& options) {
+  ThreadPool threads(options.threads);
+  CancelFlag never;
+  Progress silent;
+  Context context{threads, never, silent};
+  const Fdk run({geometry, grid, options.filter, options.interpolation, options.field_of_view_mask, options.backend,
+                 std::numeric_limits<std::int64_t>::max(), 0, sizeof(float)},
+                threads);
+  const MemoryFrames frames(geometry, line_integrals);
+  MemoryVolume writer(grid, volume);
+  RowAudit audit(frames, {.maximum_fraction = 0, .saturation_level = 0});
+  run.run(frames, audit, nullptr, nullptr, writer, context);
+}
+
+}  // namespace lepus

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machinery of one FDK reconstruction, made ready before any work: weights, ramp filter, backprojector, bands,
+// plan. Feldkamp, Davis, Kress: Practical cone-beam algorithm, J. Opt. Soc. Am. A 1 (1984).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "core/context.h"
+#include "filter/ramp.h"
+#include "filter/weights.h"
+#include "pipeline/sweep.h"
+#include "preprocess/arc_resample.h"
+#include "schedule/plan.h"
+
+namespace lepus {
+
+struct FdkSetup {
+  ScanGeometry geometry;
+  VolumeGrid grid;
+  RampOptions filter;
+  Interpolation interpolation = Interpolation::linear;
+  bool field_of_view_mask = true;
+  std::string backend = "cpu";
+  std::int64_t memory_bytes = 0;         // 0: 60 % of what is free
+  std::int64_t still_to_come_bytes = 0;  // fixed memory that is not taken yet when the plan is made
+  std::int64_t frame_pixel_bytes = 2;
+};
+
+class Fdk {
+public:
+  Fdk(FdkSetup setup, const ThreadPool& threads);
+
+  const Plan& plan() const { return plan_; }
+  const FdkWeights& weights() const { return weights_; }
+  const Backprojector& backprojector() const { return *backprojector_; }
+  const Backend& backend() const { return *backend_; }
+  double field_of_view_mm() const { return field_of_view_mm_; }
+  double cylinder_mm() const { return cylinder_mm_; }  // what is reconstructed around the axis
+
+  // frames: the recorded views; normalisation and corrections may be null.
+  SweepTimes run(const FrameSource& frames, RowAudit& audit, const Normalisation* normalisation,
+                 const CorrectionChain* corrections, VolumeWriter& writer, Context& context) const;
+
+private:
+  PlanRequest request(const ThreadPool& threads) const;
+
+  FdkSetup setup_;
+  FdkWeights weights_;
+  std::optional<ArcResampler> arc_;
+  double field_of_view_mm_, cylinder_mm_;
+  ScanGeometry wide_;  // what is filtered and backprojected: half-fan rows are padded (filter/weights.h)
+  RampFilter ramp_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Backprojector> backprojector_;
+  std::optional<BandTable> bands_;
+  Plan plan_;
+};
+
+}  // namespace lepus

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/prepass.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/format.h"
+#include "filter/consistency.h"
+#include "geometry/row_band.h"
+#include "preprocess/arc_resample.h"
+#include "preprocess/row_audit.h"
+
+namespace lepus {
+namespace {
+
+// Flats and darks see the same rows of the detector as the frames.
+std::unique_ptr<FrameSource> open_like_frames(const FrameFiles& files, const FrameSource& frames, const Scan& scan,
+                                              const char* what) {
+  auto source = open_frames(files);
+  FrameSelection selection = scan.selection;
+  selection.frames.resize(static_cast<std::size_t>(source->frames()));
+  for (std::size_t i = 0; i < selection.frames.size(); ++i) selection.frames[i] = static_cast<std::int64_t>(i);
+  const std::int64_t recorded_rows = source->rows();
+  if (source->columns() == frames.columns() &&
+      selection.first_row + (selection.rows - 1) * selection.row_step < recorded_rows)
+    return select_frames(std::move(source), selection);
+  throw Error(ErrorKind::input, {.what = format("the {} have another size than the frames", what),
+                                 .where = source->name(0),
+                                 .why = format("{}x{} pixels, the frames have {} columns", source->columns(),
+                                               recorded_rows, frames.columns()),
+                                 .hint = format("give {} taken with the same detector mode", what)});
+}
+
+// The whole recorded detector of the selected views: an air region may lie outside the selected rows.
+double mean_of_air_region(const Scan& scan, const CancelFlag& cancel) {
+  const Region air = scan.air_region.value_or(Region{});
+  const auto views = select_frames(open_frames(scan.frames), {scan.selection.frames, 0, 1, scan.recorded.rows});
+  const FrameSource& frames = *views;
+  if (air.column0 < 0 || air.row0 < 0 || air.column1 > frames.columns() || air.row1 > frames.rows() ||
+      air.column0 >= air.column1 || air.row0 >= air.row1)
+    throw Error(ErrorKind::input,
+                {.what = "the air region is not on the detector",
+                 .where = "intensity.air_region_px",
+                 .why = format("columns {}..{}, rows {}..{} of a detector of {}x{}", air.column0, air.column1, air.row0,
+                               air.row1, frames.columns(), frames.rows()),
+                 .hint = "give [first column, end column, first row, end row] of a part without object"});
+  const auto mean = [&](const FrameSource& source) {
+    Buffer<float> rows((air.row1 - air.row0) * source.columns());
+    double sum = 0;
+    for (std::int64_t frame = 0; frame < source.frames(); ++frame) {
+      cancel.check();
+      source.read(frame, air.row0, air.row1, rows.data());
+      for (std::int64_t row = 0; row < air.row1 - air.row0; ++row)
+        for (std::int64_t column = air.column0; column < air.column1; ++column)
+          sum += static_cast<double>(rows[row * source.columns() + column]);
+    }
+    return sum / static_cast<double>(source.frames() * (air.row1 - air.row0) * (air.column1 - air.column0));
+  };
+  return mean(frames) - (scan.darks ? mean(*open_frames(*scan.darks)) : 0.0);
+}
+
+double detector_maximum(const Scan& scan, PixelType type) {
+  if (scan.saturation_level > 0) return scan.saturation_level;
+  switch (type) {
+    case PixelType::u8:
+      return std::numeric_limits<std::uint8_t>::max();
+    case PixelType::u16:
+      return std::numeric_limits<std::uint16_t>::max();
+    case PixelType::i16:
+      return std::numeric_limits<std::int16_t>::max();
+    default:
+      break;
+  }
+  throw Error(ErrorKind::input, {.what = "the detector's maximum is not known",
+                                 .where = "intensity.from",
+                                 .why = format("pixels are {}, which says nothing about the detector", name_of(type)),
+                                 .hint = "set frames.saturation_level or intensity.value"});
+}
+
+void normalise(const Scan& scan, PrePass& pre, Context& context) {
+  if (scan.content == FrameContent::line_integrals) return;
+  const FrameSource& frames = *pre.frames;
+  std::unique_ptr<FrameSource> darks;
+  if (scan.darks) {
+    darks = open_like_frames(*scan.darks, frames, scan, "darks");
+    pre.darks_checksum = frames_checksum(*darks);
+  }
+  if (scan.intensity == Intensity::flats) {
+    if (!scan.flats)
+      throw Error(ErrorKind::input,
+                  {.what = "the scan has no flats",
+                   .where = "frames.flats",
+                   .why = "I0 is to come from flats",
+                   .hint = "name the flats, or set intensity.from to value, air-region or detector-maximum"});
+    const auto flats = open_like_frames(*scan.flats, frames, scan, "flats");
+    pre.flats_checksum = frames_checksum(*flats);
+    pre.normalisation = normalisation_from_flats(*flats, darks.get(), frames.pixel_type());
+    pre.intensity = format("mean of {} flats", flats->frames());
+    return;
+  }
+  double i0 = scan.intensity_value;
+  pre.intensity = "intensity.value";
+  if (scan.intensity == Intensity::air_region) {
+    i0 = mean_of_air_region(scan, context.cancel);
+    pre.intensity = "air region";
+  } else if (scan.intensity == Intensity::detector_maximum) {
+    i0 = detector_maximum(scan, frames.pixel_type());
+    pre.intensity = "detector's maximum";
+  }
+  pre.normalisation = normalisation_from_value(i0, darks.get(), frames.columns(), frames.rows(), frames.pixel_type());
+  pre.intensity += format(", I0 = {:.6g}", i0);
+}
+
+void refuse_dead_flats(const Scan& scan, const PrePass& pre) {
+  if (!pre.normalisation || pre.normalisation->unusable.empty()) return;
+  const bool corrected = std::any_of(scan.corrections.begin(), scan.corrections.end(),
+                                     [](const CorrectionSpec& c) { return c.kind == "dead-pixels"; });
+  if (corrected) return;
+  const auto& bad = pre.normalisation->unusable;
+  throw Error(ErrorKind::input,
+              {.what = format("{} pixels of the mean flat are zero or negative", bad.size()),
+               .where = format("{}, first at column {}, row {}", "frames.flats",
+                               bad.front() % pre.normalisation->columns, bad.front() / pre.normalisation->columns),
+               .why = "the flat is not above the dark there, so that no line integral can be made",
+               .hint = "add [[correct]] kind = \"dead-pixels\" to the scan file to interpolate them, or check the "
+                       "flats and darks"});
+}
+
+// One row of the flat detector in every view, as line integrals: views x columns.
+std::vector<float> flat_row_of_views(const ScanGeometry& geometry, const PrePass& pre, std::int64_t row,
+                                     const CancelFlag& cancel) {
+  const FrameSource& frames = *pre.frames;
+  std::optional<ArcResampler> arc;
+  if (geometry.recorded_on_arc) arc.emplace(geometry);
+  const RowBand recorded = arc ? RowBand{arc->recorded_rows(row, row + 1).first, arc->recorded_rows(row, row + 1).last}
+                               : RowBand{row, row + 1};
+  std::vector<float> sinogram(static_cast<std::size_t>(frames.frames() * geometry.columns));
+  std::vector<float> rows(static_cast<std::size_t>(recorded.size() * frames.columns()));
+  for (std::int64_t view = 0; view < frames.frames(); ++view) {
+    cancel.check();
+    frames.read(view, recorded.first, recorded.last, rows.data());
+    if (pre.normalisation) pre.normalisation->apply(recorded.first, recorded.last, rows.data());
+    for (const auto& correction : pre.corrections)
+      if (correction->stage() == Stage::line_integrals)
+        correction->apply(view, recorded.first, recorded.last, rows.data());
+    float* line = sinogram.data() + view * geometry.columns;
+    if (arc)
+      arc->apply(row, row + 1, rows.data(), line);
+    else
+      std::copy(rows.begin(), rows.end(), line);
+  }
+  return sinogram;
+}
+
+// An object that reaches past the detector's edge: the line integrals there are far from air.
+void warn_of_truncation(const std::vector<float>& sinogram, std::int64_t columns, const Scan& scan, PrePass& pre) {
+  if (scan.filter.extrapolate > 0 || columns < 8) return;
+  std::vector<float> sorted(sinogram);
+  std::erase_if(sorted, [](float p) { return !std::isfinite(p); });
+  if (sorted.empty()) return;
+  const auto high = sorted.begin() + static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(sorted.size() - 1));
+  std::nth_element(sorted.begin(), high, sorted.end());
+  double edge = 0;
+  const auto views = static_cast<std::int64_t>(sinogram.size()) / columns;
+  for (std::int64_t view = 0; view < views; ++view)
+    for (std::int64_t i = 0; i < 3; ++i)
+      edge += static_cast<double>(sinogram[static_cast<std::size_t>(view * columns + i)]) +
+              static_cast<double>(sinogram[static_cast<std::size_t>((view + 1) * columns - 1 - i)]);
+  edge /= static_cast<double>(6 * views);
+  const double fraction = edge / static_cast<double>(*high);
+  if (fraction > 0.1)
+    pre.warnings.push_back(
+        format("the object seems to reach past the detector's sides (line integrals there are {:.0f} % of the "
+               "largest): the volume will be too bright near the rim; set filter.extrapolate = 0.5 to lessen that",
+               100 * fraction));
+}
+
+void look_at_middle_row(const Scan& scan, PrePass& pre, Context& context) {
+  const std::int64_t row = consistency_row(scan.geometry);
+  const std::vector<float> sinogram = flat_row_of_views(scan.geometry, pre, row, context.cancel);
+  warn_of_truncation(sinogram, scan.geometry.columns, scan, pre);
+  const Consistency turning = check_turning(scan.geometry, row, sinogram.data());
+  if (turning.verdict == Turning::backwards || turning.verdict == Turning::mirrored)
+    pre.warnings.push_back(turning.message);
+}
+
+}  // namespace
+
+PrePass pre_pass(const Scan& scan, Context& context) {
+  PrePass pre;
+  pre.frames = select_frames(open_frames(scan.frames), scan.selection);
+  normalise(scan, pre, context);
+  refuse_dead_flats(scan, pre);
+  const Normalisation none;
+  pre.corrections = make_corrections(scan.corrections, pre.normalisation ? *pre.normalisation : none);
+  look_at_middle_row(scan, pre, context);
+  return pre;
+}
+
+}  // namespace lepus

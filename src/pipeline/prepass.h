@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must be known of the whole scan before the sweep: mean flats and darks or I0, the middle row of every view (does
+// the scan turn the right way, is the object cut off), dead pixels. Small results, little reading.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/context.h"
+#include "preprocess/correction.h"
+#include "preprocess/normalise.h"
+#include "scan/scan.h"
+
+namespace lepus {
+
+struct PrePass {
+  std::unique_ptr<FrameSource> frames;         // the selected views and rows
+  std::optional<Normalisation> normalisation;  // none: the frames hold line integrals
+  CorrectionChain corrections;
+  std::vector<std::string> warnings;
+  std::string flats_checksum, darks_checksum;  // "" where there are none
+  std::string intensity;                       // where I0 came from, for the report
+};
+
+PrePass pre_pass(const Scan& scan, Context& context);
+
+}  // namespace lepus

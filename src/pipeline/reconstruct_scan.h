@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's way into a reconstruction: a scan that was read, threads, progress and interruption from outside.
+#pragma once
+
+#include <filesystem>
+
+#include "core/context.h"
+#include "scan/scan.h"
+#include <lepus/reconstruct.h>
+
+namespace lepus {
+
+ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
+                                   const ReconstructOptions& options, Context& context);
+
+// What reconstruct_scan would do: the plan, coverage, field of view, expected time; nothing is computed or written.
+struct PlanReport {
+  std::string text;  // for people
+  std::string json;  // for machines
+};
+PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Context& context);
+
+}  // namespace lepus

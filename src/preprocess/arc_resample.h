@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows recorded on an arc detector, resampled onto the flat detector that the matrices describe. A flat pixel at (s, t)
+// from the central ray looks along fan angle gamma = atan(s / D), so it reads the arc at arc length D*gamma and height
+// t * cos(gamma); Catmull-Rom interpolation in both. Pixels that no recorded pixel covers are zero.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <lepus/geometry.h>
+
+namespace lepus {
+
+class ArcResampler {
+public:
+  explicit ArcResampler(const ScanGeometry& geometry);
+
+  // Recorded rows [first, last) that flat rows [row0, row1) are made from.
+  struct Rows {
+    std::int64_t first, last;
+  };
+  Rows recorded_rows(std::int64_t row0, std::int64_t row1) const;
+  std::int64_t most_recorded_rows(std::int64_t flat_rows) const;  // over all places of that many flat rows
+
+  // recorded: rows recorded_rows(row0, row1) of the arc detector, u fastest; flat: (row1-row0) x flat columns.
+  void apply(std::int64_t row0, std::int64_t row1, const float* recorded, float* flat) const;
+
+private:
+  ArcDetector arc_;
+  Beam beam_;
+  std::int64_t flat_columns_ = 0, flat_rows_ = 0;
+  double flat_central_row_ = 0;
+  std::vector<double> arc_column_;  // per flat column, in recorded columns
+  std::vector<double> cosine_;      // per flat column: cos(gamma); 1 for fan beams, whose rows stay apart
+};
+
+}  // namespace lepus

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preprocess/normalise.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/format.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+bool is_floating(PixelType type) { return type == PixelType::f32 || type == PixelType::f64; }
+
+float clip_level(PixelType type, double typical_i0) {
+  return is_floating(type) ? static_cast<float>(std::min(1.0, 1e-6 * typical_i0)) : 1.0F;
+}
+
+void require_same_size(const FrameSource& darks, std::int64_t columns, std::int64_t rows) {
+  if (darks.columns() == columns && darks.rows() == rows) return;
+  throw Error(ErrorKind::input,
+              {.what = "the darks have another size than the frames",
+               .where = darks.name(0),
+               .why = format("{}x{} pixels instead of {}x{}", darks.columns(), darks.rows(), columns, rows),
+               .hint = "give darks taken with the same detector mode"});
+}
+
+}  // namespace
+
+Buffer<float> mean_frame(const FrameSource& source) {
+  const std::int64_t columns = source.columns(), rows = source.rows(), frames = source.frames();
+  constexpr std::int64_t rows_at_once = 64;
+  Buffer<float> mean(rows * columns), block(rows_at_once * columns);
+  std::vector<double> sum(static_cast<std::size_t>(rows_at_once * columns));
+  for (std::int64_t row0 = 0; row0 < rows; row0 += rows_at_once) {
+    const std::int64_t row1 = std::min(rows, row0 + rows_at_once), n = (row1 - row0) * columns;
+    std::fill(sum.begin(), sum.end(), 0.0);
+    for (std::int64_t frame = 0; frame < frames; ++frame) {
+      source.read(frame, row0, row1, block.data());
+      for (std::int64_t i = 0; i < n; ++i) sum[static_cast<std::size_t>(i)] += static_cast<double>(block[i]);
+    }
+    for (std::int64_t i = 0; i < n; ++i)
+      mean[row0 * columns + i] = static_cast<float>(sum[static_cast<std::size_t>(i)] / static_cast<double>(frames));
+  }
+  return mean;
+}
+
+Normalisation normalisation_from_flats(const FrameSource& flats, const FrameSource* darks, PixelType type) {
+  Normalisation result;
+  result.columns = flats.columns();
+  result.rows = flats.rows();
+  if (darks) {
+    require_same_size(*darks, flats.columns(), flats.rows());
+    result.dark = mean_frame(*darks);
+  }
+  result.log_i0 = mean_frame(flats);
+  const std::int64_t pixels = result.log_i0.size();
+  std::vector<float> usable;
+  usable.reserve(static_cast<std::size_t>(pixels));
+  for (std::int64_t i = 0; i < pixels; ++i) {
+    float& i0 = result.log_i0[i];
+    if (darks) i0 -= result.dark[i];
+    if (std::isfinite(i0) && i0 > 0)
+      usable.push_back(i0);
+    else
+      result.unusable.push_back(i);
+  }
+  if (usable.empty())
+    throw Error(ErrorKind::input, {.what = "no pixel of the flats is above its dark",
+                                   .where = flats.name(0),
+                                   .why = "the mean flat minus the mean dark is zero or negative everywhere",
+                                   .hint = "check that frames.flats and frames.darks are not swapped"});
+  const auto middle = usable.begin() + static_cast<std::ptrdiff_t>(usable.size() / 2);
+  std::nth_element(usable.begin(), middle, usable.end());
+  const float typical = *middle;
+  for (const std::int64_t i : result.unusable) result.log_i0[i] = typical;
+  for (float& i0 : result.log_i0) i0 = static_cast<float>(std::log(static_cast<double>(i0)));
+  result.clip = clip_level(type, static_cast<double>(typical));
+  return result;
+}
+
+Normalisation normalisation_from_value(double i0, const FrameSource* darks, std::int64_t columns, std::int64_t rows,
+                                       PixelType type) {
+  if (!(i0 > 0) || !std::isfinite(i0))
+    throw Error(ErrorKind::input, {.what = "the intensity without object (I0) is not positive",
+                                   .where = "intensity",
+                                   .why = format("I0 = {}", i0),
+                                   .hint = "set intensity.value, or choose another air region"});
+  Normalisation result;
+  result.columns = columns;
+  result.rows = rows;
+  if (darks) {
+    require_same_size(*darks, columns, rows);
+    result.dark = mean_frame(*darks);
+  }
+  result.log_i0_everywhere = static_cast<float>(std::log(i0));
+  result.clip = clip_level(type, i0);
+  return result;
+}
+
+void Normalisation::apply(std::int64_t row0, std::int64_t row1, float* data) const {
+  const std::int64_t offset = row0 * columns, n = (row1 - row0) * columns;
+  const float* d = dark.size() ? dark.data() + offset : nullptr;
+  const float* l = log_i0.size() ? log_i0.data() + offset : nullptr;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float counts = std::max(d ? data[i] - d[i] : data[i], clip);
+    data[i] = (l ? l[i] : log_i0_everywhere) - std::log(counts);
+  }
+}
+
+}  // namespace lepus

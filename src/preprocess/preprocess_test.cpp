@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "preprocess/arc_resample.h"
+#include "preprocess/correction.h"
+#include "preprocess/normalise.h"
+#include "preprocess/row_audit.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+class ComputedFrames final : public FrameSource {
+public:
+  using Pixel = std::function<float(std::int64_t, std::int64_t, std::int64_t)>;  // frame, row, column
+  ComputedFrames(std::int64_t columns, std::int64_t rows, std::int64_t frames, PixelType type, Pixel pixel)
+      : columns_(columns), rows_(rows), frames_(frames), type_(type), pixel_(std::move(pixel)) {}
+  std::int64_t columns() const override { return columns_; }
+  std::int64_t rows() const override { return rows_; }
+  std::int64_t frames() const override { return frames_; }
+  PixelType pixel_type() const override { return type_; }
+  std::string name(std::int64_t frame) const override { return "frame-" + std::to_string(frame); }
+  void read_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, void* out) const override {
+    for (std::int64_t row = row0; row < row1; ++row)
+      for (std::int64_t column = 0; column < columns_; ++column) {
+        const float value = pixel_(frame, row, column);
+        const std::int64_t i = (row - row0) * columns_ + column;
+        if (type_ == PixelType::u16)
+          static_cast<std::uint16_t*>(out)[i] = static_cast<std::uint16_t>(value);
+        else
+          static_cast<float*>(out)[i] = value;
+      }
+  }
+
+private:
+  std::int64_t columns_, rows_, frames_;
+  PixelType type_;
+  Pixel pixel_;
+};
+
+TEST(Normalisation, FlatsAndDarksGiveBeerLambert) {
+  const ComputedFrames flats(5, 3, 4, PixelType::u16, [](auto f, auto r, auto c) {
+    return 1000.0F + 10.0F * static_cast<float>(r + c) + static_cast<float>(f % 2);
+  });
+  const ComputedFrames darks(5, 3, 2, PixelType::u16, [](auto, auto, auto c) { return 20.0F + static_cast<float>(c); });
+  const Normalisation n = normalisation_from_flats(flats, &darks, PixelType::u16);
+  EXPECT_TRUE(n.unusable.empty());
+  std::vector<float> rows(10);
+  for (std::size_t i = 0; i < 10; ++i) rows[i] = 200.0F + static_cast<float>(i);
+  const std::vector<float> counts = rows;
+  n.apply(1, 3, rows.data());
+  for (std::int64_t r = 1; r < 3; ++r)
+    for (std::int64_t c = 0; c < 5; ++c) {
+      const auto i = static_cast<std::size_t>((r - 1) * 5 + c);
+      const double flat = 1000.5 + 10.0 * static_cast<double>(r + c), dark = 20.0 + static_cast<double>(c);
+      // Two logarithms in single precision, each good to half a unit of its size (below 8).
+      EXPECT_NEAR(rows[i], std::log((flat - dark) / (static_cast<double>(counts[i]) - dark)), 1e-6);
+    }
+}
+
+TEST(Normalisation, CountsAreClippedAtOne) {
+  const Normalisation n = normalisation_from_value(60000, nullptr, 4, 1, PixelType::u16);
+  std::vector<float> row{0, 1, 60000, 65535};
+  n.apply(0, 1, row.data());
+  EXPECT_FLOAT_EQ(row[0], std::log(60000.0F));
+  EXPECT_FLOAT_EQ(row[1], std::log(60000.0F));
+  EXPECT_NEAR(row[2], 0, 1e-6);
+  EXPECT_LT(row[3], 0);
+}
+
+TEST(Normalisation, ListsPixelsWhoseFlatIsNotAboveTheDark) {
+  const ComputedFrames flats(4, 2, 1, PixelType::u16,
+                             [](auto, auto r, auto c) { return r == 1 && c == 2 ? 0.0F : 500.0F; });
+  const Normalisation n = normalisation_from_flats(flats, nullptr, PixelType::u16);
+  EXPECT_EQ(n.unusable, std::vector<std::int64_t>{6});
+  const ComputedFrames black(4, 2, 1, PixelType::u16, [](auto, auto, auto) { return 0.0F; });
+  EXPECT_THROW(normalisation_from_flats(black, nullptr, PixelType::u16), Error);
+  EXPECT_THROW(normalisation_from_value(0, nullptr, 4, 1, PixelType::u16), Error);
+}
+
+TEST(DeadPixels, AreBridgedAlongTheRow) {
+  const ComputedFrames flats(6, 2, 1, PixelType::u16, [](auto, auto r, auto c) {
+    return r == 1 && (c == 0 || c == 3 || c == 4) ? 0.0F : 500.0F;
+  });
+  const Normalisation n = normalisation_from_flats(flats, nullptr, PixelType::u16);
+  const auto correction = make_dead_pixels({"dead-pixels", {}, 1}, n);
+  std::vector<float> rows{1, 1, 1, 1, 1, 1, 99, 2, 3, 99, 99, 6};
+  correction->apply(0, 0, 2, rows.data());
+  EXPECT_EQ(rows, (std::vector<float>{1, 1, 1, 1, 1, 1, 2, 2, 3, 4, 5, 6}));
+}
+
+TEST(RowAudit, ChecksumDoesNotDependOnTheOrderOfReading) {
+  const ComputedFrames frames(7, 5, 3, PixelType::u16,
+                              [](auto f, auto r, auto c) { return static_cast<float>(100 * f + 10 * r + c); });
+  const auto read_all = [&](bool backwards, bool twice) {
+    RowAudit audit(frames, {});
+    std::vector<std::uint16_t> native(35);
+    std::vector<float> values(35);
+    for (int pass = 0; pass < (twice ? 2 : 1); ++pass)
+      for (std::int64_t i = 0; i < 3; ++i) {
+        const std::int64_t frame = backwards ? 2 - i : i;
+        for (const auto& [a, b] : {std::pair{0, 2}, std::pair{2, 5}}) {
+          frames.read_native(frame, a, b, native.data());
+          audit.record(frame, a, b, native.data(), values.data());
+        }
+      }
+    return audit.checksum();
+  };
+  EXPECT_EQ(read_all(false, false), read_all(true, false));
+  EXPECT_EQ(read_all(false, false), read_all(false, true));
+  EXPECT_EQ(read_all(false, false), frames_checksum(frames));
+  const ComputedFrames other(7, 5, 3, PixelType::u16, [](auto f, auto r, auto c) {
+    return static_cast<float>(100 * f + 10 * r + c + (f == 2 && r == 4 && c == 6));
+  });
+  EXPECT_NE(frames_checksum(frames), frames_checksum(other));
+}
+
+TEST(RowAudit, CountsAndRefusesBadPixels) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const ComputedFrames frames(10, 10, 2, PixelType::f32,
+                              [&](auto f, auto r, auto) { return f == 1 ? nan : static_cast<float>(r); });
+  RowAudit audit(frames, {.maximum_fraction = 0.05, .saturation_level = 9});
+  std::vector<float> native(100), values(100);
+  frames.read_native(0, 0, 10, native.data());
+  values = native;
+  EXPECT_THROW(audit.record(0, 0, 10, native.data(), values.data()), Error) << "a tenth is saturated";
+  frames.read_native(1, 0, 1, native.data());
+  values = native;
+  try {
+    audit.record(1, 0, 1, native.data(), values.data());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.parts().where.find("frame-1"), std::string::npos);
+  }
+}
+
+TEST(RowAudit, ReplacesWhatIsNotANumberByItsNeighbours) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const ComputedFrames frames(5, 1, 1, PixelType::f32, [](auto, auto, auto) { return 1.0F; });
+  RowAudit audit(frames, {.maximum_fraction = 1, .saturation_level = 0});
+  std::vector<float> values{nan, 2, nan, 4, nan};
+  const std::vector<float> native = values;
+  audit.record(0, 0, 1, native.data(), values.data());
+  EXPECT_EQ(values, (std::vector<float>{2, 2, 3, 4, 4}));
+  EXPECT_EQ(audit.not_finite(), 3);
+}
+
+// A quadratic of the direction is reproduced but for Catmull-Rom's third-order error.
+TEST(ArcResampler, ReadsTheArcWhereTheFlatPixelLooks) {
+  CircularScan scan;
+  scan.arc = true;
+  scan.source_axis_mm = 300;
+  scan.source_detector_mm = 500;
+  scan.columns = 101;
+  scan.rows = 31;
+  scan.pixel_width_mm = scan.pixel_height_mm = 2;
+  scan.detector_shift_u_mm = 3.3;
+  scan.angles_rad = {0};
+  const ScanGeometry geometry = build_scan(scan);
+  const ArcDetector& arc = *geometry.recorded_on_arc;
+  const auto smooth = [](double gamma, double slope) {
+    return 1 + gamma + 2 * gamma * gamma + 3 * slope - slope * slope;
+  };
+  std::vector<float> recorded(static_cast<std::size_t>(arc.columns * arc.rows));
+  for (std::int64_t r = 0; r < arc.rows; ++r)
+    for (std::int64_t c = 0; c < arc.columns; ++c)
+      recorded[static_cast<std::size_t>(r * arc.columns + c)] =
+          static_cast<float>(smooth((static_cast<double>(c) - arc.central_column) * 2 / 500,
+                                    (static_cast<double>(r) - arc.central_row) * 2 / 500));
+  const ArcResampler resampler(geometry);
+  // The flat detector's own middle follows from its matrix: the point (0, 0, 0) lies on the central ray.
+  const double centre_u = geometry.matrices[0](0, 3), centre_v = geometry.matrices[0](1, 3);
+  int compared = 0;
+  for (std::int64_t row0 = 0; row0 < geometry.rows; row0 += 7) {
+    const std::int64_t row1 = std::min(geometry.rows, row0 + 7);
+    const auto held = resampler.recorded_rows(row0, row1);
+    EXPECT_LE(held.last - held.first, resampler.most_recorded_rows(7));
+    std::vector<float> flat(static_cast<std::size_t>((row1 - row0) * geometry.columns));
+    resampler.apply(row0, row1, recorded.data() + held.first * arc.columns, flat.data());
+    for (std::int64_t r = row0; r < row1; ++r)
+      for (std::int64_t c = 0; c < geometry.columns; ++c) {
+        const double s = (static_cast<double>(c) - centre_u) * 2, t = (static_cast<double>(r) - centre_v) * 2;
+        const double gamma = std::atan(s / 500), height = t * std::cos(gamma);
+        const double arc_column = gamma * 250 + arc.central_column, arc_row = height / 2 + arc.central_row;
+        if (arc_column < 2 || arc_column > static_cast<double>(arc.columns) - 3 || arc_row < 2 ||
+            arc_row > static_cast<double>(arc.rows) - 3)
+          continue;
+        EXPECT_NEAR(flat[static_cast<std::size_t>((r - row0) * geometry.columns + c)], smooth(gamma, height / 500),
+                    1e-5);
+        ++compared;
+      }
+  }
+  EXPECT_GT(compared, 1500);
+}
+
+}  // namespace
+}  // namespace lepus

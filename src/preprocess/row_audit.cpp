@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preprocess/row_audit.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/format.h"
+#include "core/memory.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+// splitmix64's finaliser: every input bit changes about half of the output bits.
+std::uint64_t mixed(std::uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9ULL;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+double largest_value(PixelType type) {
+  switch (type) {
+    case PixelType::u8:
+      return std::numeric_limits<std::uint8_t>::max();
+    case PixelType::i8:
+      return std::numeric_limits<std::int8_t>::max();
+    case PixelType::u16:
+      return std::numeric_limits<std::uint16_t>::max();
+    case PixelType::i16:
+      return std::numeric_limits<std::int16_t>::max();
+    case PixelType::u32:
+      return std::numeric_limits<std::uint32_t>::max();
+    case PixelType::i32:
+      return std::numeric_limits<std::int32_t>::max();
+    case PixelType::f32:
+    case PixelType::f64:
+      break;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+// Values that are not finite become the mean of the nearest finite ones on both sides; a row without any becomes zero.
+void fill_not_finite(float* row, std::int64_t columns) {
+  for (std::int64_t i = 0; i < columns; ++i) {
+    if (std::isfinite(row[i])) continue;
+    std::int64_t right = i + 1;
+    while (right < columns && !std::isfinite(row[right])) ++right;
+    const bool has_left = i > 0, has_right = right < columns;  // everything left of i is finite by now
+    row[i] = has_left && has_right ? 0.5F * (row[i - 1] + row[right])
+             : has_left            ? row[i - 1]
+             : has_right           ? row[right]
+                                   : 0.0F;
+  }
+}
+
+}  // namespace
+
+std::uint64_t row_checksum(std::int64_t frame, std::int64_t row, const void* bytes, std::int64_t size) {
+  std::uint64_t hash =
+      mixed(static_cast<std::uint64_t>(frame) * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(row) + 1);
+  const auto* p = static_cast<const unsigned char*>(bytes);
+  for (; size >= 8; size -= 8, p += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, p, 8);
+    hash = (hash ^ word) * 0x9fb21c651e98df25ULL;
+    hash ^= hash >> 32;
+  }
+  std::uint64_t rest = 0;
+  std::memcpy(&rest, p, static_cast<std::size_t>(size));
+  return mixed(hash ^ rest);
+}
+
+std::string frames_checksum(const FrameSource& source) {
+  const std::int64_t row_bytes = source.columns() * bytes_per_pixel(source.pixel_type());
+  Buffer<unsigned char> row(row_bytes);
+  std::uint64_t sum = 0;
+  for (std::int64_t frame = 0; frame < source.frames(); ++frame)
+    for (std::int64_t r = 0; r < source.rows(); ++r) {
+      source.read_native(frame, r, r + 1, row.data());
+      sum += row_checksum(frame, r, row.data(), row_bytes);
+    }
+  return format("{:016x}", sum);
+}
+
+RowAudit::RowAudit(const FrameSource& source, const BadPixelLimits& limits)
+    : source_(source),
+      limits_(limits),
+      seen_(static_cast<std::size_t>(source.frames() * source.rows())),
+      bad_in_(static_cast<std::size_t>(source.frames())) {
+  if (limits_.saturation_level <= 0) limits_.saturation_level = largest_value(source.pixel_type());
+}
+
+void RowAudit::record(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native, float* values) {
+  const std::int64_t columns = source_.columns(), row_bytes = columns * bytes_per_pixel(source_.pixel_type());
+  const auto saturation = static_cast<float>(limits_.saturation_level);
+  for (std::int64_t row = row0; row < row1; ++row) {
+    float* line = values + (row - row0) * columns;
+    std::int64_t not_finite = 0, saturated = 0;
+    for (std::int64_t i = 0; i < columns; ++i) {
+      not_finite += !std::isfinite(line[i]);
+      saturated += std::isfinite(line[i]) && line[i] >= saturation;
+    }
+    if (not_finite > 0) fill_not_finite(line, columns);
+    if (seen_[static_cast<std::size_t>(frame * source_.rows() + row)].exchange(1)) continue;
+    const auto* bytes = static_cast<const unsigned char*>(native) + (row - row0) * row_bytes;
+    checksum_ += row_checksum(frame, row, bytes, row_bytes);
+    pixels_ += columns;
+    not_finite_ += not_finite;
+    saturated_ += saturated;
+    if (not_finite + saturated > 0) refuse(frame, bad_in_[static_cast<std::size_t>(frame)] += not_finite + saturated);
+  }
+}
+
+void RowAudit::refuse(std::int64_t frame, std::int64_t bad) const {
+  const double limit = limits_.maximum_fraction * static_cast<double>(source_.rows() * source_.columns());
+  if (static_cast<double>(bad) <= limit) return;
+  throw Error(
+      ErrorKind::input,
+      {.what = "too many pixels of a frame are saturated or not a number",
+       .where = format("{}, view {}", source_.name(frame), frame),
+       .why = format("{} bad pixels or more, {:.3g} % of the frame are allowed", bad, 100 * limits_.maximum_fraction),
+       .hint = "leave the view out, or raise frames.maximum_bad_fraction if the object does not cover those pixels"});
+}
+
+std::string RowAudit::checksum() const { return format("{:016x}", checksum_.load()); }
+
+}  // namespace lepus

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps account of what was read: a checksum of every input pixel that does not depend on the order of reading, and how
+// many pixels are not numbers or saturated. A row that is read again (streamed views) counts once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/frames.h"
+
+namespace lepus {
+
+// Mixes the bytes of one row with its place (frame, row); the sum of all rows modulo 2^64 is the checksum of a scan.
+std::uint64_t row_checksum(std::int64_t frame, std::int64_t row, const void* bytes, std::int64_t size);
+
+// The checksum of all rows of a source, as 16 hexadecimal digits.
+std::string frames_checksum(const FrameSource& source);
+
+struct BadPixelLimits {
+  double maximum_fraction = 0.01;  // of a frame's pixels
+  double saturation_level = 0;     // counts at or above it are saturated; 0: the largest value of an integer pixel type
+};
+
+class RowAudit {
+public:
+  RowAudit(const FrameSource& source, const BadPixelLimits& limits);
+
+  // Rows [row0, row1) of a frame as they were read. Replaces values that are not finite by the mean of their finite
+  // neighbours in the row. Throws Error(input) naming the frame when too many of its pixels are bad. Thread-safe.
+  void record(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native, float* values);
+
+  std::string checksum() const;
+  std::int64_t not_finite() const { return not_finite_; }
+  std::int64_t saturated() const { return saturated_; }
+  std::int64_t pixels() const { return pixels_; }
+
+private:
+  void refuse(std::int64_t frame, std::int64_t bad) const;
+
+  const FrameSource& source_;
+  BadPixelLimits limits_;
+  std::vector<std::atomic<std::uint8_t>> seen_;    // frame * rows + row
+  std::vector<std::atomic<std::int64_t>> bad_in_;  // per frame
+  std::atomic<std::uint64_t> checksum_{0};
+  std::atomic<std::int64_t> not_finite_{0}, saturated_{0}, pixels_{0};
+};
+
+}  // namespace lepus
