@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of the program, in the order in which --help lists them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/help.h"
+
+namespace lepus::app {
+
+std::unique_ptr<Command> simulate_command();
+std::unique_ptr<Command> info_command();
+std::unique_ptr<Command> plan_command();
+std::unique_ptr<Command> reconstruct_command();
+std::unique_ptr<Command> compare_command();
+std::unique_ptr<Command> convert_command();
+std::unique_ptr<Command> slice_command();
+std::unique_ptr<Command> scan_keys_command();
+std::unique_ptr<Command> completion_command(const Commands& commands);  // the list must outlive the command
+std::unique_ptr<Command> man_command(const Commands& commands);
+
+// Fills the list; it must not move afterwards.
+void add_all_commands(Commands& commands, CommonOptions& common);
+
+// Throws Error(usage) that suggests the nearest name.
+const Command& find_command(const Commands& commands, const std::string& name);
+
+}  // namespace lepus::app

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// lepus convert: a volume into another format, or a scan into another form, slab by slab.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "app/commands.h"
+#include "app/convert_scan.h"
+#include "core/format.h"
+#include "core/memory.h"
+#include "geometry/exchange.h"
+#include "io/volume_file.h"
+#include "scan/scan.h"
+#include <lepus/version.h>
+
+namespace lepus::app {
+namespace {
+
+struct Arguments {
+  std::string input, output, form, order = "frames", geometry;
+  std::vector<double> slices, crop;
+};
+
+[[noreturn]] void refuse(const std::string& option, const std::string& what, const std::string& hint) {
+  throw Error(ErrorKind::usage, {.what = what, .where = "option " + option, .why = {}, .hint = hint});
+}
+
+// Voxels [x0, x1) x [y0, y1) x [z0, z1) of the volume.
+struct Part {
+  std::int64_t x0, x1, y0, y1, z0, z1;
+};
+
+Part part_of(const Arguments& a, const VolumeGrid& grid) {
+  Part part{0, grid.nx, 0, grid.ny, 0, grid.nz};
+  const auto whole = [](double x) { return x == std::floor(x) && std::abs(x) < 1e15; };
+  if (!a.slices.empty()) {
+    const auto& s = a.slices;
+    if (s.size() != 2 || !whole(s[0]) || !whole(s[1]) || s[0] < 0 || s[1] < s[0] ||
+        s[1] >= static_cast<double>(grid.nz))
+      refuse("--slices", format("the volume has slices 0 to {}", grid.nz - 1),
+             "write the first and last as --slices 0,9");
+    part.z0 = static_cast<std::int64_t>(s[0]);
+    part.z1 = static_cast<std::int64_t>(s[1]) + 1;
+  }
+  if (!a.crop.empty()) {
+    const auto& c = a.crop;
+    const auto inside = [&](double low, double high, std::int64_t n) {
+      return whole(low) && whole(high) && low >= 0 && low < high && high <= static_cast<double>(n);
+    };
+    if (c.size() != 4 || !inside(c[0], c[1], grid.nx) || !inside(c[2], c[3], grid.ny))
+      refuse("--crop", format("a slice has {} x {} voxels", grid.nx, grid.ny),
+             "write it as --crop x0,x1,y0,y1, with x1 and y1 just outside");
+    part.x0 = static_cast<std::int64_t>(c[0]);
+    part.x1 = static_cast<std::int64_t>(c[1]);
+    part.y0 = static_cast<std::int64_t>(c[2]);
+    part.y1 = static_cast<std::int64_t>(c[3]);
+  }
+  return part;
+}
+
+VolumeGrid grid_of(const VolumeGrid& whole, const Part& part) {
+  VolumeGrid grid = whole;
+  grid.nx = part.x1 - part.x0;
+  grid.ny = part.y1 - part.y0;
+  grid.nz = part.z1 - part.z0;
+  grid.origin_mm =
+      whole.centre(static_cast<double>(part.x0), static_cast<double>(part.y0), static_cast<double>(part.z0));
+  return grid;
+}
+
+// Moves the rows of a crop to the front, in place: a row never moves past one that is still needed.
+void crop_slices(float* slices, std::int64_t count, const VolumeGrid& whole, const Part& part) {
+  float* out = slices;
+  for (std::int64_t z = 0; z < count; ++z)
+    for (std::int64_t y = part.y0; y < part.y1; ++y) {
+      const float* row = slices + (z * whole.ny + y) * whole.nx;
+      out = std::copy(row + part.x0, row + part.x1, out);
+    }
+}
+
+std::string with_note(const std::string& provenance, const Arguments& a, const VolumeReader& volume) {
+  nlohmann::json object = nlohmann::json::parse(provenance, nullptr, false);
+  if (!object.is_object()) object = nlohmann::json::object();
+  nlohmann::json note{{"by", format("lepus {}", version)},
+                      {"from", a.input},
+                      {"format", volume.format()},
+                      {"pixel_type", volume.pixel_type()}};
+  if (!a.slices.empty()) note["slices"] = a.slices;
+  if (!a.crop.empty()) note["crop"] = a.crop;
+  object["converted"].push_back(note);
+  return object.dump();
+}
+
+int convert_volume(const Arguments& a, Session& session) {
+  Context& context = session.context();
+  const auto volume = open_volume(a.input);
+  const VolumeGrid& whole = volume->grid();
+  const Part part = part_of(a, whole);
+  const VolumeGrid grid = grid_of(whole, part);
+  VolumeWriterOptions options;
+  options.force = session.common().force;
+  options.unit = volume->unit();
+  const std::string provenance = with_note(volume->provenance(), a, *volume);
+  // A header that comes before the data must have room for what is written into it at the end.
+  options.provenance_room = std::max<std::int64_t>(64 << 10, 2 * static_cast<std::int64_t>(provenance.size()));
+  const auto writer = create_volume(a.output, grid, options);
+
+  const std::int64_t slice = whole.nx * whole.ny;
+  const std::int64_t fits = std::max<std::int64_t>(1, session.memory_bytes() / (4 * slice));
+  const std::int64_t slab = std::clamp<std::int64_t>((std::int64_t{1} << 24) / slice, 1, fits);
+  Buffer<float> slices(std::min(slab, grid.nz) * slice);
+  context.progress.begin("converting", grid.nz);
+  for (std::int64_t z = 0; z < grid.nz; z += slab) {
+    context.cancel.check();
+    const std::int64_t end = std::min(grid.nz, z + slab);
+    volume->read(part.z0 + z, part.z0 + end, slices.data());
+    if (!a.crop.empty()) crop_slices(slices.data(), end - z, whole, part);
+    writer->write(z, end, slices.data());
+    context.progress.advance(end - z);
+  }
+  context.progress.end();
+  context.cancel.check();
+  writer->finish(provenance);
+  session.note(format("wrote {} ({} x {} x {} voxels)", a.output, grid.nx, grid.ny, grid.nz));
+  session.result({{"kind", "volume"}, {"from", a.input}, {"to", a.output}, {"size", {grid.nx, grid.ny, grid.nz}}});
+  return exit_ok;
+}
+
+int convert_geometry(const Arguments& a, Session& session) {
+  const Scan scan = read_scan(a.input);
+  GeometryFileOptions options;
+  options.force = session.common().force;
+  write_geometry(scan.geometry, a.output, a.geometry, options);
+  session.note(format("wrote {} (the geometry of {} views for {})", a.output, scan.geometry.views(), a.geometry));
+  session.result({{"kind", "geometry"},
+                  {"from", a.input},
+                  {"to", a.output},
+                  {"format", a.geometry},
+                  {"views", scan.geometry.views()}});
+  return exit_ok;
+}
+
+int run(const Arguments& a, Session& session) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(a.input, a.output, ignored))
+    throw Error(ErrorKind::usage, {.what = "input and output are the same",
+                                   .where = a.output,
+                                   .why = {},
+                                   .hint = "give another name for the output"});
+  const bool scan = std::filesystem::path(a.input).extension() == ".toml";
+  if (!scan) {
+    if (!a.form.empty() || a.order != "frames" || !a.geometry.empty())
+      throw Error(ErrorKind::usage, {.what = "--frames, --order and --geometry are for scans",
+                                     .where = a.input,
+                                     .why = "the input is not a scan file (.toml)",
+                                     .hint = "the ending of the output chooses the format of a volume"});
+    return convert_volume(a, session);
+  }
+  if (!a.slices.empty() || !a.crop.empty())
+    throw Error(ErrorKind::usage, {.what = "--slices and --crop are for volumes",
+                                   .where = a.input,
+                                   .why = "the input is a scan file",
+                                   .hint = "choose views and rows in the [frames] section of the scan file"});
+  if (!a.geometry.empty()) return convert_geometry(a, session);
+  ScanForm form;
+  form.frames = a.form.empty() ? "tiff" : a.form;
+  form.sinograms = a.order == "sinograms";
+  const ConvertedScan converted = convert_scan(a.input, a.output, form, session);
+  session.note(format("wrote {} ({} views of {} x {} pixels)", converted.scan_file.string(), converted.views,
+                      converted.columns, converted.rows));
+  session.result({{"kind", "scan"},
+                  {"from", a.input},
+                  {"to", converted.scan_file.string()},
+                  {"views", converted.views},
+                  {"columns", converted.columns},
+                  {"rows", converted.rows}});
+  return exit_ok;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> convert_command() {
+  auto arguments = std::make_shared<Arguments>();
+  auto command = std::make_unique<Command>();
+  command->name = "convert";
+  command->summary = "a volume into another format, or a scan into another form";
+  command->description =
+      "A volume: the ending of the output chooses the format (.mha, .mhd, .nrrd, .tif, .h5, .raw, or a folder of TIFF\n"
+      "files as slices/%04d.tif); grid and provenance are kept.\n"
+      "\n"
+      "A scan (a file ending in .toml): the output is a folder, which gets the frames, flats and darks in the form "
+      "that\n"
+      "--frames and --order choose, and a scan.toml that names them. Values are not changed.";
+  command->examples = {{"lepus convert demo/truth.mha -o demo/truth.nrrd", "A volume as NRRD"},
+                       {"lepus convert demo/scan.toml -o demo-h5/ --frames hdf5", "A scan with its frames in HDF5"},
+                       {"lepus convert demo/scan.toml -o demo/geometry.xml --geometry rtk", "Its geometry for RTK"}};
+  command->writes = true;
+  OptionTable& table = command->options;
+  Arguments& a = *arguments;
+  table.positional("INPUT", a.input, "a volume, or a scan file").must().file();
+  table.value("-o,--output", "OUTPUT", a.output, "the volume, or the folder of the scan").must().file();
+  table.group("Volumes");
+  table.value("--slices", "FIRST,LAST", a.slices, "only these slices, the last included");
+  table.value("--crop", "X0,X1,Y0,Y1", a.crop, "only these voxels of each slice, X1 and Y1 not included");
+  table.group("Scans");
+  table.value("--frames", "FORM", a.form, "files of the frames: one TIFF each, a TIFF stack, HDF5 or raw")
+      .one_of({"tiff", "stack", "hdf5", "raw"})
+      .otherwise("tiff");
+  table.value("--order", "ORDER", a.order, "an image per view, or per detector row").one_of({"frames", "sinograms"});
+  table
+      .value("--geometry", "TOOL", a.geometry,
+             "write only the geometry of the views, for RTK, ASTRA or TIGRE, or as 12 numbers each")
+      .one_of(geometry_formats());
+  command->run = [arguments](Session& session) { return run(*arguments, session); };
+  return command;
+}
+
+}  // namespace lepus::app

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/convert_scan.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include <toml++/toml.h>
+
+#include "core/format.h"
+#include "core/memory.h"
+#include "scan/number_file.h"
+#include "scan/scan.h"
+#include <lepus/version.h>
+
+namespace lepus::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder beside the final one, whose entries are moved into place at the end, or removed.
+class NewFolder {
+public:
+  NewFolder(const fs::path& wanted, bool force) {
+    final_ = fs::absolute(wanted).lexically_normal();
+    if (!final_.has_filename()) final_ = final_.parent_path();
+    const bool taken = fs::exists(final_) && !(fs::is_directory(final_) && fs::is_empty(final_));
+    if (taken && (!force || !fs::is_directory(final_)))
+      throw Error(ErrorKind::disk, {.what = "the folder exists already",
+                                    .where = wanted.string(),
+                                    .why = "it is not empty",
+                                    .hint = "give another name, or --force to replace the scan in it"});
+    partial_ = final_;
+    partial_ += format(".partial-{}", ::getpid());
+    fs::create_directories(partial_);
+  }
+  ~NewFolder() {
+    std::error_code ignored;
+    fs::remove_all(partial_, ignored);
+  }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+  const fs::path& partial() const { return partial_; }
+  const fs::path& final_path() const { return final_; }
+  // Only what has the name of something new is replaced; whatever else is in the folder stays.
+  void finish() const {
+    fs::create_directories(final_);
+    for (const auto& entry : fs::directory_iterator(partial_)) {
+      const fs::path target = final_ / entry.path().filename();
+      fs::remove_all(target);
+      fs::rename(entry.path(), target);
+    }
+  }
+
+private:
+  fs::path final_, partial_;
+};
+
+// The name of a set of images in the new folder, and how the scan file calls it.
+struct SetName {
+  fs::path path;        // for create_frames
+  std::string in_scan;  // for the scan file
+  std::string dataset;  // HDF5 only
+};
+
+SetName name_set(const std::string& set, const ScanForm& form, const std::string& dataset) {
+  if (form.frames == "tiff") return {fs::path(set) / "%05d.tif", set + "/*.tif", {}};
+  if (form.frames == "stack") return {set + ".tif", set + ".tif", {}};
+  if (form.frames == "hdf5") return {set + ".h5", set + ".h5", dataset};
+  return {set + ".raw", set + ".raw", {}};
+}
+
+void copy_frames(const FrameSource& source, FrameWriter& writer, Context& context) {
+  Buffer<std::byte> frame(source.rows() * source.columns() * bytes_per_pixel(source.pixel_type()));
+  for (std::int64_t i = 0; i < source.frames(); ++i) {
+    context.cancel.check();
+    source.read_native(i, 0, source.rows(), frame.data());
+    writer.write(frame.data());
+    context.progress.advance();
+  }
+}
+
+// Rows of all views are read in bands that fit the memory; a band gives one sinogram per row.
+void copy_sinograms(const FrameSource& source, FrameWriter& writer, std::int64_t memory_bytes, Context& context) {
+  const std::int64_t line = source.columns() * bytes_per_pixel(source.pixel_type());
+  const std::int64_t sinogram = line * source.frames();
+  // A band and its turned copy of one sinogram.
+  const std::int64_t rows = std::clamp<std::int64_t>(memory_bytes / sinogram - 1, 1, source.rows());
+  Buffer<std::byte> band(rows * sinogram), turned(sinogram);
+  for (std::int64_t row0 = 0; row0 < source.rows(); row0 += rows) {
+    const std::int64_t row1 = std::min(source.rows(), row0 + rows);
+    context.threads.parallel_for(0, source.frames(), 1, [&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t view = begin; view < end; ++view) {
+        context.cancel.check();
+        source.read_native(view, row0, row1, band.data() + view * (row1 - row0) * line);
+      }
+    });
+    for (std::int64_t row = row0; row < row1; ++row) {
+      context.cancel.check();
+      for (std::int64_t view = 0; view < source.frames(); ++view) {
+        const std::byte* from = band.data() + (view * (row1 - row0) + row - row0) * line;
+        std::copy(from, from + line, turned.data() + view * line);
+      }
+      writer.write(turned.data());
+      context.progress.advance();
+    }
+  }
+}
+
+void write_set(const FrameFiles& files, const std::string& what, const SetName& name, const fs::path& folder,
+               bool sinograms, Session& session) {
+  const auto source = open_frames(files);
+  FrameWriterOptions options;
+  options.columns = source->columns();
+  options.rows = sinograms ? source->frames() : source->rows();
+  options.frames = sinograms ? source->rows() : source->frames();
+  options.type = source->pixel_type();
+  options.dataset = name.dataset;
+  fs::create_directories((folder / name.path).parent_path());
+  const auto writer = create_frames(folder / name.path, options);
+  Context& context = session.context();
+  context.progress.begin("converting " + what, options.frames);
+  if (sinograms)
+    copy_sinograms(*source, *writer, session.memory_bytes(), context);
+  else
+    copy_frames(*source, *writer, context);
+  context.progress.end();
+  context.cancel.check();
+  writer->finish();
+}
+
+// Every "..._file" of the scan file comes along, so that the new folder stands alone.
+void bring_files(toml::table& table, const fs::path& from, const fs::path& to) {
+  for (auto&& [key, node] : table) {
+    if (auto* inner = node.as_table()) bring_files(*inner, from, to);
+    if (auto* list = node.as_array())
+      for (auto& element : *list)
+        if (auto* inner = element.as_table()) bring_files(*inner, from, to);
+    auto* text = node.as_string();
+    if (text == nullptr || !std::string_view(key.str()).ends_with("_file")) continue;
+    const fs::path source = from / text->get(), name = source.filename();
+    fs::copy_file(source, to / name, fs::copy_options::overwrite_existing);
+    *text = name.string();
+  }
+}
+
+// Angles that stand in the old HDF5 file beside the frames become a text file.
+void bring_angles(toml::table& document, const Scan& scan, const fs::path& to) {
+  toml::table* geometry = document["geometry"].as_table();
+  if (geometry == nullptr || !geometry->contains("angles_dataset")) return;
+  const std::string dataset = (*geometry)["angles_dataset"].value_or(std::string());
+  std::ofstream file(to / "angles.txt");
+  for (const double angle : read_number_dataset(scan.frames.files.front(), dataset)) file << format("{}\n", angle);
+  geometry->erase("angles_dataset");
+  geometry->insert_or_assign("angles_file", "angles.txt");
+}
+
+}  // namespace
+
+ConvertedScan convert_scan(const fs::path& scan_file, const fs::path& folder, const ScanForm& form, Session& session) {
+  const Scan scan = read_scan(scan_file);  // checks everything before anything is written
+  const fs::path old_folder = fs::absolute(scan_file).parent_path();
+  std::error_code ignored;
+  if (fs::equivalent(old_folder, folder, ignored))
+    throw Error(ErrorKind::usage, {.what = "a scan cannot be converted into its own folder",
+                                   .where = folder.string(),
+                                   .why = "its files would be replaced while they are read",
+                                   .hint = "give another folder"});
+  toml::table document = toml::parse_file(scan_file.string());
+  NewFolder target(folder, session.common().force);
+
+  toml::table& frames = *document["frames"].as_table();
+  for (const char* key : {"dataset", "flats_dataset", "darks_dataset", "raw", "order"}) frames.erase(key);
+  const auto convert = [&](const FrameFiles& files, const char* set, const char* key, const char* dataset_key,
+                           const char* dataset, bool sinograms) {
+    const SetName name = name_set(sinograms ? "sinograms" : set, form, dataset);
+    write_set(files, set, name, target.partial(), sinograms, session);
+    frames.insert_or_assign(key, name.in_scan);
+    if (!name.dataset.empty()) frames.insert_or_assign(dataset_key, name.dataset);
+  };
+  convert(scan.frames, "frames", "files", "dataset", "/exchange/data", form.sinograms);
+  if (scan.flats) convert(*scan.flats, "flats", "flats", "flats_dataset", "/exchange/data_white", false);
+  if (scan.darks) convert(*scan.darks, "darks", "darks", "darks_dataset", "/exchange/data_dark", false);
+  if (form.sinograms) frames.insert_or_assign("order", "sinograms");
+  bring_angles(document, scan, target.partial());
+  bring_files(document, old_folder, target.partial());
+
+  std::ostringstream text;
+  text << format("# Converted by lepus {} from {}\n", version, fs::absolute(scan_file).lexically_normal().string())
+       << document << "\n";
+  std::ofstream file(target.partial() / "scan.toml");
+  file << text.str();
+  if (!file.flush())
+    throw Error(ErrorKind::disk, {.what = "cannot write the scan file",
+                                  .where = (target.partial() / "scan.toml").string(),
+                                  .why = {},
+                                  .hint = "check space and permission"});
+  file.close();
+  session.context().cancel.check();
+  target.finish();
+  return {folder / "scan.toml", scan.recorded.frames, scan.recorded.columns, scan.recorded.rows};
+}
+
+}  // namespace lepus::app

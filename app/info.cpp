@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// lepus info: what is in a scan file, a volume or a file of frames.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/statistics.h"
+#include "app/commands.h"
+#include "core/format.h"
+#include "core/memory.h"
+#include "io/frames.h"
+#include "io/volume_file.h"
+#include "scan/describe.h"
+#include "scan/scan.h"
+
+namespace lepus::app {
+namespace {
+
+struct Arguments {
+  std::string file, dataset;
+  bool frames = false, provenance = false, header = false;
+};
+
+int scan_info(const Arguments& a, Session& session) {
+  const Scan scan = read_scan(a.file);
+  for (const auto& warning : scan.warnings) session.context().progress.warning(warning);
+  session.print(describe_text(scan));
+  nlohmann::json object = describe_json(scan);
+  object["kind"] = "scan";
+  object["file"] = a.file;
+  session.result(object);
+  return exit_ok;
+}
+
+int frames_info(const Arguments& a, Session& session) {
+  FrameFiles files;
+  files.files = expand_pattern(std::filesystem::current_path(), a.file);
+  files.dataset = a.dataset;
+  const auto source = open_frames(files);
+  const std::int64_t bytes =
+      source->frames() * source->columns() * source->rows() * bytes_per_pixel(source->pixel_type());
+  session.print(format("frames    {} of {} x {} pixels, {} ({})\nfirst     {}\nlast      {}\n", source->frames(),
+                       source->columns(), source->rows(), name_of(source->pixel_type()), format_bytes(bytes),
+                       source->name(0), source->name(source->frames() - 1)));
+  session.result({{"kind", "frames"},
+                  {"file", a.file},
+                  {"frames", source->frames()},
+                  {"columns", source->columns()},
+                  {"rows", source->rows()},
+                  {"pixel_type", name_of(source->pixel_type())},
+                  {"bytes", bytes}});
+  return exit_ok;
+}
+
+// The first level of the provenance in a line each; long texts (the scan file) by their length.
+std::string provenance_summary(const nlohmann::json& provenance) {
+  std::string text;
+  if (!provenance.is_object()) return text;
+  for (const auto& [key, value] : provenance.items()) {
+    std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
+    if (shown.size() > 100 || shown.find('\n') != std::string::npos)
+      shown = format("({} characters; --provenance shows them)", shown.size());
+    text += format("  {:<18} {}\n", key, shown);
+  }
+  return text;
+}
+
+int volume_info(const Arguments& a, const VolumeReader& volume, Session& session) {
+  const nlohmann::json provenance = nlohmann::json::parse(volume.provenance(), nullptr, false);
+  if (a.provenance) {
+    session.print(provenance.is_discarded() ? "" : provenance.dump(2) + "\n");
+    if (!session.common().json) return exit_ok;
+  }
+  const VolumeGrid& g = volume.grid();
+  const Vec3 last =
+      g.centre(static_cast<double>(g.nx - 1), static_cast<double>(g.ny - 1), static_cast<double>(g.nz - 1));
+  const std::string unit = volume.unit();
+  std::string text = format("file      {}\nformat    {}, {}\nvoxels    {} x {} x {} ({} as float)\n", a.file,
+                            volume.format(), volume.pixel_type(), g.nx, g.ny, g.nz, format_bytes(4 * g.voxels()));
+  text += format("voxel     {:g} x {:g} x {:g} mm\n", g.step_mm.x, g.step_mm.y, g.step_mm.z);
+  text += format("centres   x {:g} to {:g}, y {:g} to {:g}, z {:g} to {:g} mm\n", g.origin_mm.x, last.x, g.origin_mm.y,
+                 last.y, g.origin_mm.z, last.z);
+  nlohmann::json object{{"kind", "volume"},
+                        {"file", a.file},
+                        {"format", volume.format()},
+                        {"pixel_type", volume.pixel_type()},
+                        {"unit", unit},
+                        {"size", {g.nx, g.ny, g.nz}},
+                        {"voxel_mm", {g.step_mm.x, g.step_mm.y, g.step_mm.z}},
+                        {"origin_mm", {g.origin_mm.x, g.origin_mm.y, g.origin_mm.z}}};
+  if (!a.header) {
+    const VolumeStatistics s = volume_statistics(volume, session.memory_bytes(), session.context());
+    text += format("values    {:.6g} to {:.6g}{}, mean {:.6g}, standard deviation {:.6g}\n", s.smallest, s.largest,
+                   unit.empty() ? "" : " " + unit, s.mean, s.standard_deviation);
+    if (s.not_finite > 0) text += format("          {} voxels are not finite\n", s.not_finite);
+    object["values"] = {{"min", s.smallest},
+                        {"max", s.largest},
+                        {"mean", s.mean},
+                        {"standard_deviation", s.standard_deviation},
+                        {"not_finite", s.not_finite}};
+  }
+  object["provenance"] = provenance.is_discarded() ? nlohmann::json() : provenance;
+  if (!provenance.is_discarded() && !provenance.empty()) text += "made by\n" + provenance_summary(provenance);
+  session.print(text);
+  session.result(object);
+  return exit_ok;
+}
+
+int run(const Arguments& a, Session& session) {
+  const std::filesystem::path path = a.file;
+  std::string ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (ending == ".toml") return scan_info(a, session);
+  if (a.frames || !a.dataset.empty() || a.file.find('*') != std::string::npos) return frames_info(a, session);
+  return volume_info(a, *open_volume(path), session);
+}
+
+}  // namespace
+
+std::unique_ptr<Command> info_command() {
+  auto arguments = std::make_shared<Arguments>();
+  auto command = std::make_unique<Command>();
+  command->name = "info";
+  command->summary = "what is in a scan file, a volume or a file of frames";
+  command->description =
+      "A file ending in .toml is a scan file; it is read and checked as a reconstruction would. A pattern such as\n"
+      "'frames/*.tif' names frames. Anything else is a volume, whose values are read once for their range.";
+  command->examples = {{"lepus info demo/scan.toml", "Check a scan file and see what it says"},
+                       {"lepus info demo/truth.mha --json", "A volume, for a program"}};
+  OptionTable& table = command->options;
+  Arguments& a = *arguments;
+  table.positional("FILE", a.file, "a scan file, a volume, or frames").must().file();
+  table.flag("--frames", a.frames, "the file holds frames of a scan, not a volume");
+  table.value("--dataset", "PATH", a.dataset, "frames in an HDF5 file: the dataset").otherwise("/exchange/data");
+  table.flag("--header", a.header, "of a volume: do not read its values");
+  table.flag("--provenance", a.provenance, "of a volume: print all that it knows of its making");
+  command->run = [arguments](Session& session) { return run(*arguments, session); };
+  return command;
+}
+
+}  // namespace lepus::app

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/program.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <new>
+#include <system_error>
+
+#include <CLI/CLI.hpp>
+
+#include "app/commands.h"
+#include "app/errors.h"
+#include "app/interrupt.h"
+#include "app/progress.h"
+#include "app/terminal.h"
+#include "core/format.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include <lepus/version.h>
+
+namespace lepus::app {
+namespace {
+
+// Hands a table to CLI11. What it parses goes straight into the variables that the table names.
+void add_to(CLI::App& parser, const OptionTable& table) {
+  for (const Option& option : table.options()) {
+    if (option.name == "--help") {  // CLI11 has its own way: it wins over arguments that are missing
+      parser.set_help_flag(option.short_name + "," + option.name);
+      continue;
+    }
+    std::string names = option.name;
+    if (!option.short_name.empty()) names = option.short_name + "," + names;
+    if (option.value.empty()) {
+      parser.add_flag_function(names, [&option](std::int64_t) { option.assign({}); });
+      continue;
+    }
+    auto* added = parser.add_option(names, [&option](const std::vector<std::string>& texts) {
+      option.assign(texts);
+      return true;
+    });
+    added->required(option.required);
+    if (option.repeated) added->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false);
+  }
+}
+
+[[noreturn]] void refuse_word(const std::string& word, const std::vector<std::string>& known, const std::string& help) {
+  const bool option = word.size() > 1 && word.starts_with('-');
+  const std::string name = word.substr(0, word.find('='));
+  const std::string nearest = option ? nearest_name(name, known) : "";
+  throw Error(ErrorKind::usage,
+              {.what = option ? format("there is no option '{}'", name) : format("'{}' is one argument too many", word),
+               .where = {},
+               .why = {},
+               .hint = nearest.empty() ? format("'{}' lists what there is", help)
+                                       : format("did you mean '{}'? '{}' lists what there is", nearest, help)});
+}
+
+// Parses `words`; returns true where --help was asked for. An unknown word is named even where something else is
+// wrong too: it is usually the cause.
+bool parse(CLI::App& parser, std::vector<std::string> words, const std::vector<std::string>& known,
+           const std::string& help) {
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+  try {
+    parser.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    return true;
+  } catch (const CLI::ParseError& error) {
+    const auto unknown = parser.remaining();
+    if (!unknown.empty()) refuse_word(unknown.front(), known, help);
+    throw Error(ErrorKind::usage, {.what = error.what(), .where = {}, .why = {}, .hint = format("see '{}'", help)});
+  }
+  return false;
+}
+
+void check(CommonOptions& common) {
+  if (!common.memory.empty()) common.memory_bytes = parse_bytes(common.memory);
+  if (common.threads < 0 || common.threads > 4096)
+    throw Error(ErrorKind::usage, {.what = format("{} threads are not possible", common.threads),
+                                   .where = "option --threads",
+                                   .why = {},
+                                   .hint = "leave the option out to use every core"});
+}
+
+int run_command(const Command& command, const CommonOptions& common) {
+  static CancelFlag cancel;  // lives as long as the handlers that point to it
+  install_signal_handlers(cancel);
+  ThreadPool threads(common.threads, &cancel);
+  ProgressDisplay progress(common.quiet);
+  Session session(common, progress, Context{threads, cancel, progress});
+  try {
+    return command.run(session);
+  } catch (...) {
+    progress.abandon();  // the bar leaves before the error is printed
+    throw;
+  }
+}
+
+int run_words(std::vector<std::string> words, CommonOptions& common) {
+  Commands commands;
+  add_all_commands(commands, common);
+  if (words.empty()) {
+    write_stderr(help_text(commands));
+    return exit_usage;
+  }
+  if (words.front() == "help") {  // as git has it
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+
+  // What stands before the command: options that every command has, --help and --version.
+  Command program;
+  add_common_options(program, common);
+  bool show_version = false;
+  program.options.flag("-V,--version", show_version, "print the version");
+  CLI::App front("lepus");
+  front.prefix_command();
+  add_to(front, program.options);
+  std::vector<std::string> known = program.options.names();
+  if (parse(front, words, known, "lepus --help")) {
+    // CLI11 looks for --help in what it has parsed alone: the command's own --help is not seen here.
+    std::fputs(help_text(commands).c_str(), stdout);
+    return exit_ok;
+  }
+  if (show_version) {
+    std::printf("lepus %s\n", version);
+    return exit_ok;
+  }
+  const auto rest = front.remaining();
+  if (rest.empty())
+    throw Error(ErrorKind::usage,
+                {.what = "no command was given", .where = {}, .why = {}, .hint = "'lepus --help' lists the commands"});
+  if (rest.front().starts_with('-')) refuse_word(rest.front(), known, "lepus --help");
+
+  const Command& command = find_command(commands, rest.front());
+  CLI::App parser("lepus " + command.name);
+  add_to(parser, command.options);
+  known = command.options.names();
+  if (parse(parser, {rest.begin() + 1, rest.end()}, known, "lepus " + command.name + " --help")) {
+    std::fputs(help_text(command).c_str(), stdout);
+    return exit_ok;
+  }
+  check(common);
+  return run_command(command, common);
+}
+
+// What the C++ library throws, in our words.
+Error translated(const std::exception& exception) {
+  const auto no_memory = [] {
+    return Error(ErrorKind::memory, {.what = "the machine has no memory left",
+                                     .where = {},
+                                     .why = format("{} are in use", format_bytes(resident_bytes())),
+                                     .hint = "close other programs, or give a lower limit with --memory"});
+  };
+  if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) return no_memory();
+  if (const auto* error = dynamic_cast<const std::filesystem::filesystem_error*>(&exception))
+    return Error(ErrorKind::disk, {.what = error->code().message(),
+                                   .where = error->path1().string(),
+                                   .why = {},
+                                   .hint = "check that the path exists and is permitted"});
+  if (const auto* error = dynamic_cast<const std::system_error*>(&exception))
+    // Threads that cannot be started: their stacks do not fit.
+    if (error->code() == std::errc::resource_unavailable_try_again || error->code() == std::errc::not_enough_memory)
+      return no_memory();
+  return Error(ErrorKind::internal, {.what = exception.what(),
+                                     .where = {},
+                                     .why = "this should not happen, whatever the input",
+                                     .hint = "please report it with the command line and the scan file"});
+}
+
+}  // namespace
+
+int run_program(std::vector<std::string> words) {
+  reserve_standard_descriptors();
+  CommonOptions common;
+  // Before anything is parsed, so that a wrong option is reported to machines as well.
+  const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
+  try {
+    return finish_output(run_words(std::move(words), common));
+  } catch (const Error& error) {
+    return finish_output(report(error, json));
+  } catch (const std::exception& exception) {
+    return finish_output(report(translated(exception), json));
+  }
+}
+
+}  // namespace lepus::app

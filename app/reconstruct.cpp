@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// lepus reconstruct: a scan file becomes a volume file.
+#include <nlohmann/json.hpp>
+
+#include "app/command.h"
+#include "app/commands.h"
+#include "core/format.h"
+#include "core/memory.h"
+#include "pipeline/reconstruct_scan.h"
+
+namespace lepus::app {
+namespace {
+
+struct Arguments {
+  std::string scan_file, output, backend = "cpu";
+};
+
+std::filesystem::path output_of(const Arguments& arguments, const Scan& scan) {
+  if (!arguments.output.empty()) return arguments.output;
+  if (!scan.output.empty()) return scan.file.parent_path() / scan.output;
+  throw Error(ErrorKind::usage, {.what = "no output was named",
+                                 .where = arguments.scan_file,
+                                 .why = "neither -o nor output.file in the scan file is given",
+                                 .hint = "add for example -o volume.mha"});
+}
+
+std::string summary(const ReconstructReport& report) {
+  const double gups = report.updates / std::max(1e-9, report.backproject_seconds) / 0x1p30;
+  return format(
+      "{}\nkernel    {}, {:.2f} GUPS\ntime      {:.2f} s: filter {:.2f}, backprojection {:.2f}, waiting for the writer "
+      "{:.2f}\n"
+      "peak      {} of {} allowed\nwrote     {}",
+      report.plan, report.kernel, gups, report.seconds, report.filter_seconds, report.backproject_seconds,
+      report.write_wait_seconds, format_bytes(report.peak_memory_bytes), format_bytes(report.memory_limit_bytes),
+      report.output.string());
+}
+
+int run(const Arguments& arguments, Session& session) {
+  const Scan scan = read_scan(arguments.scan_file);
+  ReconstructOptions options;
+  options.backend = arguments.backend;
+  options.memory_bytes = session.memory_bytes();
+  options.force = session.common().force;
+  const ReconstructReport report = reconstruct_scan(scan, output_of(arguments, scan), options, session.context());
+  session.print(summary(report));
+  session.result({{"output", report.output.string()},
+                  {"seconds", report.seconds},
+                  {"filter_seconds", report.filter_seconds},
+                  {"backproject_seconds", report.backproject_seconds},
+                  {"write_wait_seconds", report.write_wait_seconds},
+                  {"voxel_updates", report.updates},
+                  {"peak_memory_bytes", report.peak_memory_bytes},
+                  {"memory_limit_bytes", report.memory_limit_bytes},
+                  {"provenance", nlohmann::json::parse(report.provenance)}});
+  return exit_ok;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> reconstruct_command() {
+  auto command = std::make_unique<Command>();
+  const auto arguments = std::make_shared<Arguments>();
+  command->name = "reconstruct";
+  command->summary = "make a volume from a scan";
+  command->description =
+      "Reads the frames that the scan file names, turns them into line integrals, filters and backprojects them (FDK), "
+      "and "
+      "writes the volume in 1/mm. Works in slabs within the memory limit; the volume is the same, bit for bit, "
+      "whatever the "
+      "limit and the number of threads.\n\n"
+      "The ending of the output chooses its format. Nothing stays under its name if the run fails.";
+  command->examples = {
+      {"lepus reconstruct scan.toml -o volume.mha", "the whole volume that the scan file describes"},
+      {"lepus reconstruct scan.toml -o volume.h5 --memory 4GiB --threads 8", "within 4 GiB, on 8 threads"}};
+  command->writes = true;
+  command->options.positional("SCAN", arguments->scan_file, "the scan file (TOML); docs/scan-file.md lists its keys")
+      .must()
+      .file();
+  command->options.value("-o,--output", "FILE", arguments->output, "the volume to write: .mha .mhd .nrrd .tif .h5 .raw")
+      .file()
+      .otherwise("output.file of the scan file");
+  command->options
+      .value("--backend", "NAME", arguments->backend, "what computes: cpu, or reference (plain double precision, slow)")
+      .one_of(backend_names());
+  command->run = [arguments](Session& session) { return run(*arguments, session); };
+  return command;
+}
+
+}  // namespace lepus::app

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// lepus scan-keys: every key of a scan file, from the table that the reader uses.
+#include "scan/keys.h"
+
+#include <nlohmann/json.hpp>
+
+#include "app/commands.h"
+
+namespace lepus::app {
+
+std::unique_ptr<Command> scan_keys_command() {
+  auto command = std::make_unique<Command>();
+  command->name = "scan-keys";
+  command->summary = "print every key that a scan file can have, with its meaning and default";
+  command->description = "Prints the reference of the scan file as Markdown; docs/scan-file.md is made of it.";
+  command->examples = {{"lepus scan-keys", "Look up what a scan file can say"}};
+  command->run = [](Session& session) {
+    session.print(scan_keys_markdown());
+    nlohmann::json keys = nlohmann::json::array();
+    for (const ScanKey& key : scan_keys())
+      keys.push_back({{"section", key.section},
+                      {"name", key.name},
+                      {"type", type_words(key)},
+                      {"unit", key.unit},
+                      {"default", key.default_toml.empty() ? key.default_words : key.default_toml},
+                      {"choices", split_words(key.choices)},
+                      {"meaning", key.meaning}});
+    session.result({{"keys", keys}});
+    return exit_ok;
+  };
+  return command;
+}
+
+}  // namespace lepus::app

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// lepus simulate: a phantom, a geometry and a detector -> a scan on disk as a scanner would have written it.
+#include "simulate/simulate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "app/commands.h"
+#include "core/format.h"
+#include "geometry/row_band.h"
+#include "scan/number_file.h"
+
+namespace lepus::app {
+namespace {
+
+// All have the same field of view, 100 mm across: a detector of 205 x 205 mm at twice the distance of the axis.
+struct Preset {
+  const char* name;
+  std::int64_t columns, rows, views;
+  double pixel_mm;
+};
+constexpr Preset presets[] = {
+    {"tiny", 64, 64, 90, 3.2}, {"demo", 256, 256, 360, 0.8}, {"large", 1024, 1024, 1440, 0.2}};
+
+struct Arguments {
+  SimulationOptions options;
+  std::string output, preset = "demo", beam = "cone", angles, content = "counts", format = "automatic";
+  std::string spectrum;
+  bool no_truth = false;
+  std::int64_t seed = 1;
+  std::optional<std::int64_t> columns, rows, views;
+  std::optional<double> pixel, pixel_height, voxel;
+  double first_angle = 0, arc = 360, in_plane = 0, pitch = 0, yaw = 0;
+  std::vector<double> size;
+};
+
+[[noreturn]] void refuse(const std::string& option, const std::string& what, const std::string& hint) {
+  throw Error(ErrorKind::usage, {.what = what, .where = "option " + option, .why = {}, .hint = hint});
+}
+
+std::vector<double> angles_of(const Arguments& a, std::int64_t views) {
+  std::vector<double> angles;
+  if (!a.angles.empty()) {
+    for (const double angle : read_number_file(a.angles).values) angles.push_back(radians(angle));
+    if (a.views && *a.views != static_cast<std::int64_t>(angles.size()))
+      refuse("--views", format("{} views were asked for, {} has {} angles", *a.views, a.angles, angles.size()),
+             "leave --views out: the file of angles says how many there are");
+    return angles;
+  }
+  if (views < 1) refuse("--views", "a scan needs at least one view", "give a number above 0");
+  for (std::int64_t i = 0; i < views; ++i)
+    angles.push_back(radians(a.first_angle + static_cast<double>(i) * a.arc / static_cast<double>(views)));
+  return angles;
+}
+
+void fill_geometry(const Arguments& a, CircularScan& scan) {
+  const Preset* preset = presets;
+  while (a.preset != preset->name) ++preset;  // the table of options has checked that it is one of them
+  scan.beam = a.beam == "cone" ? Beam::cone : a.beam == "fan" ? Beam::fan : Beam::parallel;
+  scan.columns = a.columns.value_or(preset->columns);
+  scan.rows = a.rows.value_or(preset->rows);
+  // A parallel beam does not magnify: half the pixel gives the same field of view.
+  scan.pixel_width_mm = a.pixel.value_or(scan.beam == Beam::parallel ? preset->pixel_mm / 2 : preset->pixel_mm);
+  scan.pixel_height_mm = a.pixel_height.value_or(scan.pixel_width_mm);
+  scan.in_plane_rad = radians(a.in_plane);
+  scan.pitch_rad = radians(a.pitch);
+  scan.yaw_rad = radians(a.yaw);
+  scan.angles_rad = angles_of(a, a.views.value_or(preset->views));
+}
+
+std::optional<VolumeGrid> grid_of(const Arguments& a, const CircularScan& scan) {
+  if (a.size.empty() && !a.voxel) return std::nullopt;
+  const VolumeGrid automatic = automatic_grid(build_scan(scan));
+  const Vec3 step = a.voxel ? Vec3{*a.voxel, *a.voxel, *a.voxel} : automatic.step_mm;
+  if (!(step.x > 0)) refuse("--voxel", "a voxel must be larger than zero", "");
+  if (a.size.empty()) {
+    const auto count = [](std::int64_t n, double old_step, double new_step) {
+      return std::max<std::int64_t>(1, std::llround(static_cast<double>(n) * std::abs(old_step) / new_step));
+    };
+    return centred_grid(count(automatic.nx, automatic.step_mm.x, step.x),
+                        count(automatic.ny, automatic.step_mm.y, step.y),
+                        count(automatic.nz, automatic.step_mm.z, step.z), step);
+  }
+  std::vector<double> n = a.size;
+  if (n.size() == 1) n = {n[0], n[0], n[0]};
+  const auto good = [](double x) { return x >= 1 && x <= 1 << 20 && x == std::floor(x); };
+  if (n.size() != 3 || !good(n[0]) || !good(n[1]) || !good(n[2]))
+    refuse("--size", "the size is one or three whole numbers", "write it as --size 128 or --size 128,128,64");
+  return centred_grid(static_cast<std::int64_t>(n[0]), static_cast<std::int64_t>(n[1]), static_cast<std::int64_t>(n[2]),
+                      step);
+}
+
+int run(const Arguments& a, Session& session) {
+  SimulationOptions options = a.options;
+  fill_geometry(a, options.scan);
+  options.content = a.content == "counts" ? SimulatedContent::counts : SimulatedContent::line_integrals;
+  options.format = a.format == "tiff"  ? FrameFormat::tiff
+                   : a.format == "raw" ? FrameFormat::raw
+                                       : FrameFormat::automatic;
+  options.spectrum_file = a.spectrum;
+  options.write_truth = !a.no_truth;
+  options.detector.seed = static_cast<std::uint64_t>(a.seed);
+  options.force = session.common().force;
+  check(options);
+  options.grid = grid_of(a, options.scan);
+  const SimulationReport report = simulate_scan(options, a.output, session.context());
+
+  if (report.saturated_pixels > 0)
+    session.context().progress.warning(format("{} pixels of all views are saturated", report.saturated_pixels));
+  // As it was typed: the report has absolute names.
+  const std::filesystem::path folder = a.output;
+  const std::string scan_file = (folder / report.scan_file.filename()).string();
+  std::string text = format("{}: {} views of {} x {} pixels\n", scan_file, report.views, report.columns, report.rows);
+  if (!report.truth_volume.empty()) text += format("{}: the phantom itself\n", (folder / options.truth_file).string());
+  if (report.porosity) text += format("porosity: {:.6f}\n", *report.porosity);
+  text += format("\nnext: lepus reconstruct {} -o {}\n", scan_file, (folder / "volume.mha").string());
+  session.print(text);
+  nlohmann::json object{{"scan", report.scan_file.string()},
+                        {"truth_json", report.truth_json.string()},
+                        {"views", report.views},
+                        {"columns", report.columns},
+                        {"rows", report.rows},
+                        {"saturated_pixels", report.saturated_pixels},
+                        {"largest_line_integral", report.largest_line_integral}};
+  object["truth"] = report.truth_volume.empty() ? nlohmann::json() : nlohmann::json(report.truth_volume.string());
+  object["porosity"] = report.porosity ? nlohmann::json(*report.porosity) : nlohmann::json();
+  session.result(object);
+  return exit_ok;
+}
+
+void add_options(OptionTable& table, Arguments& a) {
+  SimulationOptions& o = a.options;
+  CircularScan& s = o.scan;
+  s.source_axis_mm = 500;
+  s.source_detector_mm = 1000;
+  table.positional("PHANTOM", o.phantom.name, "a phantom that lepus knows, or a file ending in .toml or .pd")
+      .must()
+      .file()
+      .choices = builtin_phantom_names();
+  table.value("-o,--output", "FOLDER", a.output, "the folder to write").must().folder();
+
+  table.group("Phantom");
+  table.value("--phantom-size", "MM", o.phantom.size_mm, "its diameter or edge").otherwise("80 % of the field of view");
+  table.value("--value", "PER_MM", o.phantom.value_per_mm, "attenuation of its material");
+  table.value("--pores", "N", o.phantom.pores, "porous-block: number of pores");
+  table.value("--smallest-pore", "FRACTION", o.phantom.smallest_pore, "porous-block: least radius, of the edge");
+  table.value("--largest-pore", "FRACTION", o.phantom.largest_pore, "porous-block: largest radius, of the edge");
+  table.flag("--overlap", o.phantom.overlap, "porous-block: pores may overlap");
+  table.value("--beads", "N", o.phantom.beads, "beads: number of beads");
+  table.value("--bead-radius", "FRACTION", o.phantom.bead_radius, "beads: radius, of the cylinder's diameter");
+  table.flag("--two-rings", o.phantom.two_rings, "beads: in two rings instead of a helix");
+
+  table.group("Geometry");
+  table.value("--preset", "NAME", a.preset, "size of detector and scan, where the options below do not say it")
+      .one_of({"tiny", "demo", "large"});
+  table.value("--beam", "BEAM", a.beam, "shape of the beam").one_of({"cone", "fan", "parallel"});
+  table.flag("--arc-detector", s.arc, "the detector is bent around the source");
+  table.value("--source-axis", "MM", s.source_axis_mm, "from the source to the rotation axis");
+  table.value("--source-detector", "MM", s.source_detector_mm, "from the source to the detector");
+  table.value("--columns", "N", a.columns, "detector columns").otherwise("of the preset");
+  table.value("--rows", "N", a.rows, "detector rows").otherwise("of the preset");
+  table.value("--pixel", "MM", a.pixel, "width of a pixel").otherwise("of the preset");
+  table.value("--pixel-height", "MM", a.pixel_height, "height of a pixel").otherwise("as wide");
+  table.value("--shift-u", "MM", s.detector_shift_u_mm, "detector shift along its rows, to the right");
+  table.value("--shift-v", "MM", s.detector_shift_v_mm, "detector shift along its columns, down");
+  table.value("--axis-offset", "MM", s.axis_offset_mm, "of the rotation axis from the central ray, to the right");
+  table.value("--in-plane", "DEG", a.in_plane, "rotation of the detector about its normal");
+  table.value("--pitch", "DEG", a.pitch, "tilt of the detector about its rows");
+  table.value("--yaw", "DEG", a.yaw, "tilt of the detector about its columns");
+
+  table.group("Views");
+  table.value("--views", "N", a.views, "number of views").otherwise("of the preset");
+  table.value("--arc", "DEG", a.arc, "arc that they cover");
+  table.value("--first-angle", "DEG", a.first_angle, "angle of the first view");
+  table.value("--angles", "FILE", a.angles, "angles of the views in degrees, instead of the three above").file();
+  table.value("--jitter-source", "MM", o.jitter.source_mm, "source position varies from view to view by this");
+  table.value("--jitter-detector", "MM", o.jitter.detector_mm, "detector position varies likewise");
+  table.value("--jitter-in-plane", "DEG", o.jitter.in_plane_deg, "detector rotation varies likewise");
+  table.value("--jitter-angle", "DEG", o.jitter.angle_deg, "angle varies likewise");
+  table.flag("--jitter-known", o.jitter.known, "the scan file knows these deviations");
+
+  table.group("Rays");
+  table.value("--subpixels", "N", o.project.subpixels, "N x N rays to each pixel");
+  table.value("--spot", "MM", o.project.spot_diameter_mm, "diameter of the source's spot");
+  table.value("--tube-kv", "KV", o.tube_kv, "tungsten spectrum of this voltage").otherwise("one energy");
+  table.value("--aluminium", "MM", o.filter_aluminium_mm, "aluminium filter of the spectrum");
+  table.value("--copper", "MM", o.filter_copper_mm, "copper filter of the spectrum");
+  table.value("--spectrum", "FILE", a.spectrum, "a spectrum from a file instead").file();
+
+  table.group("Detector");
+  table.value("--photons", "N", o.detector.photons, "photons per pixel in the open beam").otherwise("no photon noise");
+  table.value("--open-level", "LEVEL", o.detector.open_level, "grey level that the open beam adds");
+  table.value("--offset-level", "LEVEL", o.detector.offset_level, "grey level without beam");
+  table.value("--gain-spread", "FRACTION", o.detector.gain_spread, "spread of the pixels' gains");
+  table.value("--offset-spread", "LEVEL", o.detector.offset_spread, "spread of the pixels' offsets");
+  table.value("--dark-current", "LEVEL", o.detector.dark_current, "dark current, with its noise");
+  table.value("--electronic-noise", "LEVEL", o.detector.electronic_noise, "electronic noise");
+  table.value("--bits", "N", o.detector.bits, "bits of a pixel; higher levels saturate");
+  table.value("--hot-pixels", "N", o.detector.hot_pixels, "pixels that are always bright");
+  table.value("--dead-pixels", "N", o.detector.dead_pixels, "pixels that see no beam");
+  table.value("--dead-columns", "N", o.detector.dead_columns, "columns that see no beam");
+  table.value("--beam-drift", "FRACTION", o.detector.beam_drift, "change of the beam from first to last view");
+  table.value("--beam-flicker", "FRACTION", o.detector.beam_flicker, "change of the beam from view to view");
+  table.value("--hidden-shift", "PIXELS", o.hidden_shift_px, "detector shift that the scan file does not tell");
+  table.value("--seed", "N", a.seed, "of all random numbers");
+
+  table.group("Files");
+  table.value("--content", "WHAT", a.content, "what the frames hold").one_of({"counts", "line-integrals"});
+  table.value("--format", "FORMAT", a.format, "how frames are written").one_of({"automatic", "tiff", "raw"});
+  table.value("--flats", "N", o.flats, "number of frames of the open beam");
+  table.value("--darks", "N", o.darks, "number of frames without beam");
+  table.value("--size", "N[,NY,NZ]", a.size, "voxels of the volume").otherwise("what the scan sees");
+  table.value("--voxel", "MM", a.voxel, "edge of a voxel").otherwise("pixel / magnification");
+  table.flag("--no-truth", a.no_truth, "do not write the phantom as a volume");
+  table.value("--truth-file", "NAME", o.truth_file, "name of that volume; the ending chooses the format");
+  table.value("--truth-samples", "N", o.truth_samples, "samples per axis in each of its voxels");
+}
+
+}  // namespace
+
+std::unique_ptr<Command> simulate_command() {
+  auto arguments = std::make_shared<Arguments>();
+  auto command = std::make_unique<Command>();
+  command->name = "simulate";
+  command->summary = "write the scan of a phantom: frames, flats, darks, scan file, and the truth";
+  command->description =
+      "Computes exact line integrals through a phantom of ellipsoids, cylinders, cones and boxes, lets a detector\n"
+      "measure them, and writes what a scanner would write. The same seed gives the same files.\n"
+      "\n"
+      "Without further options: a cone beam, 360 views of 256 x 256 pixels, no noise.";
+  command->examples = {{"lepus simulate shepp-logan-modified -o demo/", "A scan to try things with"},
+                       {"lepus simulate porous-block -o pores/ --preset tiny --photons 20000 --gain-spread 0.02",
+                        "A small one with photon noise and uneven pixels"}};
+  command->writes = true;
+  add_options(command->options, *arguments);
+  command->run = [arguments](Session& session) { return run(*arguments, session); };
+  return command;
+}
+
+}  // namespace lepus::app
