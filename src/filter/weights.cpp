@@ -221,11 +221,12 @@ void FdkWeights::State::judge_limited(const ViewArcs& arcs, const DetectorReach&
   }
   if (missing <= arcs.step) return;
   coverage = Coverage::limited;
+  const double lacking = arcs.arcs.size() == 1 ? pi + 2 * widest - arcs.covered : missing;
   const std::string consequence = complete > 0 ? format("only objects within {:.4g} mm of the axis are seen completely",
                                                         radius * std::sin(complete))
                                                : "no part of the object is seen completely";
   warnings.push_back(format("the views cover {:.2f} degrees, {:.2f} degrees too little: {} (a short scan needs {:.2f})",
-                            degrees(arcs.covered), degrees(missing), consequence, 180 + degrees(2 * widest)));
+                            degrees(arcs.covered), degrees(lacking), consequence, 180 + degrees(2 * widest)));
 }
 
 FdkWeights::FdkWeights(const ScanGeometry& geometry, const WeightOptions& options) : state_(std::make_unique<State>()) {

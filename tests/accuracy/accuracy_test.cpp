@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bars of docs/accuracy.md, held over the same cases and by the same code that print its tables.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "measure.h"
+#include "noise.h"
+#include "rtk_gate.h"
+#include "sharpness.h"
+
+namespace lepus::accuracy {
+namespace {
+
+ThreadPool& threads() {
+  static ThreadPool pool;
+  return pool;
+}
+
+class Table : public testing::TestWithParam<ScanCase> {};
+
+TEST_P(Table, Ball) {
+  const BallQuality q = measure_ball(GetParam(), threads());
+  EXPECT_LE(std::abs(q.mean_error), ball_mean_bar);
+  EXPECT_LE(std::abs(q.cupping), cupping_bar);
+}
+
+TEST_P(Table, Ellipsoids) {
+  const EllipsoidQuality q = measure_ellipsoids(GetParam(), threads());
+  EXPECT_LE(std::abs(q.integral_error), integral_bar(GetParam()));
+  EXPECT_LE(q.interior_rms, interior_bar);
+  if (GetParam().coverage != CoverageKind::short_scan) return;
+  ScanCase full = GetParam();
+  full.coverage = CoverageKind::full;
+  EXPECT_GE(q.mid_plane_psnr, measure_ellipsoids(full, threads()).mid_plane_psnr - short_scan_loss_bar_db);
+}
+
+INSTANTIATE_TEST_SUITE_P(Accuracy, Table, testing::ValuesIn(scan_cases()),
+                         [](const auto& given) { return given.param.name(); });
+
+TEST(Accuracy, RtkGate) {
+  const RtkGate q = measure_rtk_gate(threads());
+  EXPECT_LE(q.mean_absolute_error, rtk_mean_error_bar);
+  EXPECT_GE(q.psnr, rtk_psnr_bar);
+  EXPECT_LE(q.whole_mean_absolute_error, rtk_mean_error_bar);
+  EXPECT_GE(q.whole_psnr, rtk_psnr_bar);
+  EXPECT_GT(q.seen, 0.4);  // the mask must not hide the object
+}
+
+TEST(Sharpness, EdgesAreAsSharpAsPredicted) {
+  for (const SharpnessCase& which : sharpness_cases()) {
+    const Sharpness sharpness = measure_sharpness(which, 0, threads());
+    EXPECT_GE(sharpness.points.size(), 25u) << which.name();
+    EXPECT_LE(sharpness.largest_error(), sharpness_bar) << which.name();
+  }
+}
+
+// The smallest blur that the check must see mixes a twentieth of each neighbour into a pixel.
+TEST(Sharpness, ABlurredScanFails) {
+  for (const double share : {0.05, 0.25})
+    for (const Beam beam : {Beam::parallel, Beam::cone})
+      EXPECT_GT(measure_sharpness({.beam = beam, .filter = {}, .interpolation = Interpolation::linear}, share, threads())
+                    .largest_error(),
+                2 * sharpness_bar);
+}
+
+TEST(NoiseOfAScan, VarianceIsAsPredicted) {
+  for (const NoiseCase& which : noise_cases()) {
+    const Noise noise = measure_noise(which, threads());
+    EXPECT_LE(noise.statistical_error, statistical_error_bar) << which.name();
+    EXPECT_LE(std::abs(noise.error()), noise_bar) << which.name();
+  }
+}
+
+}  // namespace
+}  // namespace lepus::accuracy

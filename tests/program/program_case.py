@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the program share: running it in a folder of its own, and looking at what it left there."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.path.abspath(os.environ.get("LEPUS_PROGRAM", shutil.which("lepus") or "lepus"))
+
+# A scan that takes a fraction of a second: 24 views of 32 x 24 pixels of a ball.
+SMALL = ["--views", "24", "--columns", "32", "--rows", "24", "--pixel", "6.4", "--flats", "2", "--darks", "2"]
+
+
+class ProgramCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="lepus-program-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def lepus(self, *words, code=0, **options):
+        """Runs the program in self.folder and checks its exit code (None: any)."""
+        options.setdefault("timeout", 120)
+        result = subprocess.run([PROGRAM, *map(str, words)], cwd=self.folder, capture_output=True, text=True,
+                                stdin=subprocess.DEVNULL, **options)
+        if code is not None:
+            self.assertEqual(result.returncode, code, f"lepus {' '.join(map(str, words))}\n{result.stdout}{result.stderr}")
+        return result
+
+    def lepus_json(self, *words, **options):
+        return json.loads(self.lepus(*words, "--json", **options).stdout)
+
+    def simulate(self, name="scan", *more, phantom="ball"):
+        self.lepus("simulate", phantom, "-o", name, *SMALL, "--quiet", *more)
+        return self.folder / name
+
+    def assert_error(self, result, kind, *needles):
+        """One error on standard error that has all the needles and a hint; the same as JSON where it was asked for."""
+        self.assertIn("lepus: error:", result.stderr)
+        self.assertEqual(result.stderr.count("lepus: error:"), 1, result.stderr)
+        self.assertIn("hint:", result.stderr)
+        for needle in needles:
+            self.assertIn(needle.lower(), result.stderr.lower())
+        if result.stdout.strip():
+            error = json.loads(result.stdout)["error"]
+            self.assertEqual(error["kind"], kind, error)
+            self.assertEqual(set(error), {"kind", "what", "where", "why", "hint"})
+
+    def names(self, folder=None):
+        """Every file and folder below, to see that nothing was left or lost."""
+        top = pathlib.Path(folder or self.folder)
+        return sorted(str(p.relative_to(top)) for p in top.rglob("*"))
+
+
+def command_names():
+    text = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True).stdout
+    lines = text.split("Commands:\n")[1].split("\n\n")[0].splitlines()
+    return [line.split()[0] for line in lines if line.startswith("  ") and not line.startswith("   ")]

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""compare, slice, convert and info on volumes, judged by NumPy on the files' own bytes."""
+import json
+import unittest
+
+import numpy
+
+from program_case import ProgramCase
+
+
+def write_mha(path, values, spacing=(1, 1, 1), offset=(0, 0, 0)):
+    """values[z, y, x] as float32."""
+    nz, ny, nx = values.shape
+    header = (f"ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\n"
+              f"CompressedData = False\nTransformMatrix = 1 0 0 0 1 0 0 0 1\nOffset = {' '.join(map(str, offset))}\n"
+              f"ElementSpacing = {' '.join(map(str, spacing))}\nDimSize = {nx} {ny} {nz}\n"
+              f"ElementType = MET_FLOAT\nElementDataFile = LOCAL\n")
+    path.write_bytes(header.encode() + values.astype("<f4").tobytes())
+
+
+class Volumes(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        random = numpy.random.default_rng(1)
+        self.a = random.normal(size=(14, 12, 16)).astype(numpy.float32)
+        self.b = self.a + 0.1 * random.normal(size=self.a.shape).astype(numpy.float32)
+        write_mha(self.folder / "a.mha", self.a, (1, 2, 3), (-7.5, -11, -19.5))
+        write_mha(self.folder / "b.mha", self.b, (1, 2, 3), (-7.5, -11, -19.5))
+
+    def test_compare(self):
+        result = self.lepus_json("compare", "a.mha", "b.mha")
+        d = self.b.astype(float) - self.a.astype(float)
+        metrics = result["metrics"]
+        self.assertAlmostEqual(metrics["rmse"], numpy.sqrt(numpy.mean(d ** 2)), delta=1e-12)
+        self.assertAlmostEqual(metrics["bias"], d.mean(), delta=1e-12)
+        self.assertAlmostEqual(metrics["max"], abs(d).max(), delta=1e-12)
+        z, y, x = numpy.unravel_index(abs(d).argmax(), d.shape)
+        self.assertEqual(result["max_at_voxel"], [x, y, z])
+        self.assertEqual(result["max_at_mm"], [-7.5 + x, -11 + 2 * y, -19.5 + 3 * z])
+        text = self.lepus("compare", "a.mha", "b.mha").stdout
+        for word in ["rmse", "psnr", "ssim", "max"]:
+            self.assertIn(word, text)
+
+    def test_limits_for_scripts(self):
+        self.lepus("compare", "a.mha", "b.mha", "--fail-above", "rmse=0.2", "--fail-below", "psnr=20")
+        broken = self.lepus("compare", "a.mha", "b.mha", "--fail-above", "rmse=0.05", "--json", code=8)
+        self.assertEqual(json.loads(broken.stdout)["failed"][0]["metric"], "rmse")
+        self.assertIn("rmse", broken.stderr)
+        self.lepus("compare", "a.mha", "b.mha", "--fail-below", "psnr=90", code=8)
+        self.b[3, 4, 5] = numpy.nan
+        write_mha(self.folder / "nan.mha", self.b, (1, 2, 3), (-7.5, -11, -19.5))
+        result = self.lepus("compare", "a.mha", "nan.mha", "--fail-above", "rmse=1e9", "--json", code=8)
+        self.assertIsNone(json.loads(result.stdout)["metrics"]["rmse"])
+
+    def test_masks(self):
+        z, y, x = numpy.meshgrid(-19.5 + 3 * numpy.arange(14), -11 + 2 * numpy.arange(12), -7.5 + numpy.arange(16),
+                                 indexing="ij")
+        count = lambda *words: self.lepus_json("compare", "a.mha", "b.mha", *words)["voxels"]
+        self.assertEqual(count("--radius", 5), int((x ** 2 + y ** 2 <= 25).sum()))
+        self.assertEqual(count("--ball", 8), int((x ** 2 + y ** 2 + z ** 2 <= 64).sum()))
+        self.assertEqual(count("--box", "-2,2,-3,3,-1,9"), int(((abs(x) <= 2) & (abs(y) <= 3) & (z >= -1) & (z <= 9)).sum()))
+        self.assertEqual(count("--reference-above", 0.5, "--reference-below", 1.5),
+                         int(((self.a > 0.5) & (self.a < 1.5)).sum()))
+        self.assert_error(self.lepus("compare", "a.mha", "b.mha", "--radius", 0.01, code=3), "input", "no voxel")
+
+    def test_different_grids(self):
+        write_mha(self.folder / "c.mha", self.a[:-1], (1, 2, 3), (-7.5, -11, -19.5))
+        self.assert_error(self.lepus("compare", "a.mha", "c.mha", code=3), "input", "16 x 12 x 14", "16 x 12 x 13")
+
+    def test_pictures(self):
+        self.lepus("compare", "a.mha", "b.mha", "--difference", "d.png")
+        self.lepus("slice", "a.mha", "--three", "-o", "three.png")
+        self.lepus("slice", "a.mha", "--montage", 6, "-o", "montage.png")
+        for name in ["d.png", "three.png", "montage.png"]:
+            self.assertEqual((self.folder / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual([n for n in self.names() if "partial" in n], [])
+
+    def test_a_slice_shows_its_voxels(self):
+        try:
+            from skimage.io import imread
+        except ImportError:
+            self.skipTest("python3-skimage is not installed: the PNG is NOT looked at")
+        self.lepus("slice", "a.mha", "--axis", "z", "--index", 5, "--min", -1, "--max", 1, "-o", "z.png")
+        shown = imread(self.folder / "z.png")
+        grey = numpy.floor(numpy.clip((self.a[5, ::-1].astype(float) + 1) / 2, 0, 1) * 255 + 0.5)  # y points up
+        numpy.testing.assert_array_equal(shown, numpy.repeat(grey, 2, axis=0))  # voxels are 1 x 2 mm
+        self.lepus("slice", "a.mha", "--axis", "x", "--position", 0.4, "--window", 2, "--level", 0, "-o", "x.png")
+        grey = numpy.floor(numpy.clip((self.a[::-1, :, 8].astype(float) + 1) / 2, 0, 1) * 255 + 0.5)
+        # y steps of 2 mm, z steps of 3 mm: pixels of 2 mm, each shows the voxel under its centre
+        rows = ((numpy.arange(21) + 0.5) * 2 / 3).astype(int)
+        numpy.testing.assert_array_equal(imread(self.folder / "x.png"), grey[rows])
+
+    def test_info(self):
+        result = self.lepus_json("info", "a.mha")
+        self.assertEqual(result["size"], [16, 12, 14])
+        self.assertEqual(result["voxel_mm"], [1, 2, 3])
+        self.assertEqual(result["origin_mm"], [-7.5, -11, -19.5])
+        self.assertAlmostEqual(result["values"]["mean"], float(self.a.astype(float).mean()), delta=1e-9)
+        self.assertAlmostEqual(result["values"]["min"], float(self.a.min()), delta=1e-9)
+        self.assertIn("16 x 12 x 14", self.lepus("info", "a.mha").stdout)
+        self.assertNotIn("values", self.lepus_json("info", "a.mha", "--header"))
+
+    def test_convert_there_and_back(self):
+        for name in ["meta.mhd", "v.nrrd", "v.tif", "v.h5", "v.raw", "slices/%04d.tif"]:
+            with self.subTest(name=name):
+                if "/" in name:
+                    (self.folder / "slices").mkdir()
+                result = self.lepus("convert", "a.mha", "-o", name, code=None)
+                if result.returncode == 7:
+                    continue  # built without that format: it said so
+                self.assertEqual(result.returncode, 0, result.stderr)
+                source = "slices" if "/" in name else name
+                self.lepus("convert", source, "-o", "back.mha", "--force")
+                same = self.lepus_json("compare", "a.mha", "back.mha")
+                self.assertEqual(same["metrics"]["max"], 0)
+                steps = self.lepus_json("info", "back.mha")["provenance"]["converted"]
+                self.assertEqual([step["from"] for step in steps], ["a.mha", source])
+
+    def test_convert_a_part(self):
+        self.lepus("convert", "a.mha", "-o", "part.mha", "--slices", "3,7", "--crop", "2,10,1,12")
+        result = self.lepus_json("info", "part.mha")
+        self.assertEqual(result["size"], [8, 11, 5])
+        self.assertEqual(result["origin_mm"], [-5.5, -9, -10.5])
+        data = (self.folder / "part.mha").read_bytes()[-4 * 8 * 11 * 5:]
+        numpy.testing.assert_array_equal(numpy.frombuffer(data, "<f4").reshape(5, 11, 8), self.a[3:8, 1:12, 2:10])
+        self.assert_error(self.lepus("convert", "a.mha", "-o", "x.mha", "--slices", "3,14", code=2), "usage", "--slices")
+        self.assert_error(self.lepus("convert", "a.mha", "-o", "a.mha", "--force", code=2), "usage", "same")
+
+    def test_little_memory(self):
+        self.lepus("convert", "a.mha", "-o", "small.mha", "--memory", "1KB")
+        self.assertEqual(self.lepus_json("compare", "a.mha", "small.mha")["metrics"]["max"], 0)
+        self.assert_error(self.lepus("compare", "a.mha", "b.mha", "--memory", "1KB", code=5), "memory", "--memory")
+
+
+if __name__ == "__main__":
+    unittest.main()
