@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scans and grids on which backends are compared: every orbit, beam and detector that lepus knows, odd sizes, grids
+// that are off centre, mirrored or not cubic, magnifications that make neighbouring slices fall onto one row or far
+// apart.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <lepus/geometry.h>
+
+namespace lepus::parity {
+
+struct Case {
+  std::string name;
+  ScanGeometry geometry;
+  VolumeGrid grid;
+  std::string kernel;  // that the CPU backend must choose: the start of its description
+};
+
+std::vector<Case> all_cases();
+
+}  // namespace lepus::parity
