@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A disk that fills up while a volume is written, played by a limit on the size of files: the write comes back short or
-// with an error exactly as on a full disk.
+// A disk that fills up while a volume is written, played by a limit on the size of files: the write comes back short,
+// then with EFBIG. A full disk takes the same path with ENOSPC, which only changes the first words of the message.
 #include <csignal>
 
 #include <sys/resource.h>

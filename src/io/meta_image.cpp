@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// MetaIO reads a field it does not know with a buffer of 500 characters and gives the file up when a line is longer
-// (measured with VTK 9.1: 5000 pass, 40000 do not; older ones take 500). So long texts are cut into numbered lines.
+// MetaIO gives a file up when the line of a field it does not know is too long: VTK 9.1 takes 5000 characters and fails
+// at 40000; other versions were not tried. So long texts are cut into numbered lines, well below that.
 constexpr std::size_t line_limit = 400;
 const std::string provenance_key = "lepus_provenance_";
 const std::string room_key = "lepus_room";
