@@ -23,6 +23,7 @@ bench: ## measure this machine; every result is checked before it is timed
 	cmake --preset release -B $(BUILD)-bench -DLEPUS_BUILD_TESTS=OFF -DLEPUS_BUILD_BENCHMARKS=ON
 	cmake --build $(BUILD)-bench -j $(JOBS)
 	$(BUILD)-bench/bin/lepus_bench_backprojection
+	$(BUILD)-bench/bin/lepus_bench_fdk
 
 sanitize: ## the unit tests with address and undefined-behaviour sanitizers
 	scripts/install-dependencies test

@@ -9,8 +9,9 @@ namespace lepus {
 void check_wedge(const Backprojector& backprojector, const VolumeGrid& grid, const BandSet& wedge,
                  const SlabView& slab) {
   const auto refuse = [](std::string why) {
-    throw Error(ErrorKind::internal,
-                {.what = "backprojection was given a cut it cannot take", .where = {}, .why = std::move(why), .hint = {}});
+    throw Error(
+        ErrorKind::internal,
+        {.what = "backprojection was given a cut it cannot take", .where = {}, .why = std::move(why), .hint = {}});
   };
   const auto views = static_cast<std::int64_t>(backprojector.view_order().size());
   const auto end = wedge.first + static_cast<std::int64_t>(wedge.bands.size());

@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "geometry/camera.h"
 #include "pipeline/memory_io.h"
+#include "pipeline/speed.h"
 #include <lepus/reconstruct.h>
 
 namespace lepus {
@@ -34,7 +35,7 @@ double reconstructed_radius_mm(const FdkSetup& setup, double field_of_view_mm) {
 
 }  // namespace
 
-Fdk::Fdk(FdkSetup setup, const ThreadPool& threads)
+Fdk::Fdk(FdkSetup setup, ThreadPool& threads)
     : setup_(std::move(setup)),
       weights_(setup_.geometry),
       field_of_view_mm_(field_of_view_radius_mm(setup_.geometry)),
@@ -49,7 +50,7 @@ Fdk::Fdk(FdkSetup setup, const ThreadPool& threads)
   plan_ = make_plan(planned, *bands_);
 }
 
-PlanRequest Fdk::request(const ThreadPool& threads) const {
+PlanRequest Fdk::request(ThreadPool& threads) const {
   constexpr std::int64_t slack = std::int64_t{12} << 20;  // stacks, libraries' buffers, the allocator's own
   PlanRequest r;
   r.geometry = &wide_;
@@ -62,8 +63,13 @@ PlanRequest Fdk::request(const ThreadPool& threads) const {
   r.fixed_bytes = resident_bytes() + slack + setup_.still_to_come_bytes +
                   block_floats * static_cast<std::int64_t>(sizeof(float)) * threads.size();
   r.frame_pixel_bytes = setup_.frame_pixel_bytes;
-  r.speed.updates *= threads.size();
-  r.speed.filtered_pixels *= threads.size();
+  if (setup_.measure_speed) {
+    r.speed = measured_speed(
+        {&setup_.geometry, &wide_, &weights_, &ramp_, backend_.get(), setup_.grid, setup_.interpolation}, threads);
+  } else {  // the ratios choose the plan, and they are much the same everywhere
+    r.speed.updates *= threads.size();
+    r.speed.filtered_pixels *= threads.size();
+  }
   return r;
 }
 
@@ -83,7 +89,7 @@ void fdk(const ScanGeometry& geometry, const float* line_integrals, const Volume
   Progress silent;
   Context context{threads, never, silent};
   const Fdk run({geometry, grid, options.filter, options.interpolation, options.field_of_view_mask, options.backend,
-                 std::numeric_limits<std::int64_t>::max(), 0, sizeof(float)},
+                 std::numeric_limits<std::int64_t>::max(), 0, sizeof(float), false},
                 threads);
   const MemoryFrames frames(geometry, line_integrals);
   MemoryVolume writer(grid, volume);

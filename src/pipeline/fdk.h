@@ -29,11 +29,12 @@ struct FdkSetup {
   std::int64_t memory_bytes = 0;         // 0: 60 % of what is free
   std::int64_t still_to_come_bytes = 0;  // fixed memory that is not taken yet when the plan is made
   std::int64_t frame_pixel_bytes = 2;
+  bool measure_speed = false;  // time a small piece, so that the plan's seconds are this machine's
 };
 
 class Fdk {
 public:
-  Fdk(FdkSetup setup, const ThreadPool& threads);
+  Fdk(FdkSetup setup, ThreadPool& threads);
 
   const Plan& plan() const { return plan_; }
   const FdkWeights& weights() const { return weights_; }
@@ -47,7 +48,7 @@ public:
                  const CorrectionChain* corrections, VolumeWriter& writer, Context& context) const;
 
 private:
-  PlanRequest request(const ThreadPool& threads) const;
+  PlanRequest request(ThreadPool& threads) const;
 
   FdkSetup setup_;
   FdkWeights weights_;

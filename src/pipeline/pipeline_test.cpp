@@ -51,7 +51,8 @@ Run reconstruct_within(const ScanGeometry& geometry, const std::vector<float>& d
   CancelFlag never;
   Progress silent;
   Context context{threads, never, silent};
-  const Fdk fdk({geometry, grid, {}, Interpolation::linear, mask, "cpu", memory_bytes, 0, sizeof(float)}, threads);
+  const Fdk fdk({geometry, grid, {}, Interpolation::linear, mask, "cpu", memory_bytes, 0, sizeof(float), false},
+                threads);
   const MemoryFrames frames(geometry, data.data());
   Run run{std::vector<float>(static_cast<std::size_t>(grid.voxels()), std::nanf("")), fdk.plan()};
   MemoryVolume writer(grid, run.volume.data());
@@ -169,7 +170,7 @@ ErrorKind failure_of(const FrameSource& frames, const ScanGeometry& geometry, Vo
   Progress silent;
   Context context{threads, cancel, silent};
   const VolumeGrid grid = centred_grid(96, 96, 96, {0.8, 0.8, 0.8});
-  const Fdk fdk({geometry, grid, {}, Interpolation::linear, true, "cpu", std::int64_t{1} << 30, 0, 4}, threads);
+  const Fdk fdk({geometry, grid, {}, Interpolation::linear, true, "cpu", std::int64_t{1} << 30, 0, 4, false}, threads);
   RowAudit audit(frames, {1, 0});
   try {
     fdk.run(frames, audit, nullptr, nullptr, writer, context);

@@ -15,9 +15,16 @@ namespace lepus {
 namespace {
 
 FdkSetup setup_for(const Scan& scan, const ReconstructOptions& options, PixelType type) {
-  return {scan.geometry,           scan.grid,       scan.filter,          scan.interpolation,
-          scan.field_of_view_mask, options.backend, options.memory_bytes, 0,
-          bytes_per_pixel(type)};
+  return {scan.geometry,
+          scan.grid,
+          scan.filter,
+          scan.interpolation,
+          scan.field_of_view_mask,
+          options.backend,
+          options.memory_bytes,
+          0,
+          bytes_per_pixel(type),
+          false};
 }
 
 void require_room_on_disk(const std::filesystem::path& file, const VolumeGrid& grid) {
@@ -97,6 +104,7 @@ PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Contex
   const auto frames = select_frames(open_frames(scan.frames), scan.selection);
   FdkSetup setup = setup_for(scan, options, frames->pixel_type());
   // Mean flat and dark, which the reconstruction holds and a plan does not load.
+  setup.measure_speed = true;
   setup.still_to_come_bytes = 2 * frames->columns() * frames->rows() * static_cast<std::int64_t>(sizeof(float));
   const Fdk fdk(setup, context.threads);
   return {plan_text(scan, fdk), plan_json(scan, fdk)};

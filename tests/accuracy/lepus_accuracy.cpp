@@ -1,17 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the tables of docs/accuracy.md; with --write FILE it puts them into that page, between its markers.
+// Returns 1 where a row misses its bar, 2 where the page cannot be used.
 #include <cstdio>
-#include <cstring>
-#include "measure.h"
-#include "sharpness.h"
-#include "noise.h"
-#include "rtk_gate.h"
-using namespace lepus; using namespace lepus::accuracy;
-int main(int argc,char**argv){ ThreadPool t;
- if (argc>1 && !std::strcmp(argv[1],"extra")) { if(argc<3){
- auto g=measure_rtk_gate(t); std::printf("rtk mae %.5f psnr %.2f whole %.5f %.2f seen %.3f\n",g.mean_absolute_error,g.psnr,g.whole_mean_absolute_error,g.whole_psnr,g.seen);
- for(auto&c:sharpness_cases()){auto s=measure_sharpness(c,0,t); std::printf("%-30s err %.4f  n %zu  .1 %.3f/%.3f .25 %.3f/%.3f .5 %.3f/%.3f\n",c.name().c_str(),s.largest_error(),s.points.size(),s.at(.1),s.predicted_at(.1),s.at(.25),s.predicted_at(.25),s.at(.5),s.predicted_at(.5));}
- for (double b:{0.05,0.25}) std::printf("blur %g err %.4f\n",b,measure_sharpness({},b,t).largest_error());
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "tables.h"
+#include <lepus/error.h>
+
+namespace {
+
+constexpr const char* begin_marker = "<!-- begin: made by lepus_accuracy -->\n";
+constexpr const char* end_marker = "<!-- end: made by lepus_accuracy -->";
+
+bool write_into(const std::string& page, const std::string& tables) {
+  std::ifstream in(page);
+  std::stringstream stream;
+  stream << in.rdbuf();
+  std::string text = stream.str();
+  const std::size_t begin = text.find(begin_marker), end = text.find(end_marker);
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return false;
+  const std::size_t from = begin + std::string(begin_marker).size();
+  text.replace(from, end - from, tables);
+  std::ofstream out(page);
+  out << text;
+  return static_cast<bool>(out.flush());
 }
- for(auto&c:noise_cases()){auto n=measure_noise(c,t); std::printf("%-30s %+.3f%% (stat %.2f%%)\n",c.name().c_str(),100*n.error(),100*n.statistical_error);}
- return 0;}
- for(auto&c:scan_cases()){ if(argc>1&&c.name().find(argv[1])==std::string::npos)continue; auto b=measure_ball(c,t); auto e=measure_ellipsoids(c,t);
- std::printf("%-32s ball mean %+.4f%% cup %+.4f%% whole %+.4f%% | integral %+.2e interior %.4f%% whole %.2f%% psnr %.2f\n",c.name().c_str(),100*b.mean_error,100*b.cupping,100*b.whole_error,e.integral_error,100*e.interior_rms,100*e.whole_error,e.mid_plane_psnr); std::fflush(stdout);} }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool write = argc == 3 && std::string(argv[1]) == "--write";
+  if (argc != 1 && !write) {
+    std::fprintf(stderr, "usage: lepus_accuracy [--write docs/accuracy.md]\n");
+    return 2;
+  }
+  try {
+    lepus::ThreadPool threads;
+    const lepus::accuracy::Tables tables = lepus::accuracy::make_tables(threads);
+    std::printf("%s", tables.markdown.c_str());
+    if (write && !write_into(argv[2], tables.markdown)) {
+      std::fprintf(stderr, "%s: the markers of lepus_accuracy are not there, or it cannot be written\n", argv[2]);
+      return 2;
+    }
+    if (tables.missed > 0) std::fprintf(stderr, "%d values miss their bar\n", tables.missed);
+    return tables.missed > 0 ? 1 : 0;
+  } catch (const lepus::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  }
+}

@@ -33,8 +33,7 @@ void for_each_voxel(const VolumeGrid& g, Body&& body) {
     for (std::int64_t j = 0; j < g.ny; ++j)
       for (std::int64_t i = 0; i < g.nx; ++i) {
         const Vec3 x = g.centre(static_cast<double>(i), static_cast<double>(j), static_cast<double>(k));
-        if (std::hypot(x.x, x.y) <= measured_radius_mm)
-          body(static_cast<std::size_t>((k * g.ny + j) * g.nx + i), x);
+        if (std::hypot(x.x, x.y) <= measured_radius_mm) body(static_cast<std::size_t>((k * g.ny + j) * g.nx + i), x);
       }
 }
 
@@ -100,20 +99,18 @@ Phantom ellipsoids() {
     shape.axes = rotation(0, 0, radians(angle_deg));
     return shape;
   };
-  return Phantom("ellipsoids", Combine::add,
-                 {turned({1, -1, 0}, {42, 35, 12}, 20, body_value), turned({-19, 6, 1}, {11, 8, 6}, 70, 0.5 * body_value),
-                  turned({14, 12, -2}, {9, 13, 7}, -30, -0.4 * body_value),
-                  turned({12, -14, 1.5}, {10, 7, 6}, 10, body_value), turned({-8, -18, -1}, {7, 6, 5}, 0, -body_value),
-                  turned({-1, 1, 0}, {5, 5, 5}, 0, 0.2 * body_value)});
+  return Phantom(
+      "ellipsoids", Combine::add,
+      {turned({1, -1, 0}, {42, 35, 12}, 20, body_value), turned({-19, 6, 1}, {11, 8, 6}, 70, 0.5 * body_value),
+       turned({14, 12, -2}, {9, 13, 7}, -30, -0.4 * body_value), turned({12, -14, 1.5}, {10, 7, 6}, 10, body_value),
+       turned({-8, -18, -1}, {7, 6, 5}, 0, -body_value), turned({-1, 1, 0}, {5, 5, 5}, 0, 0.2 * body_value)});
 }
 
 std::vector<float> projections(const Phantom& phantom, const ScanGeometry& geometry, int subpixels,
                                ThreadPool& threads) {
-  const Projector projector(phantom, geometry,
-                            {.subpixels = subpixels,
-                             .average = PixelAverage::line_integral,
-                             .spot_diameter_mm = 0,
-                             .spot_samples = 1});
+  const Projector projector(
+      phantom, geometry,
+      {.subpixels = subpixels, .average = PixelAverage::line_integral, .spot_diameter_mm = 0, .spot_samples = 1});
   const std::int64_t pixels = recorded_columns(geometry) * recorded_rows(geometry);
   std::vector<float> lines(static_cast<std::size_t>(pixels * geometry.views()));
   for (std::int64_t view = 0; view < geometry.views(); ++view)
@@ -168,8 +165,7 @@ EllipsoidQuality measure_ellipsoids(const ScanCase& scan, ThreadPool& threads) {
     ++interior_count;
   });
   EllipsoidQuality q;
-  q.integral_error =
-      sum * voxel_mm * voxel_mm * voxel_mm / true_integral(phantom, scan.three_dimensional()) - 1;
+  q.integral_error = sum * voxel_mm * voxel_mm * voxel_mm / true_integral(phantom, scan.three_dimensional()) - 1;
   q.interior_rms = std::sqrt(interior / interior_count) / body_value;
   q.whole_error = std::sqrt(error / energy);
   q.mid_plane_psnr = 10 * std::log10(peak * peak * plane_count / plane);

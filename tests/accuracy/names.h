@@ -7,9 +7,7 @@
 
 namespace lepus::accuracy {
 
-inline const char* name_of(Beam beam) {
-  return beam == Beam::cone ? "cone" : beam == Beam::fan ? "fan" : "parallel";
-}
+inline const char* name_of(Beam beam) { return beam == Beam::cone ? "cone" : beam == Beam::fan ? "fan" : "parallel"; }
 inline const char* name_of(Window window) {
   constexpr const char* names[] = {"Ram-Lak", "Shepp-Logan", "cosine", "Hamming", "Hann"};
   return names[static_cast<int>(window)];

@@ -19,7 +19,7 @@ constexpr double to_axis_mm = 200, to_detector_mm = 300;
 constexpr double cylinder_mm = 30, photons = 1e6;
 constexpr double region_mm = 6;
 constexpr double voxel_mm_across = 0.437;  // no multiple of the pixel: voxels then meet every phase equally often
-constexpr std::int64_t slices = 512;  // every row is a scan of its own
+constexpr std::int64_t slices = 512;       // every row is a scan of its own
 
 CircularScan scan_of(Beam beam) {
   CircularScan s;

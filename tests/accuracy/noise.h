@@ -12,7 +12,7 @@
 
 namespace lepus::accuracy {
 
-inline constexpr double noise_bar = 0.05;              // of the variance, relative
+inline constexpr double noise_bar = 0.05;               // of the variance, relative
 inline constexpr double statistical_error_bar = 0.015;  // one standard error of the measurement
 
 struct NoiseCase {

@@ -69,8 +69,8 @@ RtkGate measure_rtk_gate(ThreadPool& threads) {
     for (std::int64_t k = begin; k < end; ++k)
       for (std::int64_t j = 0; j < g.ny; ++j)
         for (std::int64_t i = 0; i < g.nx; ++i)
-          seen[static_cast<std::size_t>((k * g.ny + j) * g.nx + i)] = seen_by_all(
-              geometry, g.centre(static_cast<double>(i), static_cast<double>(j), static_cast<double>(k)));
+          seen[static_cast<std::size_t>((k * g.ny + j) * g.nx + i)] =
+              seen_by_all(geometry, g.centre(static_cast<double>(i), static_cast<double>(j), static_cast<double>(k)));
   });
   Errors inside, whole;
   for (std::size_t i = 0; i < volume.size(); ++i) {

@@ -65,9 +65,8 @@ std::vector<ScanCase> scan_cases() {
   std::vector<ScanCase> all;
   for (const BeamKind beam : {BeamKind::cone, BeamKind::fan_flat, BeamKind::fan_arc, BeamKind::parallel})
     for (const CoverageKind coverage : {CoverageKind::full, CoverageKind::short_scan, CoverageKind::half_fan})
-      for (const Alignment alignment :
-           {Alignment::aligned, Alignment::shifted_detector, Alignment::displaced_axis, Alignment::tilted_detector,
-            Alignment::jittered_views}) {
+      for (const Alignment alignment : {Alignment::aligned, Alignment::shifted_detector, Alignment::displaced_axis,
+                                        Alignment::tilted_detector, Alignment::jittered_views}) {
         const bool cone_only = alignment == Alignment::tilted_detector || alignment == Alignment::jittered_views;
         if (!cone_only || beam == BeamKind::cone) all.push_back({beam, coverage, alignment});
       }
@@ -95,7 +94,8 @@ CircularScan circular_scan(const ScanCase& scan, PhantomKind phantom) {
       break;
     case Alignment::shifted_detector:
       // A half-fan detector is shifted already: to the other side then, and not quite as far.
-      s.detector_shift_u_mm = half_fan ? -s.detector_shift_u_mm + 2.3 * s.pixel_width_mm : shift_pixels * s.pixel_width_mm;
+      s.detector_shift_u_mm =
+          half_fan ? -s.detector_shift_u_mm + 2.3 * s.pixel_width_mm : shift_pixels * s.pixel_width_mm;
       if (scan.three_dimensional()) s.detector_shift_v_mm = shift_rows * s.pixel_height_mm;
       break;
     case Alignment::displaced_axis:

@@ -35,8 +35,8 @@ VolumeGrid grid(const ScanCase& scan, PhantomKind phantom);
 // Lengths in mm. Pixels are given at the rotation axis: there they are as large as the voxels.
 inline constexpr double voxel_mm = 0.6, magnification = 1.5;
 inline constexpr double measured_radius_mm = 46;  // what is compared: a cylinder inside every field of view
-// The fan is wide. The cone is not: FDK's own error in the ellipsoids grows with the square of the cone angle, and would
-// be 1.2 % at 200 mm.
+// The fan is wide. The cone is not: FDK's own error in the ellipsoids grows with the square of the cone angle, and
+// would be 1.2 % at 200 mm.
 inline double source_axis_mm(BeamKind beam) { return beam == BeamKind::cone ? 400 : 200; }
 inline double ball_radius_mm(BeamKind beam) { return 0.08 * source_axis_mm(beam); }
 

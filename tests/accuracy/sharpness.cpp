@@ -146,7 +146,8 @@ Sharpness measure_sharpness(const SharpnessCase& which, double blur, ThreadPool&
       for (std::int64_t i = 0; i < g.nx; ++i) {
         const Vec3 x = g.centre(static_cast<double>(i), static_cast<double>(j), 0) - centre_mm;
         const double r = std::hypot(x.x, x.y);
-        if (r < half) sum += static_cast<double>(volume[static_cast<std::size_t>(j * g.nx + i)]) * j0(2 * pi * per_mm * r);
+        if (r < half)
+          sum += static_cast<double>(volume[static_cast<std::size_t>(j * g.nx + i)]) * j0(2 * pi * per_mm * r);
       }
     const double of_disc = body_value * cylinder_mm * j1(2 * pi * per_mm * cylinder_mm) / per_mm;
     result.points.push_back({frequency, sum * voxel * voxel / of_disc,

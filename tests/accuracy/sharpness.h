@@ -12,8 +12,8 @@
 
 namespace lepus::accuracy {
 
-inline constexpr double sharpness_bar = 0.03;          // of the modulation, absolute
-inline constexpr double highest_frequency = 0.5;       // cycles per pixel: the detector's Nyquist frequency
+inline constexpr double sharpness_bar = 0.03;     // of the modulation, absolute
+inline constexpr double highest_frequency = 0.5;  // cycles per pixel: the detector's Nyquist frequency
 
 struct SharpnessCase {
   Beam beam = Beam::parallel;
@@ -31,7 +31,7 @@ struct ModulationPoint {
 struct Sharpness {
   std::vector<ModulationPoint> points;
   double largest_error() const;
-  double at(double frequency) const;            // measured, at the nearest point
+  double at(double frequency) const;  // measured, at the nearest point
   double predicted_at(double frequency) const;
 };
 

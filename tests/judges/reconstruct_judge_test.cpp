@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our reconstructions of other people's data: MIRT's arc-detector cone scan against its truth, projections that Debian's
-// ctsim made against ctsim's own filtered backprojection, two real parallel-beam scans. Where tool or data are missing
-// the test says so and is skipped. docs/accuracy.md shows the figures and the pictures.
+// Our reconstructions of other people's data: MIRT's arc-detector cone scan against its truth, projections that
+// Debian's ctsim made against ctsim's own filtered backprojection, two real parallel-beam scans. Where tool or data are
+// missing the test says so and is skipped. docs/accuracy.md shows the figures and the pictures.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -118,12 +119,20 @@ TEST_F(ReconstructJudge, MirtArcScan) {
         }
       }
   ASSERT_GT(body_count, 5000);
-  ASSERT_GT(balls_count, 50);
+  ASSERT_GT(balls_count, 30);
   constexpr double contrast = 0.01;
-  report("body_rms", std::sqrt(body / body_count) / contrast);
-  report("balls_rms", std::sqrt(balls / balls_count) / contrast);
+  // Measured 0.7, 0.8 and 0.8 % of the contrast: the table's bar for full scans. The means are 0.7 % low in the balls,
+  // which lie up to 75 mm off the mid-plane: FDK's own loss.
+  const double body_rms = std::sqrt(body / body_count) / contrast,
+               balls_rms = std::sqrt(balls / balls_count) / contrast;
+  const double plane_rms = std::sqrt(plane / plane_count) / contrast;
+  report("body_rms", body_rms);
+  report("balls_rms", balls_rms);
   report("balls_mean_error", balls_sum / balls_count / contrast);
-  report("mid_plane_rms", std::sqrt(plane / plane_count) / contrast);
+  report("mid_plane_rms", plane_rms);
+  EXPECT_LE(body_rms, 0.01);
+  EXPECT_LE(balls_rms, 0.01);
+  EXPECT_LE(plane_rms, 0.01);
 }
 
 struct CtsimScan {  // ctsim's .pj: a header, then for every view angle, number and values
@@ -156,16 +165,19 @@ CtsimScan read_pj(const fs::path& file, std::size_t detectors, std::size_t views
 }
 
 // Both reconstruct the same projections, made by ctsim, with the plain ramp and linear interpolation.
-void compare_with_ctsim(const fs::path& folder, const std::string& geometry, Beam beam, bool arc) {
+// Inside the circle of `radius` their difference must have an rms below `bar`.
+void compare_with_ctsim(const fs::path& folder, const std::string& geometry, Beam beam, bool arc, double radius,
+                        double bar) {
   if (run("command -v pjrec") != 0) GTEST_SKIP() << "ctsim is not installed (Debian: apt install ctsim)";
   constexpr std::size_t detectors = 151, views = 240;
   constexpr std::int64_t size = 100;
   const std::string p = (folder / "p.pj").string(), r = (folder / "r.if").string();
-  ASSERT_EQ(run(format("phm2pj '{}' {} {} --phantom shepp-logan --geometry {} --focal-length 2.5", p, detectors, views,
-                       geometry)),
+  ASSERT_EQ(run(format("phm2pj '{}' {} {} --phantom shepp-logan --geometry {} --focal-length 2.5 "
+                       "--center-detector-length 2.5",
+                       p, detectors, views, geometry)),
             0);
-  ASSERT_EQ(run(format("pjrec '{}' '{}' {} {} --filter abs_bandlimit --interp linear --backproj trig", p, r, size, size)),
-            0);
+  ASSERT_EQ(
+      run(format("pjrec '{}' '{}' {} {} --filter abs_bandlimit --interp linear --backproj trig", p, r, size, size)), 0);
   const CtsimScan pj = read_pj(p, detectors, views);
   ASSERT_EQ(pj.values.size(), views * detectors) << "another form of .pj file than expected";
   const auto image = read_all<char>(r);
@@ -198,7 +210,7 @@ void compare_with_ctsim(const fs::path& folder, const std::string& geometry, Bea
   for (std::int64_t j = 0; j < size; ++j)
     for (std::int64_t i = 0; i < size; ++i) {
       const Vec3 x = grid.centre(static_cast<double>(i), static_cast<double>(j), 0);
-      if (std::hypot(x.x, x.y) > 0.85) continue;
+      if (std::hypot(x.x, x.y) > radius) continue;
       const double a = ours[static_cast<std::size_t>(j * size + i)];
       const double b = theirs[static_cast<std::size_t>(i * size + j)];
       squared += (a - b) * (a - b);
@@ -206,14 +218,18 @@ void compare_with_ctsim(const fs::path& folder, const std::string& geometry, Bea
       energy += b * b;
       ++count;
     }
-  report(geometry + "_relative_rms", std::sqrt(squared / energy));
   report(geometry + "_rms", std::sqrt(squared / count));
   report(geometry + "_mean_difference", sum / count);
+  EXPECT_GT(std::sqrt(energy / count), 0.01);  // the mask must not hide the phantom
+  EXPECT_LE(std::sqrt(squared / count), bar);
 }
 
-TEST_F(ReconstructJudge, CtsimParallel) { compare_with_ctsim(folder, "parallel", Beam::parallel, false); }
-TEST_F(ReconstructJudge, CtsimEquilinear) { compare_with_ctsim(folder, "equilinear", Beam::fan, false); }
-TEST_F(ReconstructJudge, CtsimEquiangular) { compare_with_ctsim(folder, "equiangular", Beam::fan, true); }
+// The largest value, the skull, is 1. The same algorithm in both: only rounding differs (measured 6e-8).
+TEST_F(ReconstructJudge, CtsimParallel) { compare_with_ctsim(folder, "parallel", Beam::parallel, false, 0.85, 1e-6); }
+TEST_F(ReconstructJudge, CtsimEquilinear) { compare_with_ctsim(folder, "equilinear", Beam::fan, false, 0.85, 1e-6); }
+// ctsim filters on the arc, lepus on a flat detector that the arc is resampled onto: edges differ (rms 0.024 with the
+// skull), what lies within does not (measured 1.9e-4).
+TEST_F(ReconstructJudge, CtsimEquiangular) { compare_with_ctsim(folder, "equiangular", Beam::fan, true, 0.5, 5e-4); }
 
 struct Slice {
   std::int64_t columns = 0, rows = 0;
@@ -267,23 +283,60 @@ struct RealScan {
   double radius;  // px: where the sums are taken
 };
 
-void judge_real(const fs::path& folder, const RealScan& scan) {
-  if (!fs::exists(shared_data() / scan.data)) GTEST_SKIP() << scan.data << " is not there (set LEPUS_SHARED_DATA)";
-  for (double d : {-6., -3., -2.,-1., 0.,1.,2., 3., 6.})
-    report(format("sum_at_{}", d), absolute_sum(reconstruct_real(folder, scan.file, scan.axis_offset + d, scan.slice), scan.radius));
-  Slice s = reconstruct_real(folder, scan.file, scan.axis_offset, scan.slice);
-  for (auto& w : s.warnings) std::printf("warning %s\n", w.c_str());
-  std::printf("%ld %ld\n", long(s.columns), long(s.rows));
-  std::ofstream((std::string("/tmp/acc/") + scan.file + ".raw").c_str(), std::ios::binary).write(reinterpret_cast<char*>(s.values.data()), s.values.size()*4);
-  for (const char* dir : {"counter-clockwise", "clockwise"}) {
-    Slice w = reconstruct_real(folder, scan.file, scan.axis_offset, scan.slice, "[filter]", std::string("direction = \"") + dir + "\"\n[filter]");
-    std::printf("dir %s sum %g\n", dir, absolute_sum(w, scan.radius));
-    for (auto& x : w.warnings) std::printf("warning %s\n", x.c_str());
-  }
+// The mean over a square of 2 * half + 1 voxels.
+double patch(const Slice& slice, std::int64_t x, std::int64_t y, std::int64_t half) {
+  double sum = 0, count = 0;
+  for (std::int64_t j = y - half; j <= y + half; ++j)
+    for (std::int64_t i = x - half; i <= x + half; ++i, ++count)
+      sum += static_cast<double>(slice.values.at(static_cast<std::size_t>(j * slice.columns + i)));
+  return sum / count;
 }
 
-TEST_F(ReconstructJudge, Tooth) { judge_real(folder, {"tooth.toml", "tomopy_tooth", -23.5, 0, 285}); }
-TEST_F(ReconstructJudge, I13) { judge_real(folder, {"i13.toml", "savu_i13_24737", 6.5, 67, 66}); }
+// Checks that a slice is sharper at the stated axis than three pixels to either side; returns it.
+Slice sharpest(const fs::path& folder, const RealScan& scan, double margin) {
+  const auto sum = [&](double moved) {
+    return absolute_sum(reconstruct_real(folder, scan.file, scan.axis_offset + moved, scan.slice), scan.radius);
+  };
+  const Slice here = reconstruct_real(folder, scan.file, scan.axis_offset, scan.slice);
+  const double best = absolute_sum(here, scan.radius);
+  report("left", sum(-3) / best);
+  report("right", sum(3) / best);
+  EXPECT_GT(sum(-3), margin * best);
+  EXPECT_GT(sum(3), margin * best);
+  for (const std::string& warning : here.warnings) EXPECT_EQ(warning.find("mirror"), std::string::npos) << warning;
+  return here;
+}
+
+// Measured: 1.4 % more at three pixels. Enamel, dentine and air lie where the picture in docs/accuracy.md has them.
+TEST_F(ReconstructJudge, Tooth) {
+  const RealScan scan{"tooth.toml", "tomopy_tooth", -23.5, 0, 285};
+  if (!fs::exists(shared_data() / scan.data)) GTEST_SKIP() << scan.data << " is not there (set LEPUS_SHARED_DATA)";
+  const Slice slice = sharpest(folder, scan, 1.01);
+  ASSERT_EQ(slice.columns, 593);
+  const double enamel = patch(slice, 385, 200, 8), dentine = patch(slice, 370, 300, 8), air = patch(slice, 120, 420, 8);
+  report("enamel", enamel);
+  report("dentine", dentine);
+  report("air", air);
+  EXPECT_NEAR(enamel, 0.0077, 0.0003);  // 1/pixel; noise of these means is 3e-5
+  EXPECT_NEAR(dentine, 0.0048, 0.0003);
+  EXPECT_NEAR(air, 0, 0.0002);
+}
+
+// Measured: 19 and 22 % more at three pixels, where the slice holds little but the rod. Further up: a rod in a tube.
+TEST_F(ReconstructJudge, I13) {
+  const RealScan scan{"i13.toml", "savu_i13_24737", 6.5, 67, 66};
+  if (!fs::exists(shared_data() / scan.data)) GTEST_SKIP() << scan.data << " is not there (set LEPUS_SHARED_DATA)";
+  sharpest(folder, scan, 1.1);
+  const Slice slice = reconstruct_real(folder, scan.file, scan.axis_offset, 40);
+  ASSERT_EQ(slice.columns, 147);
+  const double rod = patch(slice, 62, 84, 4), tube = patch(slice, 40, 60, 4), air = patch(slice, 110, 30, 4);
+  report("rod", rod);
+  report("tube", tube);
+  report("air", air);
+  EXPECT_NEAR(rod, 0.0916, 0.004);
+  EXPECT_NEAR(tube, 0.0131, 0.001);
+  EXPECT_LT(std::abs(air), 0.003);
+}
 
 }  // namespace
 }  // namespace lepus

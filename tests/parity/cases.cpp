@@ -90,6 +90,21 @@ std::vector<Case> all_cases() {
       general);
   add("one row, one fan", changed(scan_of(90, 1, 16), [](auto& s) { s.beam = Beam::fan; }),
       centred_grid(41, 41, 1, {1, 1, 1}), four);
+  // More views than a block of them holds, so that wedges are cut.
+  add("many views, four alike", build_scan(scan_of(70, 60, 72)), centred_grid(19, 19, 70, {1.7, 1.7, 0.9}), four);
+  add("many views, two alike", build_scan(scan_of(70, 60, 70)), centred_grid(19, 17, 70, {1.7, 1.7, 0.9}), two);
+  add("many views, none alike", build_scan(scan_of(70, 60, 71)), centred_grid(19, 17, 70, {1.7, 1.7, 0.9}), one);
+  add("many swaying views", build_scan(swaying(scan_of(70, 60, 70))), centred_grid(19, 17, 70, {1.7, 1.7, 0.9}),
+      general);
+  // More voxel columns than a tile holds on a side, and more slices than a chunk, on a grid that is not centred.
+  add("several tiles", build_scan(scan_of(90, 80, 9, 205)), VolumeGrid{71, 37, 81, {-40, -15, -42}, {1.1, 1.1, 1.1}},
+      one);
+  add("several tiles, four alike", build_scan(scan_of(90, 80, 8)), centred_grid(71, 71, 81, {1.1, 1.1, 1.1}), four);
+  // w changes along a voxel column so little that a polynomial serves, too much for it, and too much for a series.
+  for (const double degrees : {0.05, 0.5, 20.0})
+    add("detector tilted by " + std::to_string(degrees) + " degrees",
+        changed(scan_of(90, 80, 8), [degrees](auto& s) { s.pitch_rad = radians(degrees); }),
+        centred_grid(35, 33, 81, {1.1, 1.1, 1.1}), general);
   return cases;
 }
 

@@ -89,43 +89,66 @@ enum class Depth { division, series, polynomial };
 
 // The path of a voxel column over the detector, from the chunk's middle: with dz slices from there,
 //   u = column + (a + b dz) s, v = row + (c + e dz) s, s = 1 / (1 + t dz), 1/w^2 = weight * s^2
-// and, expanded to the second degree, u = column + a + b1 dz + b2 dz^2 and so on.
+// or as polynomials: u = column + a + b dz + b2 dz^2, v = row + c + e dz + e2 dz^2, 1/w^2 = weight + weight1 dz.
 struct Line {
   const float* corner;  // pixel (column, row)
   float* sums;
-  float a, b, c, e, t, weight, b1, b2, e1, e2, weight1;
+  float a, b, b2, c, e, e2, t, weight, weight1;
   float u_low, u_high, v_low, v_high;  // u and v are clamped to these: outside all taps are zero
 };
+
+// A row of voxel columns, x = 0 on; what they have in common.
+struct Row {
+  double u, v, w;     // (u w, v w, w) at x = 0 in the chunk's middle
+  double ux, vx, wx;  // and how they change with x
+  double uz, vz, wz;  // with z
+};
+HWY_INLINE Row row_of(const Matrix34& m, std::int64_t y_index, double z) {
+  const auto y = static_cast<double>(y_index);
+  return {m(0, 1) * y + (m(0, 2) * z + m(0, 3)),
+          m(1, 1) * y + (m(1, 2) * z + m(1, 3)),
+          m(2, 1) * y + (m(2, 2) * z + m(2, 3)),
+          m(0, 0),
+          m(1, 0),
+          m(2, 0),
+          m(0, 2),
+          m(1, 2),
+          m(2, 2)};
+}
+
 template <Interpolation kind>
-HWY_INLINE void trace_line(const Job& job, const Matrix34& m, const Seen& seen, ColumnIndex at, double z, Line& line) {
-  const auto x = static_cast<double>(at.x), y = static_cast<double>(at.y);
-  const double r = 1 / (m(2, 0) * x + m(2, 1) * y + (m(2, 2) * z + m(2, 3)));
+HWY_INLINE void trace_line(const Job& job, const Row& of, const Seen& seen, std::int64_t x_index, Line& line) {
+  const auto x = static_cast<double>(x_index);
+  const double r = 1 / (of.wx * x + of.w);
   const bool fan = job.beam == Beam::fan;
   const double rv = fan ? 1 : r;
-  const double u = (m(0, 0) * x + m(0, 1) * y + (m(0, 2) * z + m(0, 3))) * r;
-  const double v = (m(1, 0) * x + m(1, 1) * y + (m(1, 2) * z + m(1, 3))) * rv;
-  // Outside the detector only the side matters. (Truncation of a positive number: floor is slow without SSE4.)
+  const double u = (of.ux * x + of.u) * r, v = (of.vx * x + of.v) * rv;
+  // Outside the detector only the side matters. (Adding 8 makes truncation round down, which is quicker than floor.)
   const auto column = static_cast<std::int64_t>(std::clamp(u, -3.0, static_cast<double>(job.columns + 2)) + 8) - 8;
   const auto row = static_cast<std::int64_t>(std::clamp(v, -3.0, static_cast<double>(job.rows + 2)) + 8) - 8;
   const auto column_f = static_cast<double>(column), row_f = static_cast<double>(row);
-  constexpr double half = kind == Interpolation::nearest ? 0.5 : 0;
-  const double t = m(2, 2) * r, tv = fan ? 0 : t;
-  const double a = u - column_f, b = m(0, 2) * r - column_f * t, c = v - row_f, e = m(1, 2) * rv - row_f * tv;
+  const double t = of.wz * r, tv = fan ? 0 : t;
+  const double a = u - column_f, b = of.uz * r - column_f * t, c = v - row_f, e = of.vz * rv - row_f * tv;
   const double weight = job.beam == Beam::parallel ? 1 : r * r;
   line.corner = seen.pixels + (column - taps_before(kind)) * seen.stride + (row - taps_before(kind));
   line.a = static_cast<float>(a);
-  line.b = static_cast<float>(b);
   line.c = static_cast<float>(c);
-  line.e = static_cast<float>(e);
   line.t = static_cast<float>(t);
   line.weight = static_cast<float>(weight);
-  // dz^3 is replaced by 3/4 h^2 dz, which leaves a quarter of it at most (h: half a chunk; Chebyshev).
-  constexpr double cubed = 0.75 * (chunk / 2) * (chunk / 2);
-  line.b1 = static_cast<float>((b - a * t) * (1 + cubed * t * t));
-  line.b2 = static_cast<float>((a * t - b) * t);
-  line.e1 = static_cast<float>((e - c * tv) * (1 + cubed * tv * tv));
-  line.e2 = static_cast<float>((c * tv - e) * tv);
-  line.weight1 = static_cast<float>(-2 * weight * t);
+  if (seen.nearly_constant_w && kind == Interpolation::linear) {
+    // The third degree, dz^3, is replaced by 3/4 h^2 dz, which leaves a quarter of it (h: half a chunk; Chebyshev).
+    constexpr double cubed = 0.75 * (chunk / 2) * (chunk / 2);
+    line.b = static_cast<float>((b - a * t) * (1 + cubed * t * t));
+    line.b2 = static_cast<float>((a * t - b) * t);
+    line.e = static_cast<float>((e - c * tv) * (1 + cubed * tv * tv));
+    line.e2 = static_cast<float>((c * tv - e) * tv);
+    line.weight1 = static_cast<float>(job.beam == Beam::parallel ? 0 : -2 * weight * t);
+  } else {
+    line.b = static_cast<float>(b);
+    line.e = static_cast<float>(e);
+  }
+  if (!seen.clamped) return;
+  constexpr double half = kind == Interpolation::nearest ? 0.5 : 0;
   const double reach = zero_reach(kind);
   line.u_low = static_cast<float>(-reach - column_f);
   line.u_high = static_cast<float>(static_cast<double>(job.columns - 1) + reach + half - column_f);
@@ -141,52 +164,66 @@ struct Places {
   alignas(64) float weight[chunk];
 };
 
+template <Interpolation kind, bool clamped>
+HWY_INLINE void set_place(const Line& line, VF u, VF v, VF weight, VF stride, Places& places, std::int64_t z) {
+  const Floats d;
+  if constexpr (kind == Interpolation::nearest) {
+    u = hn::Add(u, hn::Set(d, 0.5f));
+    v = hn::Add(v, hn::Set(d, 0.5f));
+  }
+  if constexpr (clamped) {
+    u = hn::Min(hn::Max(u, hn::Set(d, line.u_low)), hn::Set(d, line.u_high));
+    v = hn::Min(hn::Max(v, hn::Set(d, line.v_low)), hn::Set(d, line.v_high));
+  }
+  const VF u_whole = hn::Floor(u), v_whole = hn::Floor(v);
+  hn::Store(hn::Sub(u, u_whole), d, places.fu + z);
+  hn::Store(hn::Sub(v, v_whole), d, places.fv + z);
+  hn::Store(weight, d, places.weight + z);
+  // Whole numbers below 2^24 are exact in single precision; look() refuses larger ones.
+  hn::Store(whole(hn::MulAdd(u_whole, stride, v_whole)), Ints(), places.offset + z);
+}
+
 template <Interpolation kind, Depth depth, bool clamped>
 HWY_INLINE void find_places(const Job& job, const Line& line, std::int64_t stride, std::int64_t begin, std::int64_t end,
                             Places& places) {
   const Floats d;
-  const Ints di;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const VF a = hn::Set(d, line.a), c = hn::Set(d, line.c), weight = hn::Set(d, line.weight), one = hn::Set(d, 1.0f);
-  const VF b = hn::Set(d, depth == Depth::polynomial ? line.b1 : line.b);
-  const VF e = hn::Set(d, depth == Depth::polynomial ? line.e1 : line.e);
-  const VF b2 = hn::Set(d, line.b2), e2 = hn::Set(d, line.e2), weight1 = hn::Set(d, line.weight1);
-  const VF t = hn::Set(d, line.t), column_stride = hn::Set(d, static_cast<float>(stride));
-  const VF step = hn::Set(d, static_cast<float>(lanes));
-  const bool fan = job.beam == Beam::fan, parallel = job.beam == Beam::parallel;
+  const float step = static_cast<float>(lanes);
+  // Differences add up from vector to vector, so these start where the chunk does, wherever the slab is cut.
+  if constexpr (depth == Depth::polynomial) begin = 0;
   VF dz = hn::Iota(d, static_cast<float>(begin - chunk / 2));
-  for (std::int64_t z = begin; z < end; z += lanes) {
-    VF u, v, w;
-    if constexpr (depth == Depth::polynomial) {
-      u = hn::MulAdd(dz, hn::MulAdd(b2, dz, b), a);
-      v = hn::MulAdd(dz, hn::MulAdd(e2, dz, e), c);
-      w = hn::MulAdd(weight1, dz, weight);
-    } else {
+  const VF a = hn::Set(d, line.a), b = hn::Set(d, line.b), c = hn::Set(d, line.c), e = hn::Set(d, line.e);
+  const VF t = hn::Set(d, line.t), weight = hn::Set(d, line.weight),
+           column_stride = hn::Set(d, static_cast<float>(stride));
+  if constexpr (depth == Depth::polynomial) {
+    // u stays within a few pixels and the weight within a thousandth: sums of differences are exact enough for them.
+    const VF b2 = hn::Set(d, line.b2), e2 = hn::Set(d, line.e2);
+    VF u = hn::MulAdd(dz, hn::MulAdd(b2, dz, b), a);
+    VF du = hn::MulAdd(hn::Set(d, 2 * step * line.b2), dz, hn::Set(d, step * line.b + step * step * line.b2));
+    VF w = hn::MulAdd(hn::Set(d, line.weight1), dz, weight);
+    const VF ddu = hn::Set(d, 2 * step * step * line.b2), dw = hn::Set(d, step * line.weight1);
+    for (std::int64_t z = begin; z < end; z += lanes) {
+      set_place<kind, clamped>(line, u, hn::MulAdd(dz, hn::MulAdd(e2, dz, e), c), w, column_stride, places, z);
+      u = hn::Add(u, du);
+      du = hn::Add(du, ddu);
+      w = hn::Add(w, dw);
+      dz = hn::Add(dz, hn::Set(d, step));
+    }
+  } else {
+    const VF one = hn::Set(d, 1.0f);
+    const bool fan = job.beam == Beam::fan, parallel = job.beam == Beam::parallel;
+    for (std::int64_t z = begin; z < end; z += lanes) {
       const VF tz = hn::Mul(t, dz);
       const VF change = depth == Depth::series ? hn::Mul(tz, hn::Sub(tz, one))  // of s from 1
                                                : hn::Neg(hn::Div(tz, hn::Add(one, tz)));
-      u = hn::MulAdd(b, dz, a);
-      v = hn::MulAdd(e, dz, c);
+      VF u = hn::MulAdd(b, dz, a), v = hn::MulAdd(e, dz, c);
       u = hn::MulAdd(u, change, u);
       if (!fan) v = hn::MulAdd(v, change, v);
       const VF s = hn::Add(change, one);
-      w = parallel ? weight : hn::Mul(hn::Mul(weight, s), s);
+      set_place<kind, clamped>(line, u, v, parallel ? weight : hn::Mul(hn::Mul(weight, s), s), column_stride, places,
+                               z);
+      dz = hn::Add(dz, hn::Set(d, step));
     }
-    if constexpr (kind == Interpolation::nearest) {
-      u = hn::Add(u, hn::Set(d, 0.5f));
-      v = hn::Add(v, hn::Set(d, 0.5f));
-    }
-    if constexpr (clamped) {
-      u = hn::Min(hn::Max(u, hn::Set(d, line.u_low)), hn::Set(d, line.u_high));
-      v = hn::Min(hn::Max(v, hn::Set(d, line.v_low)), hn::Set(d, line.v_high));
-    }
-    const VF u_whole = hn::Floor(u), v_whole = hn::Floor(v);
-    hn::Store(hn::Sub(u, u_whole), d, places.fu + z);
-    hn::Store(hn::Sub(v, v_whole), d, places.fv + z);
-    hn::Store(w, d, places.weight + z);
-    // Whole numbers below 2^24 are exact in single precision; look() refuses larger ones.
-    hn::Store(whole(hn::MulAdd(u_whole, column_stride, v_whole)), di, places.offset + z);
-    dz = hn::Add(dz, step);
   }
 }
 
@@ -215,6 +252,10 @@ void add_lines(const Job& job, const Piece& piece, const Line* lines, int n, std
   }
 }
 
+HWY_INLINE const Matrix34& matrix_of(const Job& job, std::int64_t view) {
+  return job.orbit->matrices[static_cast<std::size_t>(job.wedge->first + view)];
+}
+
 template <Interpolation kind>
 void run_general(const Job& job, std::int64_t task, Scratch& scratch) {
   const Piece piece = piece_of(job, task);
@@ -223,15 +264,24 @@ void run_general(const Job& job, std::int64_t task, Scratch& scratch) {
   for (std::int64_t block = 0; block < views; block += block_of_views) {
     float* sums = scratch.sums.data();
     std::memset(sums, 0, sizeof(float) * static_cast<std::size_t>(job.tile * job.tile * chunk));
-    for (std::int64_t view = block; view < std::min(block + block_of_views, views); ++view) {
-      const Matrix34& m = job.orbit->matrices[static_cast<std::size_t>(job.wedge->first + view)];
-      PixelBox box;
-      const Sight sight = look(job, m, piece, box);
+    const std::int64_t block_end = std::min(block + block_of_views, views);
+    PixelBox box, next_box;
+    Sight sight = look(job, matrix_of(job, block), piece, box), next_sight = Sight::nothing;
+    for (std::int64_t view = block; view < block_end; ++view, sight = next_sight, box = next_box) {
+      const Matrix34& m = matrix_of(job, view);
+      Preview next;
+      next_sight = Sight::nothing;
+      if (view + 1 < block_end) {
+        next_sight = look(job, matrix_of(job, view + 1), piece, next_box);
+        if (next_sight == Sight::plain) next = {job.wedge->bands.data() + view + 1, 1, next_box};
+      }
       if (sight == Sight::nothing) continue;
       Seen seen;
       if (sight == Sight::plain)
         seen = bring(job, m, job.wedge->bands[static_cast<std::size_t>(view)], piece, box, scratch);
       for (std::int64_t y = piece.y0; y < piece.y1; ++y) {
+        prefetch(job, next, y - piece.y0, piece.y1 - piece.y0);
+        const Row row = row_of(m, y, middle);
         Line lines[largest_tile];
         int n = 0;
         for (std::int64_t x = piece.x0; x < piece.x1; ++x) {
@@ -240,18 +290,19 @@ void run_general(const Job& job, std::int64_t task, Scratch& scratch) {
             add_plainly(job, piece, view, {x, y}, own, 1);
             continue;
           }
-          trace_line<kind>(job, m, seen, {x, y}, middle, lines[n]);
+          trace_line<kind>(job, row, seen, x, lines[n]);
           lines[n++].sums = own;
         }
         // Only linear interpolation has a variant for each case: it is the one that is used.
-        if (kind == Interpolation::linear && seen.nearly_constant_w)
+        if (seen.nearly_constant_w && kind == Interpolation::linear)
           seen.clamped ? add_lines<kind, Depth::polynomial, true>(job, piece, lines, n, seen.stride)
                        : add_lines<kind, Depth::polynomial, false>(job, piece, lines, n, seen.stride);
         else if (kind == Interpolation::linear && seen.slowly_changing_w)
           seen.clamped ? add_lines<kind, Depth::series, true>(job, piece, lines, n, seen.stride)
                        : add_lines<kind, Depth::series, false>(job, piece, lines, n, seen.stride);
         else
-          add_lines<kind, Depth::division, true>(job, piece, lines, n, seen.stride);
+          seen.clamped ? add_lines<kind, Depth::division, true>(job, piece, lines, n, seen.stride)
+                       : add_lines<kind, Depth::division, false>(job, piece, lines, n, seen.stride);
       }
     }
     for (std::int64_t y = piece.y0; y < piece.y1; ++y)

@@ -7,10 +7,12 @@
 #define LEPUS_BACKEND_CPU_SIMD_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstdint>
 
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/seen.h"
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 // Lanes, where the target fixes them. Highway's lower numbers are the better targets of a family; AVX3 is AVX-512.
@@ -90,6 +92,27 @@ HWY_INLINE void fetch_pairs(const float* HWY_RESTRICT p, const std::int32_t* HWY
   a = hn::GatherIndex(d, p, offset);
   b = hn::GatherIndex(d, p + 1, offset);
 #endif
+}
+
+// What comes next: the part of some views that will be read soon, brought towards the processor bit by bit while other
+// work goes on. Views come from main memory or the shared cache, where a wait is hundreds of cycles long.
+struct Preview {
+  const ViewBand* bands = nullptr;
+  int views = 0;
+  PixelBox box;
+};
+// Fetches part `part` of `parts`.
+HWY_INLINE void prefetch(const Job& job, const Preview& next, std::int64_t part, std::int64_t parts) {
+  const std::int64_t first = std::max<std::int64_t>(next.box.columns.first, 0);
+  const std::int64_t columns = std::min(next.box.columns.last + 1, job.columns) - first;
+  if (next.views == 0 || columns <= 0) return;
+  for (int view = 0; view < next.views; ++view) {
+    const ViewBand& band = next.bands[view];
+    const std::int64_t from = std::max(next.box.rows.first - band.first_row, std::int64_t{0});
+    const std::int64_t to = std::min(next.box.rows.last + 1 - band.first_row, band.rows);
+    for (std::int64_t c = first + columns * part / parts; c < first + columns * (part + 1) / parts; ++c)
+      for (std::int64_t r = from; r < to; r += 16) hwy::Prefetch(band.data + c * job.wedge->row_stride + r);
+  }
 }
 
 // The voxels of a piece in column `at` of the slab.

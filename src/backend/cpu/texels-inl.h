@@ -14,7 +14,6 @@
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/seen.h"
 #include "backend/cpu/simd-inl.h"
-#include "hwy/cache_control.h"
 #include "project/interpolate.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -58,6 +57,10 @@ HWY_INLINE Quad sub4(Quad a, Quad b) {
   return {{a.lane[0] - b.lane[0], a.lane[1] - b.lane[1], a.lane[2] - b.lane[2], a.lane[3] - b.lane[3]}};
 }
 HWY_INLINE Quad mul_add4(Quad a, Quad b, Quad c) { return add4(mul4(a, b), c); }
+template <int lane>
+HWY_INLINE Quad broadcast4(Quad a) {
+  return set4(a.lane[lane]);
+}
 #else
 HWY_INLINE Quad load4(const float* HWY_RESTRICT p) { return hn::LoadU(Quads(), p); }
 HWY_INLINE Quad load_aligned4(const float* HWY_RESTRICT p) { return hn::Load(Quads(), p); }
@@ -67,6 +70,14 @@ HWY_INLINE Quad mul4(Quad a, Quad b) { return hn::Mul(a, b); }
 HWY_INLINE Quad add4(Quad a, Quad b) { return hn::Add(a, b); }
 HWY_INLINE Quad sub4(Quad a, Quad b) { return hn::Sub(a, b); }
 HWY_INLINE Quad mul_add4(Quad a, Quad b, Quad c) { return hn::MulAdd(a, b, c); }
+template <int lane>
+HWY_INLINE Quad broadcast4(Quad a) {
+#if LEPUS_X86
+  return Quad{_mm_castsi128_ps(_mm_shuffle_epi32(_mm_castps_si128(a.raw), lane * 0x55))};
+#else
+  return hn::Broadcast<lane>(a);
+#endif
+}
 #endif
 
 // out[i * lanes + lane] = source[lane][i] for n rows.
@@ -129,35 +140,30 @@ HWY_INLINE const float* make_texels(const Job& job, const ViewBand* bands, const
     for (std::int64_t r = 0; r < from; ++r) edge(r);
     for (std::int64_t r = to; r < rows; ++r) edge(r);
     const float* held[lanes];
-    for (int lane = 0; lane < lanes; ++lane) {
-      held[lane] = source[lane] + from;
-      // The columns after the next are on their way from memory while this one is copied. (Past the last: no harm.)
-      if (group > 1 || lane == lanes - 1)
-        for (std::int64_t r = 0; r < to - from; r += 16) hwy::Prefetch(held[lane] + 2 * band_stride + r);
-    }
+    for (int lane = 0; lane < lanes; ++lane) held[lane] = source[lane] + from;
     interleave<lanes>(held, to - from, out + from * lanes);
   }
   return texels;
 }
 
 #if LEPUS_LANES == 4 || LEPUS_LANES == 8
-// Four floats at each of at[0 ... lanes-1], with the second column's weighted in for group 2, turned so that each of
+// Four floats at each of at[0 ... lanes-1], for group 2 with `ratio` times the second column's, turned so that each of
 // the four fills a vector.
 template <int group>
 HWY_INLINE void fetch_four(const float* HWY_RESTRICT texels, std::int64_t stride, const std::int32_t* HWY_RESTRICT at,
-                           VF a, VF b, VF& s0, VF& s1, VF& s2, VF& s3) {
+                           VF ratio, VF& s0, VF& s1, VF& s2, VF& s3) {
   const Floats d;
   const hn::Repartition<double, Floats> pairs;
   const auto fetch = [&](int i) HWY_ATTR {
     const float* p = texels + at[i];
 #if LEPUS_LANES == 4
     if constexpr (group == 1) return load4(p);
-    return hn::MulAdd(b, load4(p + stride), hn::Mul(a, load4(p)));
+    return hn::MulAdd(ratio, load4(p + stride), load4(p));
 #else
     const float* q = texels + at[i + 4];
     const VF first = hn::Combine(d, load4(q), load4(p));
     if constexpr (group == 1) return first;
-    return hn::MulAdd(b, hn::Combine(d, load4(q + stride), load4(p + stride)), hn::Mul(a, first));
+    return hn::MulAdd(ratio, hn::Combine(d, load4(q + stride), load4(p + stride)), first);
 #endif
   };
   const VF q0 = fetch(0), q1 = fetch(1), q2 = fetch(2), q3 = fetch(3);
@@ -180,19 +186,19 @@ HWY_INLINE void add_small_group(const Steps& steps, std::int64_t begin, std::int
                                 float* HWY_RESTRICT sums) {
 #if LEPUS_LANES == 4 || LEPUS_LANES == 8
   const Floats d;
-  const VF a = hn::Set(d, weight[0]), b = hn::Set(d, weight[1]);
+  const VF a = hn::Set(d, weight[0]), ratio = hn::Set(d, weight[1] / weight[0]);
   for (std::int64_t z = begin; z < end; z += LEPUS_LANES) {
     const VF f = hn::Load(d, steps.fraction + z);
     VF s0, s1, s2, s3;
-    fetch_four<group>(texels, stride, steps.offset + z, a, b, s0, s1, s2, s3);
+    fetch_four<group>(texels, stride, steps.offset + z, ratio, s0, s1, s2, s3);
     if constexpr (group == 2) {  // rows 0, 1 of voxel 0 are s0, s2; of voxel 1 s1, s3
       const VF first = hn::MulAdd(f, hn::Sub(s2, s0), s0), second = hn::MulAdd(f, hn::Sub(s3, s1), s1);
-      hn::Store(hn::Add(first, hn::Load(d, sums + z)), d, sums + z);
-      hn::Store(hn::Add(second, hn::Load(d, sums + chunk + z)), d, sums + chunk + z);
+      hn::Store(hn::MulAdd(a, first, hn::Load(d, sums + z)), d, sums + z);
+      hn::Store(hn::MulAdd(a, second, hn::Load(d, sums + chunk + z)), d, sums + chunk + z);
     } else {  // columns 0, 1 of row 0 are s0, s1; of row 1 s2, s3
-      const VF first = hn::MulAdd(b, s1, hn::Mul(a, s0)), second = hn::MulAdd(b, s3, hn::Mul(a, s2));
+      const VF first = hn::MulAdd(ratio, s1, s0), second = hn::MulAdd(ratio, s3, s2);
       const VF value = hn::MulAdd(f, hn::Sub(second, first), first);
-      hn::Store(hn::Add(value, hn::Load(d, sums + z)), d, sums + z);
+      hn::Store(hn::MulAdd(a, value, hn::Load(d, sums + z)), d, sums + z);
     }
   }
 #else
@@ -207,6 +213,9 @@ HWY_INLINE void add_small_group(const Steps& steps, std::int64_t begin, std::int
 #endif
 }
 
+// The first column's weight is never zero (its tap is the floor of u), so that the second's can be a ratio to it and
+// the sum be weighted once.
+//
 // walk->sums[z] += the picture at walk->texels[offset[z]] + fraction, in two columns of the given weights. What the
 // next walk will read is fetched into the L1 cache meanwhile, at the same offsets.
 template <int group>
@@ -223,34 +232,39 @@ HWY_INLINE void add_linear(const Steps& steps, std::int64_t begin, std::int64_t 
 #if LEPUS_LANES >= 8
     // Both rows in one load; their sum is taken for two slices together.
     const hn::FixedTag<float, 8> d;
-    const auto a = hn::Set(d, weight[0]), b = hn::Set(d, weight[1]);
-    const auto one_zero = hn::ConcatLowerLower(d, hn::Zero(d), hn::Set(d, 1.0f));
-    const auto sign = hn::ConcatLowerLower(d, hn::Set(d, 1.0f), hn::Set(d, -1.0f));
+    const auto ratio = hn::Set(d, weight[1] / weight[0]);
+    const auto constant = hn::ConcatLowerLower(d, hn::Zero(d), hn::Set(d, weight[0]));
+    const auto slope = hn::ConcatLowerLower(d, hn::Set(d, weight[0]), hn::Set(d, -weight[0]));
     for (std::int64_t z = begin; z < end; z += 2) {
       const float *p = texels + offset[z], *q = texels + offset[z + 1];
       hwy::Prefetch(ahead + offset[z]);
       hwy::Prefetch(ahead + offset[z] + stride);
-      const auto x = hn::MulAdd(b, hn::LoadU(d, p + stride), hn::Mul(a, hn::LoadU(d, p)));
-      const auto y = hn::MulAdd(b, hn::LoadU(d, q + stride), hn::Mul(a, hn::LoadU(d, q)));
-      const auto xw = hn::Mul(x, hn::MulAdd(sign, hn::Set(d, fraction[z]), one_zero));
-      const auto yw = hn::Mul(y, hn::MulAdd(sign, hn::Set(d, fraction[z + 1]), one_zero));
+      const auto x = hn::MulAdd(ratio, hn::LoadU(d, p + stride), hn::LoadU(d, p));
+      const auto y = hn::MulAdd(ratio, hn::LoadU(d, q + stride), hn::LoadU(d, q));
+      const auto xw = hn::Mul(x, hn::MulAdd(slope, hn::Set(d, fraction[z]), constant));
+      const auto yw = hn::Mul(y, hn::MulAdd(slope, hn::Set(d, fraction[z + 1]), constant));
       const auto both = hn::Add(hn::ConcatLowerLower(d, yw, xw), hn::ConcatUpperUpper(d, yw, xw));
       hn::Store(hn::Add(hn::Load(d, sums + 4 * z), both), d, sums + 4 * z);
     }
 #else
-    const Quad a = set4(weight[0]), b = set4(weight[1]);
+    const Quad a = set4(weight[0]), ratio = set4(weight[1] / weight[0]);
     for (std::int64_t z = begin; z < end; z += 4) {
-      for (int i = 0; i < 4; ++i) {
+      const Quad f = load_aligned4(fraction + z);
+      hwy::Prefetch(ahead + offset[z]);
+      hwy::Prefetch(ahead + offset[z] + stride);
+      hwy::Prefetch(ahead + offset[z + 2]);
+      hwy::Prefetch(ahead + offset[z + 2] + stride);
+      const auto one = [&](int i, Quad fi) HWY_ATTR {
         const float *p = texels + offset[z + i], *q = p + stride;
-        if (i % 2 == 0) {
-          hwy::Prefetch(ahead + offset[z + i]);
-          hwy::Prefetch(ahead + offset[z + i] + stride);
-        }
-        const Quad first = mul_add4(b, load4(q), mul4(a, load4(p)));
-        const Quad second = mul_add4(b, load4(q + 4), mul4(a, load4(p + 4)));
-        const Quad value = mul_add4(set4(fraction[z + i]), sub4(second, first), first);
-        store4(add4(value, load_aligned4(sums + 4 * (z + i))), sums + 4 * (z + i));
-      }
+        const Quad first = mul_add4(ratio, load_aligned4(q), load_aligned4(p));
+        const Quad second = mul_add4(ratio, load_aligned4(q + 4), load_aligned4(p + 4));
+        const Quad value = mul_add4(fi, sub4(second, first), first);
+        store4(mul_add4(a, value, load_aligned4(sums + 4 * (z + i))), sums + 4 * (z + i));
+      };
+      one(0, broadcast4<0>(f));
+      one(1, broadcast4<1>(f));
+      one(2, broadcast4<2>(f));
+      one(3, broadcast4<3>(f));
     }
 #endif
   } else {

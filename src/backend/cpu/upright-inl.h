@@ -102,14 +102,12 @@ HWY_INLINE bool represents(ColumnIndex c, const VolumeGrid& grid, int group) {
   return c.y < half_y || (grid.ny % 2 == 1 && c.y == half_y && c.x < half_x);
 }
 
-// One tile, one group of views, one turn.
+// One tile, one group of views, one turn, in which the tile sees `box`; meanwhile the next is brought.
 template <Interpolation kind, int group>
-void add_turn(const Job& job, const Piece& piece, std::int64_t view, int turn, Scratch& scratch) {
-  const Matrix34& m = job.orbit->matrices[static_cast<std::size_t>(job.wedge->first + view)];
-  const Piece there = turned(piece, job.grid, group, turn);
-  PixelBox box;
-  const Sight sight = look(job, m, there, box);
+void add_turn(const Job& job, const Piece& piece, std::int64_t view, int turn, Sight sight, const PixelBox& box,
+              const Preview& next, Scratch& scratch) {
   if (sight == Sight::nothing) return;
+  const Matrix34& m = job.orbit->matrices[static_cast<std::size_t>(job.wedge->first + view)];
   float* sums = scratch.sums.data();
   const auto sums_of = [&](std::int64_t x, std::int64_t y)
                            HWY_ATTR { return sums + ((y - piece.y0) * job.tile + (x - piece.x0)) * chunk * group; };
@@ -132,6 +130,7 @@ void add_turn(const Job& job, const Piece& piece, std::int64_t view, int turn, S
   const std::int64_t outer = swap ? piece.x1 - piece.x0 : piece.y1 - piece.y0;
   const std::int64_t inner = swap ? piece.y1 - piece.y0 : piece.x1 - piece.x0;
   for (std::int64_t i = 0; i < outer; ++i) {
+    prefetch(job, next, i, outer);
     // In three stages, each many times in a row: a processor that looks a few hundred instructions ahead then always
     // finds independent ones, where one voxel column after the other would make it wait for each result.
     Walk walks[largest_tile + 1];
@@ -163,6 +162,13 @@ void add_turn(const Job& job, const Piece& piece, std::int64_t view, int turn, S
   }
 }
 
+// What the tile, turned, sees of a group's first view.
+template <int group>
+HWY_INLINE Sight look_from_turn(const Job& job, const Piece& piece, std::int64_t view, int turn, PixelBox& box) {
+  return look(job, job.orbit->matrices[static_cast<std::size_t>(job.wedge->first + view)],
+              turned(piece, job.grid, group, turn), box);
+}
+
 template <Interpolation kind, int group>
 void run_upright(const Job& job, std::int64_t task, Scratch& scratch) {
   const Piece piece = piece_of(job, task);
@@ -170,8 +176,23 @@ void run_upright(const Job& job, std::int64_t task, Scratch& scratch) {
   alignas(64) float separate[4 * chunk];
   for (std::int64_t block = 0; block < views; block += block_of_views) {
     std::memset(scratch.sums.data(), 0, sizeof(float) * static_cast<std::size_t>(job.tile * job.tile * chunk * group));
-    for (std::int64_t view = block; view < std::min(block + block_of_views, views); view += group)
-      for (int turn = 0; turn < group; ++turn) add_turn<kind, group>(job, piece, view, turn, scratch);
+    const std::int64_t block_end = std::min(block + block_of_views, views);
+    PixelBox box, next_box;
+    Sight sight = look_from_turn<group>(job, piece, block, 0, box);
+    for (std::int64_t view = block; view < block_end; view += group)
+      for (int turn = 0; turn < group; ++turn) {
+        const bool last_turn = turn + 1 == group;
+        const std::int64_t next_view = last_turn ? view + group : view;
+        Preview next;
+        Sight next_sight = Sight::nothing;
+        if (next_view < block_end) {
+          next_sight = look_from_turn<group>(job, piece, next_view, last_turn ? 0 : turn + 1, next_box);
+          if (next_sight == Sight::plain) next = {job.wedge->bands.data() + next_view, group, next_box};
+        }
+        add_turn<kind, group>(job, piece, view, turn, sight, box, next, scratch);
+        sight = next_sight;
+        box = next_box;
+      }
     for (std::int64_t y = piece.y0; y < piece.y1; ++y)
       for (std::int64_t x = piece.x0; x < piece.x1; ++x) {
         if (!represents({x, y}, job.grid, group)) continue;

@@ -39,8 +39,8 @@ public:
           float& voxel = slab.data[column * slab.z_stride + (z - slab.z0)];
           const auto views = static_cast<std::int64_t>(wedge.bands.size());
           for (std::int64_t begin = 0; begin < views; begin += view_block())
-            voxel += static_cast<float>(
-                block_sum(wedge, begin, std::min(begin + view_block(), views), column % grid_.nx, column / grid_.nx, z));
+            voxel += static_cast<float>(block_sum(wedge, begin, std::min(begin + view_block(), views),
+                                                  column % grid_.nx, column / grid_.nx, z));
         }
     });
   }
