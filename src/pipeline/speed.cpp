@@ -49,7 +49,7 @@ double updates_per_second(const SpeedParts& parts, ThreadPool& threads) {
 
 double filtered_pixels_per_second(const SpeedParts& parts, ThreadPool& threads) {
   const ScanGeometry& geometry = *parts.geometry;
-  const std::int64_t rows = std::min(geometry.rows, RowFilter::rows_at_once), blocks = 2 * threads.size();
+  const std::int64_t rows = std::min(geometry.rows, RowFilter::rows_at_once), blocks = std::int64_t{2} * threads.size();
   const double seconds = faster_of_two([&] {
     threads.parallel_for(0, blocks, 1, [&](std::int64_t begin, std::int64_t end, int) {
       Buffer<float> data(rows * parts.ramp->columns()), scratch(parts.ramp->scratch_floats());

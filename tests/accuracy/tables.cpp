@@ -63,10 +63,11 @@ std::string ball_table(Judge& judge, ThreadPool& threads) {
 std::string ellipsoid_table(Judge& judge, ThreadPool& threads) {
   std::string text = format(
       "\n### Ellipsoids\n\n"
-      "| phantom | beam | arc | alignment | integral (bar {:g} full, {:g} short) | interior rms, 3 voxels from every "
+      "| phantom | beam | arc | alignment | mask | integral (bar {:g} full, {:g} short) | interior rms, 3 voxels from "
+      "every "
       "edge (bar "
       "{:g} %) | error of the whole {} | mid-plane PSNR | short against full scan (bar -{:g} dB) |\n"
-      "|---|---|---|---|---|---|---|---|---|\n",
+      "|---|---|---|---|---|---|---|---|---|---|\n",
       integral_bar_full, integral_bar_short, 100 * interior_bar, "volume", short_scan_loss_bar_db);
   std::map<std::string, double> psnr_of_full;
   for (const ScanCase& scan : scan_cases()) {
@@ -75,8 +76,8 @@ std::string ellipsoid_table(Judge& judge, ThreadPool& threads) {
     full.coverage = CoverageKind::full;
     if (scan.coverage == CoverageKind::full) psnr_of_full[full.name()] = q.mid_plane_psnr;
     const double gain = q.mid_plane_psnr - psnr_of_full[full.name()];
-    text += format("| 6 ellipsoids{} | {} | {} | {} | {:.1f} % | {:.1f} dB | {} |\n",
-                   scan.three_dimensional() ? "" : ", slice", scan.geometry(),
+    text += format("| 6 ellipsoids{} | {} | within {:g} mm of the axis | {} | {} | {:.1f} % | {:.1f} dB | {} |\n",
+                   scan.three_dimensional() ? "" : ", slice", scan.geometry(), measured_radius_mm,
                    judge.below(format("{:+.1e}", q.integral_error), std::abs(q.integral_error), integral_bar(scan)),
                    judge.below(format("{:.2f} %", 100 * q.interior_rms), q.interior_rms, interior_bar),
                    100 * q.whole_error, q.mid_plane_psnr,
