@@ -10,6 +10,8 @@
 #include "geometry/camera.h"
 #include "pipeline/memory_io.h"
 #include "pipeline/speed.h"
+#include "preprocess/arc_resample.h"
+#include "preprocess/level_rows.h"
 #include <lepus/reconstruct.h>
 
 namespace lepus {
@@ -33,18 +35,30 @@ double reconstructed_radius_mm(const FdkSetup& setup, double field_of_view_mm) {
   return radius;
 }
 
+// The scan as it is weighted and filtered, and what brings recorded rows there.
+ScanGeometry with_filtered_rows(const ScanGeometry& recorded, std::unique_ptr<RowResampler>& resampler) {
+  const Coverage coverage = FdkWeights(recorded).coverage();
+  if (auto leveller = row_leveller(recorded, coverage == Coverage::full || coverage == Coverage::over_full)) {
+    ScanGeometry level = leveller->level_scan();
+    resampler = std::make_unique<RowLeveller>(*std::move(leveller));
+    return level;
+  }
+  if (recorded.recorded_on_arc) resampler = std::make_unique<ArcResampler>(recorded);
+  return recorded;
+}
+
 }  // namespace
 
 Fdk::Fdk(FdkSetup setup, ThreadPool& threads)
     : setup_(std::move(setup)),
-      weights_(setup_.geometry),
-      field_of_view_mm_(field_of_view_radius_mm(setup_.geometry)),
+      flat_(with_filtered_rows(setup_.geometry, resampler_)),
+      weights_(flat_),
+      field_of_view_mm_(field_of_view_radius_mm(flat_)),
       cylinder_mm_(reconstructed_radius_mm(setup_, field_of_view_mm_)),
-      wide_(padded(setup_.geometry, weights_.padding())),
+      wide_(padded(flat_, weights_.padding())),
       ramp_(wide_.columns, setup_.filter),
       backend_(make_backend(setup_.backend)),
       backprojector_(backend_->make_backprojector(wide_, setup_.grid, setup_.interpolation)) {
-  if (setup_.geometry.recorded_on_arc) arc_.emplace(setup_.geometry);
   const PlanRequest planned = request(threads);
   bands_.emplace(planned);
   plan_ = make_plan(planned, *bands_);
@@ -59,13 +73,14 @@ PlanRequest Fdk::request(ThreadPool& threads) const {
   r.interpolation = setup_.interpolation;
   r.view_block = backprojector_->view_block();
   r.memory_bytes = setup_.memory_bytes > 0 ? setup_.memory_bytes : available_memory_bytes() * 6 / 10;
-  const std::int64_t block_floats = RowFilter::rows_at_once * wide_.columns * (arc_ ? 3 : 1) + ramp_.scratch_floats();
+  const std::int64_t block_floats =
+      RowFilter::rows_at_once * wide_.columns * (resampler_ ? 3 : 1) + ramp_.scratch_floats();
   r.fixed_bytes = resident_bytes() + slack + setup_.still_to_come_bytes +
                   block_floats * static_cast<std::int64_t>(sizeof(float)) * threads.size();
   r.frame_pixel_bytes = setup_.frame_pixel_bytes;
   if (setup_.measure_speed) {
-    r.speed = measured_speed(
-        {&setup_.geometry, &wide_, &weights_, &ramp_, backend_.get(), setup_.grid, setup_.interpolation}, threads);
+    r.speed =
+        measured_speed({&flat_, &wide_, &weights_, &ramp_, backend_.get(), setup_.grid, setup_.interpolation}, threads);
   } else {  // the ratios choose the plan, and they are much the same everywhere
     r.speed.updates *= threads.size();
     r.speed.filtered_pixels *= threads.size();
@@ -75,8 +90,8 @@ PlanRequest Fdk::request(ThreadPool& threads) const {
 
 SweepTimes Fdk::run(const FrameSource& frames, RowAudit& audit, const Normalisation* normalisation,
                     const CorrectionChain* corrections, VolumeWriter& writer, Context& context) const {
-  const RowFilter filter({&frames, &audit, normalisation, corrections, arc_ ? &*arc_ : nullptr, &weights_, &ramp_,
-                          setup_.geometry.columns, weights_.padding().left});
+  const RowFilter filter({&frames, &audit, normalisation, corrections, resampler_.get(), &weights_, &ramp_,
+                          flat_.columns, weights_.padding().left});
   const SweepParts parts{&plan_, &*bands_,    &frames,      &filter, backprojector_.get(),
                          &wide_, setup_.grid, cylinder_mm_, &writer};
   return sweep(parts, context);

@@ -14,7 +14,7 @@
 #include "filter/ramp.h"
 #include "filter/weights.h"
 #include "pipeline/sweep.h"
-#include "preprocess/arc_resample.h"
+#include "preprocess/row_resampler.h"
 #include "schedule/plan.h"
 
 namespace lepus {
@@ -51,8 +51,9 @@ private:
   PlanRequest request(ThreadPool& threads) const;
 
   FdkSetup setup_;
+  std::unique_ptr<RowResampler> resampler_;  // from recorded rows to those that are filtered; none: they are the same
+  ScanGeometry flat_;                        // flat detector, level rows: what is weighted
   FdkWeights weights_;
-  std::optional<ArcResampler> arc_;
   double field_of_view_mm_, cylinder_mm_;
   ScanGeometry wide_;  // what is filtered and backprojected: half-fan rows are padded (filter/weights.h)
   RampFilter ramp_;

@@ -133,8 +133,8 @@ std::vector<float> flat_row_of_views(const ScanGeometry& geometry, const PrePass
   const FrameSource& frames = *pre.frames;
   std::optional<ArcResampler> arc;
   if (geometry.recorded_on_arc) arc.emplace(geometry);
-  const RowBand recorded = arc ? RowBand{arc->recorded_rows(row, row + 1).first, arc->recorded_rows(row, row + 1).last}
-                               : RowBand{row, row + 1};
+  const RowBand flat{row, row + 1};
+  const RowBand recorded = arc ? arc->recorded_rows(0, flat) : flat;
   std::vector<float> sinogram(static_cast<std::size_t>(frames.frames() * geometry.columns));
   std::vector<float> rows(static_cast<std::size_t>(recorded.size() * frames.columns()));
   for (std::int64_t view = 0; view < frames.frames(); ++view) {
@@ -146,7 +146,7 @@ std::vector<float> flat_row_of_views(const ScanGeometry& geometry, const PrePass
         correction->apply(view, recorded.first, recorded.last, rows.data());
     float* line = sinogram.data() + view * geometry.columns;
     if (arc)
-      arc->apply(row, row + 1, rows.data(), line);
+      arc->apply(view, flat, rows.data(), line);
     else
       std::copy(rows.begin(), rows.end(), line);
   }

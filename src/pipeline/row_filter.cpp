@@ -23,15 +23,13 @@ void spread(float* rows, std::int64_t count, std::int64_t columns, std::int64_t 
 
 }  // namespace
 
-RowBand RowFilter::recorded_rows(RowBand rows) const {
-  if (!parts_.arc) return rows;
-  const auto recorded = parts_.arc->recorded_rows(rows.first, rows.last);
-  return {recorded.first, recorded.last};
+RowBand RowFilter::recorded_rows(std::int64_t view, RowBand rows) const {
+  return parts_.resampler ? parts_.resampler->recorded_rows(view, rows) : rows;
 }
 
 std::int64_t RowFilter::scratch_floats() const {
   const std::int64_t recorded =
-      parts_.arc ? aligned(parts_.arc->most_recorded_rows(rows_at_once) * parts_.frames->columns()) : 0;
+      parts_.resampler ? aligned(parts_.resampler->most_recorded_rows(rows_at_once) * parts_.frames->columns()) : 0;
   return aligned(rows_at_once * parts_.ramp->columns()) + recorded + aligned(parts_.ramp->scratch_floats());
 }
 
@@ -47,7 +45,7 @@ const float* RowFilter::apply(const RowBlock& block, float* scratch) const {
   const std::int64_t columns = parts_.ramp->columns();
   float* transform = scratch;
   float* flat = transform + aligned(parts_.ramp->scratch_floats());
-  float* rows = parts_.arc ? flat + aligned(rows_at_once * columns) : flat;
+  float* rows = parts_.resampler ? flat + aligned(rows_at_once * columns) : flat;
 
   convert_to_float(parts_.frames->pixel_type(), block.pixels.data(), request.recorded.size() * parts_.frames->columns(),
                    rows);
@@ -55,7 +53,7 @@ const float* RowFilter::apply(const RowBlock& block, float* scratch) const {
   correct(Stage::counts, request, rows);
   if (parts_.normalisation) parts_.normalisation->apply(request.recorded.first, request.recorded.last, rows);
   correct(Stage::line_integrals, request, rows);
-  if (parts_.arc) parts_.arc->apply(request.rows.first, request.rows.last, rows, flat);
+  if (parts_.resampler) parts_.resampler->apply(request.view, request.rows, rows, flat);
   parts_.weights->apply(request.view, request.rows.first, request.rows.last, flat);
   spread(flat, request.rows.size(), parts_.columns, parts_.columns_before, columns);
   for (std::int64_t row = 0; row < request.rows.size(); ++row) parts_.ramp->apply(flat + row * columns, transform);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that happens to a block of rows between the frame and the backprojection: counts -> corrections -> line
-// integrals -> corrections -> flat detector -> FDK weights -> ramp filter.
+// integrals -> corrections -> flat detector with level rows -> FDK weights -> ramp filter.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 #include "filter/ramp.h"
 #include "filter/weights.h"
 #include "pipeline/row_queue.h"
-#include "preprocess/arc_resample.h"
 #include "preprocess/correction.h"
 #include "preprocess/normalise.h"
 #include "preprocess/row_audit.h"
+#include "preprocess/row_resampler.h"
 
 namespace lepus {
 
@@ -23,7 +23,7 @@ struct RowFilterParts {
   RowAudit* audit = nullptr;
   const Normalisation* normalisation = nullptr;  // null: the frames hold line integrals
   const CorrectionChain* corrections = nullptr;  // null: none
-  const ArcResampler* arc = nullptr;             // null: the detector is flat
+  const RowResampler* resampler = nullptr;       // null: frames have the rows that are filtered
   const FdkWeights* weights = nullptr;
   const RampFilter* ramp = nullptr;
   std::int64_t columns = 0;         // of the flat detector; the ramp filter's rows may be padded
@@ -32,14 +32,14 @@ struct RowFilterParts {
 
 class RowFilter {
 public:
-  static constexpr std::int64_t rows_at_once = 64;  // of the flat detector; a block fits the second-level cache
+  static constexpr std::int64_t rows_at_once = 64;  // that are filtered; a block fits the second-level cache
 
   explicit RowFilter(const RowFilterParts& parts) : parts_(parts) {}
 
-  // Recorded rows that flat rows are made from.
-  RowBand recorded_rows(RowBand rows) const;
+  // Recorded rows that filtered rows are made from.
+  RowBand recorded_rows(std::int64_t view, RowBand rows) const;
   std::int64_t scratch_floats() const;  // per thread
-  // Filters a block; the result, rows of the flat detector with u fastest, lies in scratch.
+  // Filters a block; the result, u fastest, lies in scratch.
   const float* apply(const RowBlock& block, float* scratch) const;
 
 private:

@@ -21,8 +21,8 @@ namespace lepus {
 struct RowRequest {
   std::int64_t view = 0;
   std::int64_t slot = 0;
-  RowBand rows;      // of the flat detector
-  RowBand recorded;  // of the frame, the same but for arc detectors
+  RowBand rows;      // as they are filtered
+  RowBand recorded;  // of the frame, the same unless rows are resampled
 };
 
 struct RowBlock {

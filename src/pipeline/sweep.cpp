@@ -91,7 +91,8 @@ private:
       for (const RowBand& part : missing_rows(held, wanted(slab, position)))
         for (std::int64_t row = part.first; row < part.last; row += RowFilter::rows_at_once) {
           const RowBand rows{row, std::min(row + RowFilter::rows_at_once, part.last)};
-          list.push_back({order_[static_cast<std::size_t>(position)], slot, rows, parts_.filter->recorded_rows(rows)});
+          const std::int64_t view = order_[static_cast<std::size_t>(position)];
+          list.push_back({view, slot, rows, parts_.filter->recorded_rows(view, rows)});
         }
     }
     return list;

@@ -2,7 +2,6 @@
 #include "preprocess/arc_resample.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "geometry/camera.h"
@@ -10,23 +9,6 @@
 
 namespace lepus {
 namespace {
-
-// The four taps of Catmull-Rom interpolation at a coordinate, clamped to [0, n); weights sum to one.
-struct Taps {
-  std::array<std::int64_t, 4> index;
-  std::array<double, 4> weight;
-};
-
-Taps catmull_rom(double x, std::int64_t n) {
-  const double base = std::floor(x), f = x - base;
-  Taps taps{{},
-            {0.5 * f * (-1 + f * (2 - f)), 1 + f * f * (-2.5 + 1.5 * f), 0.5 * f * (1 + f * (4 - 3 * f)),
-             0.5 * f * f * (f - 1)}};
-  for (int k = 0; k < 4; ++k)
-    taps.index[static_cast<std::size_t>(k)] =
-        std::clamp<std::int64_t>(static_cast<std::int64_t>(base) + k - 1, 0, n - 1);
-  return taps;
-}
 
 bool covered(double x, std::int64_t n) { return x >= -0.5 && x <= static_cast<double>(n) - 0.5; }
 
@@ -48,44 +30,39 @@ ArcResampler::ArcResampler(const ScanGeometry& geometry)
   }
 }
 
-ArcResampler::Rows ArcResampler::recorded_rows(std::int64_t row0, std::int64_t row1) const {
+RowBand ArcResampler::recorded_rows(std::int64_t, RowBand rows) const {
   const auto [least, most] = std::minmax_element(cosine_.begin(), cosine_.end());
-  const double top = static_cast<double>(row0) - flat_central_row_,
-               bottom = static_cast<double>(row1 - 1) - flat_central_row_;
-  const double lowest = std::min(top * *least, top * *most) + arc_.central_row;
-  const double highest = std::max(bottom * *least, bottom * *most) + arc_.central_row;
-  const auto first = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(lowest)) - 1, 0, arc_.rows - 1);
-  const auto last = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(highest)) + 3, first + 1, arc_.rows);
-  return {first, last};
+  const double top = static_cast<double>(rows.first) - flat_central_row_,
+               bottom = static_cast<double>(rows.last - 1) - flat_central_row_;
+  return rows_of_taps(std::min(top * *least, top * *most) + arc_.central_row,
+                      std::max(bottom * *least, bottom * *most) + arc_.central_row, arc_.rows);
 }
 
-std::int64_t ArcResampler::most_recorded_rows(std::int64_t flat_rows) const {
+std::int64_t ArcResampler::most_recorded_rows(std::int64_t rows) const {
   std::int64_t most = 0;
-  for (std::int64_t row = 0; row < flat_rows_; ++row) {
-    const Rows rows = recorded_rows(row, std::min(row + flat_rows, flat_rows_));
-    most = std::max(most, rows.last - rows.first);
-  }
+  for (std::int64_t row = 0; row < flat_rows_; ++row)
+    most = std::max(most, recorded_rows(0, {row, std::min(row + rows, flat_rows_)}).size());
   return most;
 }
 
-void ArcResampler::apply(std::int64_t row0, std::int64_t row1, const float* recorded, float* flat) const {
-  const Rows held = recorded_rows(row0, row1);
+void ArcResampler::apply(std::int64_t view, RowBand rows, const float* recorded, float* flat) const {
+  const std::int64_t first_held = recorded_rows(view, rows).first;
   for (std::int64_t column = 0; column < flat_columns_; ++column) {
     const auto c = static_cast<std::size_t>(column);
-    const Taps across = catmull_rom(arc_column_[c], arc_.columns);
-    for (std::int64_t row = row0; row < row1; ++row) {
+    const ClampedTaps across = catmull_rom_taps(arc_column_[c], arc_.columns);
+    for (std::int64_t row = rows.first; row < rows.last; ++row) {
       const double arc_row = (static_cast<double>(row) - flat_central_row_) * cosine_[c] + arc_.central_row;
       double value = 0;
       if (covered(arc_column_[c], arc_.columns) && covered(arc_row, arc_.rows)) {
-        const Taps along = catmull_rom(arc_row, arc_.rows);
+        const ClampedTaps along = catmull_rom_taps(arc_row, arc_.rows);
         for (std::size_t j = 0; j < 4; ++j) {
-          const float* line = recorded + (along.index[j] - held.first) * arc_.columns;
+          const float* line = recorded + (along.index[j] - first_held) * arc_.columns;
           double sum = 0;
           for (std::size_t i = 0; i < 4; ++i) sum += across.weight[i] * static_cast<double>(line[across.index[i]]);
           value += along.weight[j] * sum;
         }
       }
-      flat[(row - row0) * flat_columns_ + column] = static_cast<float>(value);
+      flat[(row - rows.first) * flat_columns_ + column] = static_cast<float>(value);
     }
   }
 }

@@ -7,23 +7,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "preprocess/row_resampler.h"
 #include <lepus/geometry.h>
 
 namespace lepus {
 
-class ArcResampler {
+class ArcResampler final : public RowResampler {
 public:
   explicit ArcResampler(const ScanGeometry& geometry);
 
-  // Recorded rows [first, last) that flat rows [row0, row1) are made from.
-  struct Rows {
-    std::int64_t first, last;
-  };
-  Rows recorded_rows(std::int64_t row0, std::int64_t row1) const;
-  std::int64_t most_recorded_rows(std::int64_t flat_rows) const;  // over all places of that many flat rows
-
-  // recorded: rows recorded_rows(row0, row1) of the arc detector, u fastest; flat: (row1-row0) x flat columns.
-  void apply(std::int64_t row0, std::int64_t row1, const float* recorded, float* flat) const;
+  RowBand recorded_rows(std::int64_t view, RowBand rows) const override;
+  std::int64_t most_recorded_rows(std::int64_t rows) const override;
+  void apply(std::int64_t view, RowBand rows, const float* recorded, float* flat) const override;
 
 private:
   ArcDetector arc_;

@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "geometry/camera.h"
 #include "preprocess/arc_resample.h"
 #include "preprocess/correction.h"
+#include "preprocess/level_rows.h"
 #include "preprocess/normalise.h"
 #include "preprocess/row_audit.h"
 #include <lepus/error.h>
@@ -177,10 +179,10 @@ TEST(ArcResampler, ReadsTheArcWhereTheFlatPixelLooks) {
   int compared = 0;
   for (std::int64_t row0 = 0; row0 < geometry.rows; row0 += 7) {
     const std::int64_t row1 = std::min(geometry.rows, row0 + 7);
-    const auto held = resampler.recorded_rows(row0, row1);
-    EXPECT_LE(held.last - held.first, resampler.most_recorded_rows(7));
+    const auto held = resampler.recorded_rows(0, {row0, row1});
+    EXPECT_LE(held.size(), resampler.most_recorded_rows(7));
     std::vector<float> flat(static_cast<std::size_t>((row1 - row0) * geometry.columns));
-    resampler.apply(row0, row1, recorded.data() + held.first * arc.columns, flat.data());
+    resampler.apply(0, {row0, row1}, recorded.data() + held.first * arc.columns, flat.data());
     for (std::int64_t r = row0; r < row1; ++r)
       for (std::int64_t c = 0; c < geometry.columns; ++c) {
         const double s = (static_cast<double>(c) - centre_u) * 2, t = (static_cast<double>(r) - centre_v) * 2;
@@ -195,6 +197,62 @@ TEST(ArcResampler, ReadsTheArcWhereTheFlatPixelLooks) {
       }
   }
   EXPECT_GT(compared, 1500);
+}
+
+CircularScan turned_in_its_plane(double in_plane_rad) {
+  CircularScan scan;
+  scan.source_axis_mm = 300;
+  scan.source_detector_mm = 500;
+  scan.columns = 90;
+  scan.rows = 60;
+  scan.pixel_width_mm = scan.pixel_height_mm = 2;
+  scan.pitch_rad = 0.03;
+  scan.yaw_rad = -0.05;
+  scan.in_plane_rad = in_plane_rad;
+  for (int i = 0; i < 5; ++i) scan.angles_rad.push_back(0.4 * i);
+  return scan;
+}
+
+// Two things make it right: rows of the level scan look across the axis, and every level pixel shows what the recorded
+// detector shows where the same point of space falls on it. A quadratic of the row is reproduced exactly.
+TEST(RowLeveller, RowsAreLevelAndPointsKeepTheirValue) {
+  const ScanGeometry recorded = build_scan(turned_in_its_plane(0.08));
+  const RowLeveller leveller(recorded);
+  const ScanGeometry& level = leveller.level_scan();
+  EXPECT_EQ(level.rows, 60 + 2 * 4);  // tan(0.08) * 44.5 columns = 3.6 rows
+  const auto smooth = [](double u, double v) { return 1 + 0.02 * u + 0.03 * v - 0.001 * v * v; };
+  std::vector<float> frame;
+  for (int v = 0; v < 60; ++v)
+    for (int u = 0; u < 90; ++u) frame.push_back(static_cast<float>(smooth(u, v)));
+  int compared = 0;
+  for (std::int64_t view = 0; view < recorded.views(); ++view) {
+    EXPECT_LT(std::abs(camera_of(level, view).column_step_mm.z), 1e-12);
+    const RowBand band{20, 27};
+    const RowBand held = leveller.recorded_rows(view, band);
+    EXPECT_LE(held.size(), leveller.most_recorded_rows(band.size()));
+    std::vector<float> rows(static_cast<std::size_t>(band.size() * level.columns));
+    leveller.apply(view, band, frame.data() + held.first * 90, rows.data());
+    const Camera camera = camera_of(level, view);
+    for (std::int64_t v = band.first; v < band.last; ++v)
+      for (std::int64_t u = 0; u < level.columns; u += 3) {
+        const Vec3 x = camera.pixel_mm(static_cast<double>(u), static_cast<double>(v));
+        const Vec3 p = transform(recorded.matrices[static_cast<std::size_t>(view)], x);
+        EXPECT_NEAR(p.x / p.z, static_cast<double>(u), 1e-9);
+        EXPECT_NEAR(rows[static_cast<std::size_t>((v - band.first) * level.columns + u)], smooth(p.x / p.z, p.y / p.z),
+                    1e-6);
+        ++compared;
+      }
+  }
+  EXPECT_EQ(compared, 5 * 7 * 30);
+}
+
+TEST(RowLeveller, OnlyScansThatNeedItAreLevelled) {
+  const ScanGeometry slanted = build_scan(turned_in_its_plane(0.02)), upright = build_scan(turned_in_its_plane(0));
+  EXPECT_NEAR(row_slant(slanted), 0.02 * 45, 0.02);
+  EXPECT_TRUE(row_leveller(slanted, false));
+  EXPECT_FALSE(row_leveller(slanted, true));
+  EXPECT_FALSE(row_leveller(upright, false));
+  EXPECT_THROW(row_slant(build_scan(turned_in_its_plane(1.5))), Error);
 }
 
 }  // namespace

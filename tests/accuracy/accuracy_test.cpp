@@ -25,19 +25,10 @@ TEST_P(Table, Ball) {
   EXPECT_LE(std::abs(q.cupping), cupping_bar);
 }
 
-// One row misses its bar (1 %): half-fan with a tilted detector, 3.8 %. Rows are filtered along the tilted detector,
-// and where a ray is measured from one side only nothing cancels the error (docs/accuracy.md). It is held at what was
-// measured, so that it cannot get worse unnoticed; when it is mended this goes.
-constexpr double half_fan_tilted_measured = 0.04;
-
-double interior_limit(const ScanCase& scan) {
-  return scan.name() == "cone_half_fan_tilted" ? half_fan_tilted_measured : interior_bar;
-}
-
 TEST_P(Table, Ellipsoids) {
   const EllipsoidQuality q = measure_ellipsoids(GetParam(), threads());
   EXPECT_LE(std::abs(q.integral_error), integral_bar(GetParam()));
-  EXPECT_LE(q.interior_rms, interior_limit(GetParam()));
+  EXPECT_LE(q.interior_rms, interior_bar);
   if (GetParam().coverage != CoverageKind::short_scan) return;
   ScanCase full = GetParam();
   full.coverage = CoverageKind::full;

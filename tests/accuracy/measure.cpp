@@ -119,7 +119,7 @@ std::vector<float> projections(const Phantom& phantom, const ScanGeometry& geome
 }
 
 BallQuality measure_ball(const ScanCase& scan, ThreadPool& threads) {
-  const double radius = ball_radius_mm(scan.beam), inside = radius - edge_voxels * voxel_mm;
+  const double radius = ball_radius_mm(scan), inside = radius - edge_voxels * voxel_mm;
   const std::vector<float> volume = reconstruct(uniform_ball(radius, body_value), PhantomKind::ball, scan, threads);
   Mean plane, centre, ring, whole;
   for_each_voxel(grid(scan, PhantomKind::ball), [&](std::size_t index, Vec3 x) {
@@ -146,6 +146,7 @@ EllipsoidQuality measure_ellipsoids(const ScanCase& scan, ThreadPool& threads) {
 
   const Labels labels(phantom);
   const std::vector<Vec3> sphere = around(scan.three_dimensional());
+  double interior_plane = 0, interior_plane_count = 0;
   double sum = 0, interior = 0, interior_count = 0, error = 0, energy = 0, plane = 0, plane_count = 0, peak = 0;
   for_each_voxel(voxels, [&](std::size_t index, Vec3 x) {
     const double difference = static_cast<double>(volume[index]) - static_cast<double>(truth[index]);
@@ -163,10 +164,14 @@ EllipsoidQuality measure_ellipsoids(const ScanCase& scan, ThreadPool& threads) {
       if (labels.at(x + offset) != label) return;
     interior += difference * difference;
     ++interior_count;
+    if (std::abs(x.z) > 1e-6) return;
+    interior_plane += difference * difference;
+    ++interior_plane_count;
   });
   EllipsoidQuality q;
   q.integral_error = sum * voxel_mm * voxel_mm * voxel_mm / true_integral(phantom, scan.three_dimensional()) - 1;
   q.interior_rms = std::sqrt(interior / interior_count) / body_value;
+  q.interior_rms_mid_plane = std::sqrt(interior_plane / interior_plane_count) / body_value;
   q.whole_error = std::sqrt(error / energy);
   q.mid_plane_psnr = 10 * std::log10(peak * peak * plane_count / plane);
   return q;

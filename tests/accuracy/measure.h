@@ -23,10 +23,11 @@ struct BallQuality {
 };
 
 struct EllipsoidQuality {
-  double integral_error = 0;  // relative
-  double interior_rms = 0;    // relative to the body's contrast
-  double whole_error = 0;     // |difference| / |truth| over all voxels that are compared
-  double mid_plane_psnr = 0;  // dB, peak = largest value of the truth
+  double integral_error = 0;          // relative
+  double interior_rms = 0;            // relative to the body's contrast
+  double interior_rms_mid_plane = 0;  // of those voxels, the ones in the slice z = 0
+  double whole_error = 0;             // |difference| / |truth| over all voxels that are compared
+  double mid_plane_psnr = 0;          // dB, peak = largest value of the truth
 };
 
 Phantom ellipsoids();

@@ -73,11 +73,21 @@ std::vector<ScanCase> scan_cases() {
   return all;
 }
 
+std::vector<ScanCase> cones_by_distance() {
+  std::vector<ScanCase> all(4);
+  double distance = 200;
+  for (ScanCase& scan : all) {
+    scan.cone_source_axis_mm = distance;
+    distance *= 2;
+  }
+  return all;
+}
+
 CircularScan circular_scan(const ScanCase& scan, PhantomKind phantom) {
   CircularScan s;
   s.beam = scan.beam == BeamKind::cone ? Beam::cone : scan.beam == BeamKind::parallel ? Beam::parallel : Beam::fan;
   s.arc = scan.beam == BeamKind::fan_arc;
-  s.source_axis_mm = source_axis_mm(scan.beam);
+  s.source_axis_mm = source_axis_mm(scan);
   s.source_detector_mm = magnification * s.source_axis_mm;
   s.columns = whole_columns;
   s.rows = !scan.three_dimensional() ? 1 : phantom == PhantomKind::ball ? 132 : 64;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preprocess/level_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/format.h"
+#include "geometry/camera.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+double slope_of(const ScanGeometry& geometry, std::int64_t view) {
+  const Camera camera = camera_of(geometry, view);
+  const double slope = -camera.column_step_mm.z / camera.row_step_mm.z;
+  if (std::abs(slope) <= 1) return slope;
+  throw Error(ErrorKind::geometry,
+              {.what = "the detector's rows run along the rotation axis",
+               .where = format("view {}", view),
+               .why = format("from one column to the next the axis is climbed by {:.4g} rows, and filtering along rows "
+                             "needs rows across the axis",
+                             std::abs(slope)),
+               .hint = "turn the frames by 90 degrees and exchange the first two rows of each matrix"});
+}
+
+}  // namespace
+
+RowLeveller::RowLeveller(const ScanGeometry& recorded)
+    : recorded_rows_(recorded.rows), middle_column_(0.5 * static_cast<double>(recorded.columns - 1)), level_(recorded) {
+  double steepest = 0;
+  for (std::int64_t view = 0; view < recorded.views(); ++view) {
+    slope_.push_back(slope_of(recorded, view));
+    steepest = std::max(steepest, std::abs(slope_.back()));
+  }
+  rows_added_ = static_cast<std::int64_t>(std::ceil(steepest * middle_column_));
+  level_.rows += 2 * rows_added_;
+  for (std::size_t view = 0; view < slope_.size(); ++view) {
+    Matrix34& p = level_.matrices[view];
+    for (int k = 0; k < 4; ++k)
+      p(1, k) += static_cast<double>(rows_added_) * p(2, k) - slope_[view] * (p(0, k) - middle_column_ * p(2, k));
+  }
+}
+
+double RowLeveller::recorded_row(std::int64_t view, double row, double column) const {
+  return row - static_cast<double>(rows_added_) + slope_[static_cast<std::size_t>(view)] * (column - middle_column_);
+}
+
+RowBand RowLeveller::recorded_rows(std::int64_t view, RowBand rows) const {
+  const double climb = std::abs(slope_[static_cast<std::size_t>(view)]) * middle_column_;
+  return rows_of_taps(recorded_row(view, static_cast<double>(rows.first), middle_column_) - climb,
+                      recorded_row(view, static_cast<double>(rows.last - 1), middle_column_) + climb, recorded_rows_);
+}
+
+std::int64_t RowLeveller::most_recorded_rows(std::int64_t rows) const {
+  return std::min(recorded_rows_, rows + 2 * rows_added_ + 4);
+}
+
+void RowLeveller::apply(std::int64_t view, RowBand rows, const float* recorded, float* level) const {
+  const RowBand held = recorded_rows(view, rows);
+  const std::int64_t columns = level_.columns;
+  for (std::int64_t row = rows.first; row < rows.last; ++row, level += columns)
+    for (std::int64_t column = 0; column < columns; ++column) {
+      const ClampedTaps taps =
+          catmull_rom_taps(recorded_row(view, static_cast<double>(row), static_cast<double>(column)), recorded_rows_);
+      double value = 0;
+      for (std::size_t k = 0; k < 4; ++k)
+        value += taps.weight[k] * static_cast<double>(recorded[(taps.index[k] - held.first) * columns + column]);
+      level[column] = static_cast<float>(value);
+    }
+}
+
+double row_slant(const ScanGeometry& geometry) {
+  double squares = 0;
+  for (std::int64_t view = 0; view < geometry.views(); ++view) {
+    const double slope = slope_of(geometry, view);
+    squares += slope * slope;
+  }
+  return std::sqrt(squares / static_cast<double>(geometry.views())) * 0.5 * static_cast<double>(geometry.columns);
+}
+
+std::optional<RowLeveller> row_leveller(const ScanGeometry& geometry, bool every_line_twice) {
+  constexpr double noticeable = 0.25;  // of a row: below it, interpolating blurs more than levelling mends
+  const double slant = row_slant(geometry);
+  if (every_line_twice || geometry.recorded_on_arc || slant < noticeable) return std::nullopt;
+  return RowLeveller(geometry);
+}
+
+}  // namespace lepus
