@@ -1,11 +1,17 @@
 # The two commands a new user types, and a few for developers. Each works alone, first, on a fresh checkout.
 BUILD ?= build
 JOBS ?= $(shell nproc)
-SANITIZED ?= core_test geometry_test preprocess_test schedule_test pipeline_test
+# Under sanitizers: all unit tests but those that measure speed, or only repeat at length what a shorter test runs too.
+SANITIZED ?= core_test geometry_test filter_test io_test simulate_test backend_test scan_test preprocess_test schedule_test \
+             analysis_test pipeline_test fuzz_replay_test
+SLOW ?= Fbp*:*Speed*:*IsFasterThan*
 
-.PHONY: demo test bench build accuracy sanitize lint format install clean
+.PHONY: demo test bench build accuracy sanitize lint lint-all format install clean
 
-demo: build ## simulate a scan, reconstruct it, show the result (in demo/)
+demo: ## simulate a scan, reconstruct it, show the result (in demo/)
+	scripts/install-dependencies build
+	cmake --preset release -B $(BUILD) -DLEPUS_BUILD_TESTS=OFF -DLEPUS_BUILD_BENCHMARKS=OFF
+	cmake --build $(BUILD) -j $(JOBS) --target lepus_program
 	scripts/demo $(BUILD)/bin/lepus demo
 
 test: ## build everything and run all tests
@@ -25,15 +31,20 @@ bench: ## measure this machine; every result is checked before it is timed
 	cmake --build $(BUILD)-bench -j $(JOBS)
 	$(BUILD)-bench/bin/lepus_bench_backprojection
 	$(BUILD)-bench/bin/lepus_bench_fdk
+	for program in $(BUILD)-bench/bin/lepus_bench_cuda_*; do [ ! -x $$program ] || $$program || exit 1; done
 
 sanitize: ## unit tests with address and undefined-behaviour sanitizers
 	scripts/install-dependencies test
 	cmake --preset asan -B $(BUILD)-asan
 	cmake --build $(BUILD)-asan -j $(JOBS) --target $(SANITIZED)
-	for program in $(SANITIZED); do ASAN_OPTIONS=allocator_may_return_null=1 $(BUILD)-asan/bin/$$program --gtest_brief=1 || exit 1; done
+	printf '%s\n' $(SANITIZED) | ASAN_OPTIONS=allocator_may_return_null=1 \
+	  xargs -P $(JOBS) -I % $(BUILD)-asan/bin/% --gtest_brief=1 --gtest_filter='-$(SLOW)'
 
-lint: ## formatting, clang-tidy, and the direction of includes
-	scripts/lint $(BUILD)
+lint: ## formatting, the direction of includes, clang-tidy over all files
+	scripts/lint $(BUILD)-lint
+
+lint-all: ## the same, and the static analyzer
+	scripts/lint --analyzer $(BUILD)-lint-all
 
 format:
 	git ls-files -- '*.h' '*.cpp' | xargs clang-format -i
@@ -42,4 +53,4 @@ install: build
 	cmake --install $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-bench demo
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-bench $(BUILD)-lint $(BUILD)-lint-all demo

@@ -17,7 +17,7 @@
 namespace lepus::app {
 namespace {
 
-struct Arguments {
+struct CompareArguments {
   std::string reference, volume, difference, ssim = "volume", field_of_view;
   std::optional<double> peak, radius, ball, above, below;
   std::vector<double> box;
@@ -81,7 +81,7 @@ Limit parse_limit(const std::string& text, bool above) {
                                  .hint = format("write it as {}=0.01", limit.name)});
 }
 
-CompareOptions options_from(const Arguments& arguments, Session& session) {
+CompareOptions options_from(const CompareArguments& arguments, Session& session) {
   CompareOptions options;
   if (!arguments.field_of_view.empty()) options.mask = field_of_view_mask(read_scan(arguments.field_of_view).geometry);
   if (arguments.radius)
@@ -113,7 +113,7 @@ const char* name_of(SsimMode mode) {
   return mode == SsimMode::volume ? "volume" : mode == SsimMode::slices ? "slices" : "none";
 }
 
-std::string table(const Arguments& arguments, const Comparison& c, const CompareOptions& options, Vec3 where) {
+std::string table(const CompareArguments& arguments, const Comparison& c, const CompareOptions& options, Vec3 where) {
   std::string text = format("reference {}\nvolume    {}\nvoxels    {} ({})\n", arguments.reference, arguments.volume,
                             c.voxels, options.mask.description());
   if (c.not_finite > 0) text += format("          {} of them are not finite: no error can be given\n", c.not_finite);
@@ -133,7 +133,7 @@ std::string table(const Arguments& arguments, const Comparison& c, const Compare
   return text;
 }
 
-int run(const Arguments& arguments, Session& session) {
+int run_compare(const CompareArguments& arguments, Session& session) {
   std::vector<Limit> limits;
   for (const auto& text : arguments.fail_above) limits.push_back(parse_limit(text, true));
   for (const auto& text : arguments.fail_below) limits.push_back(parse_limit(text, false));
@@ -187,7 +187,7 @@ int run(const Arguments& arguments, Session& session) {
 }  // namespace
 
 std::unique_ptr<Command> compare_command() {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CompareArguments>();
   auto command = std::make_unique<Command>();
   command->name = "compare";
   command->summary = "how far a volume is from a reference: RMSE, PSNR, SSIM, largest error, a picture";
@@ -201,7 +201,7 @@ std::unique_ptr<Command> compare_command() {
                        {"lepus compare demo/truth.mha demo/volume.mha --radius 5 --fail-above rmse=0.05",
                         "Check a limit in a script, near the axis only"}};
   OptionTable& table = command->options;
-  Arguments& a = *arguments;
+  CompareArguments& a = *arguments;
   table.positional("REFERENCE", a.reference, "the volume that is right").must().file();
   table.positional("VOLUME", a.volume, "the volume to judge").must().file();
   table.group("Metrics");
@@ -219,7 +219,7 @@ std::unique_ptr<Command> compare_command() {
   table.group("Output");
   table.value("--difference", "PNG", a.difference, "draw both volumes and their difference, three slices each").file();
   command->writes = true;
-  command->run = [arguments](Session& session) { return run(*arguments, session); };
+  command->run = [arguments](Session& session) { return run_compare(*arguments, session); };
   return command;
 }
 

@@ -18,7 +18,7 @@
 namespace lepus::app {
 namespace {
 
-struct Arguments {
+struct ConvertArguments {
   std::string input, output, form, order = "frames", geometry;
   std::vector<double> slices, crop;
 };
@@ -32,7 +32,7 @@ struct Part {
   std::int64_t x0, x1, y0, y1, z0, z1;
 };
 
-Part part_of(const Arguments& a, const VolumeGrid& grid) {
+Part part_of(const ConvertArguments& a, const VolumeGrid& grid) {
   Part part{0, grid.nx, 0, grid.ny, 0, grid.nz};
   const auto whole = [](double x) { return x == std::floor(x) && std::abs(x) < 1e15; };
   if (!a.slices.empty()) {
@@ -80,7 +80,7 @@ void crop_slices(float* slices, std::int64_t count, const VolumeGrid& whole, con
     }
 }
 
-std::string with_note(const std::string& provenance, const Arguments& a, const VolumeReader& volume) {
+std::string with_note(const std::string& provenance, const ConvertArguments& a, const VolumeReader& volume) {
   nlohmann::json object = nlohmann::json::parse(provenance, nullptr, false);
   if (!object.is_object()) object = nlohmann::json::object();
   nlohmann::json note{{"by", format("lepus {}", version)},
@@ -93,7 +93,7 @@ std::string with_note(const std::string& provenance, const Arguments& a, const V
   return object.dump();
 }
 
-int convert_volume(const Arguments& a, Session& session) {
+int convert_volume(const ConvertArguments& a, Session& session) {
   Context& context = session.context();
   const auto volume = open_volume(a.input);
   const VolumeGrid& whole = volume->grid();
@@ -128,7 +128,7 @@ int convert_volume(const Arguments& a, Session& session) {
   return exit_ok;
 }
 
-int convert_geometry(const Arguments& a, Session& session) {
+int convert_geometry(const ConvertArguments& a, Session& session) {
   const Scan scan = read_scan(a.input);
   GeometryFileOptions options;
   options.force = session.common().force;
@@ -142,7 +142,7 @@ int convert_geometry(const Arguments& a, Session& session) {
   return exit_ok;
 }
 
-int run(const Arguments& a, Session& session) {
+int run_convert(const ConvertArguments& a, Session& session) {
   std::error_code ignored;
   if (std::filesystem::equivalent(a.input, a.output, ignored))
     throw Error(ErrorKind::usage, {.what = "input and output are the same",
@@ -182,7 +182,7 @@ int run(const Arguments& a, Session& session) {
 }  // namespace
 
 std::unique_ptr<Command> convert_command() {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ConvertArguments>();
   auto command = std::make_unique<Command>();
   command->name = "convert";
   command->summary = "a volume into another format, or a scan into another form";
@@ -198,7 +198,7 @@ std::unique_ptr<Command> convert_command() {
                        {"lepus convert demo/scan.toml -o demo/geometry.xml --geometry rtk", "Its geometry for RTK"}};
   command->writes = true;
   OptionTable& table = command->options;
-  Arguments& a = *arguments;
+  ConvertArguments& a = *arguments;
   table.positional("INPUT", a.input, "a volume, or a scan file").must().file();
   table.value("-o,--output", "OUTPUT", a.output, "the volume, or the folder of the scan").must().file();
   table.group("Volumes");
@@ -213,7 +213,7 @@ std::unique_ptr<Command> convert_command() {
       .value("--geometry", "TOOL", a.geometry,
              "write only the geometry of the views, for RTK, ASTRA or TIGRE, or as 12 numbers each")
       .one_of(geometry_formats());
-  command->run = [arguments](Session& session) { return run(*arguments, session); };
+  command->run = [arguments](Session& session) { return run_convert(*arguments, session); };
   return command;
 }
 

@@ -18,12 +18,12 @@
 namespace lepus::app {
 namespace {
 
-struct Arguments {
+struct InfoArguments {
   std::string file, dataset;
   bool frames = false, provenance = false, header = false;
 };
 
-int scan_info(const Arguments& a, Session& session) {
+int scan_info(const InfoArguments& a, Session& session) {
   const Scan scan = read_scan(a.file);
   for (const auto& warning : scan.warnings) session.context().progress.warning(warning);
   session.print(describe_text(scan));
@@ -34,7 +34,7 @@ int scan_info(const Arguments& a, Session& session) {
   return exit_ok;
 }
 
-int frames_info(const Arguments& a, Session& session) {
+int frames_info(const InfoArguments& a, Session& session) {
   FrameFiles files;
   files.files = expand_pattern(std::filesystem::current_path(), a.file);
   files.dataset = a.dataset;
@@ -67,7 +67,7 @@ std::string provenance_summary(const nlohmann::json& provenance) {
   return text;
 }
 
-int volume_info(const Arguments& a, const VolumeReader& volume, Session& session) {
+int volume_info(const InfoArguments& a, const VolumeReader& volume, Session& session) {
   const nlohmann::json provenance = nlohmann::json::parse(volume.provenance(), nullptr, false);
   if (a.provenance) {
     session.print(provenance.is_discarded() ? "" : provenance.dump(2) + "\n");
@@ -108,7 +108,7 @@ int volume_info(const Arguments& a, const VolumeReader& volume, Session& session
   return exit_ok;
 }
 
-int run(const Arguments& a, Session& session) {
+int run_info(const InfoArguments& a, Session& session) {
   const std::filesystem::path path = a.file;
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -120,7 +120,7 @@ int run(const Arguments& a, Session& session) {
 }  // namespace
 
 std::unique_ptr<Command> info_command() {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<InfoArguments>();
   auto command = std::make_unique<Command>();
   command->name = "info";
   command->summary = "what is in a scan file, a volume or a file of frames";
@@ -130,13 +130,13 @@ std::unique_ptr<Command> info_command() {
   command->examples = {{"lepus info demo/scan.toml", "Check a scan file and see what it says"},
                        {"lepus info demo/truth.mha --json", "A volume, for a program"}};
   OptionTable& table = command->options;
-  Arguments& a = *arguments;
+  InfoArguments& a = *arguments;
   table.positional("FILE", a.file, "a scan file, a volume, or frames").must().file();
   table.flag("--frames", a.frames, "the file holds frames of a scan, not a volume");
   table.value("--dataset", "PATH", a.dataset, "frames in an HDF5 file: the dataset").otherwise("/exchange/data");
   table.flag("--header", a.header, "of a volume: do not read its values");
   table.flag("--provenance", a.provenance, "of a volume: print all that it knows of its making");
-  command->run = [arguments](Session& session) { return run(*arguments, session); };
+  command->run = [arguments](Session& session) { return run_info(*arguments, session); };
   return command;
 }
 

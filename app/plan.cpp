@@ -4,18 +4,20 @@
 
 #include "app/command.h"
 #include "app/commands.h"
+#include "app/compute_options.h"
 #include "pipeline/reconstruct_scan.h"
 
 namespace lepus::app {
 namespace {
 
-struct Arguments {
-  std::string scan_file, backend = "cpu";
+struct PlanArguments {
+  std::string scan_file;
+  ComputeOptions compute;
 };
 
-int run(const Arguments& arguments, Session& session) {
+int run_plan(const PlanArguments& arguments, Session& session) {
   ReconstructOptions options;
-  options.backend = arguments.backend;
+  arguments.compute.fill(options);
   options.memory_bytes = session.memory_bytes();
   const PlanReport report = plan_scan(read_scan(arguments.scan_file), options, session.context());
   session.print(report.text);
@@ -27,7 +29,7 @@ int run(const Arguments& arguments, Session& session) {
 
 std::unique_ptr<Command> plan_command() {
   auto command = std::make_unique<Command>();
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<PlanArguments>();
   command->name = "plan";
   command->summary = "say what a reconstruction will take, before it starts";
   command->description =
@@ -40,8 +42,8 @@ std::unique_ptr<Command> plan_command() {
   command->examples = {{"lepus plan scan.toml", "with 60 % of the free memory"},
                        {"lepus plan scan.toml --memory 4GiB --json", "for a limit of 4 GiB, for a script"}};
   command->options.positional("SCAN", arguments->scan_file, "the scan file (TOML)").must().file();
-  command->options.value("--backend", "NAME", arguments->backend, "what will compute").one_of(backend_names());
-  command->run = [arguments](Session& session) { return run(*arguments, session); };
+  arguments->compute.describe(command->options);
+  command->run = [arguments](Session& session) { return run_plan(*arguments, session); };
   return command;
 }
 

@@ -29,8 +29,7 @@ void add_to(CLI::App& parser, const OptionTable& table) {
       parser.set_help_flag(option.short_name + "," + option.name);
       continue;
     }
-    std::string names = option.name;
-    if (!option.short_name.empty()) names = option.short_name + "," + names;
+    const std::string names = option.short_name.empty() ? option.name : option.short_name + "," + option.name;
     if (option.value.empty()) {
       parser.add_flag_function(names, [&option](std::int64_t) { option.assign({}); });
       continue;

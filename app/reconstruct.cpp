@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/compute_options.h"
 #include "app/commands.h"
 #include "core/format.h"
 #include "core/memory.h"
@@ -11,11 +12,12 @@
 namespace lepus::app {
 namespace {
 
-struct Arguments {
-  std::string scan_file, output, backend = "cpu";
+struct ReconstructArguments {
+  std::string scan_file, output;
+  ComputeOptions compute;
 };
 
-std::filesystem::path output_of(const Arguments& arguments, const Scan& scan) {
+std::filesystem::path output_of(const ReconstructArguments& arguments, const Scan& scan) {
   if (!arguments.output.empty()) return arguments.output;
   if (!scan.output.empty()) return scan.file.parent_path() / scan.output;
   throw Error(ErrorKind::usage, {.what = "no output was named",
@@ -27,18 +29,19 @@ std::filesystem::path output_of(const Arguments& arguments, const Scan& scan) {
 std::string summary(const ReconstructReport& report) {
   const double gups = report.updates / std::max(1e-9, report.backproject_seconds) / 0x1p30;
   return format(
-      "{}\nkernel    {}, {:.2f} GUPS\ntime      {:.2f} s: filter {:.2f}, backprojection {:.2f}, waiting for the writer "
+      "{}\nkernel    {} on {}, {:.2f} GUPS\ntime      {:.2f} s: filter {:.2f}, backprojection {:.2f}, waiting for the "
+      "writer "
       "{:.2f}\n"
       "peak      {} of {} allowed\nwrote     {}",
-      report.plan, report.kernel, gups, report.seconds, report.filter_seconds, report.backproject_seconds,
-      report.write_wait_seconds, format_bytes(report.peak_memory_bytes), format_bytes(report.memory_limit_bytes),
-      report.output.string());
+      report.plan, report.kernel, report.device, gups, report.seconds, report.filter_seconds,
+      report.backproject_seconds, report.write_wait_seconds, format_bytes(report.peak_memory_bytes),
+      format_bytes(report.memory_limit_bytes), report.output.string());
 }
 
-int run(const Arguments& arguments, Session& session) {
+int run_reconstruct(const ReconstructArguments& arguments, Session& session) {
   const Scan scan = read_scan(arguments.scan_file);
   ReconstructOptions options;
-  options.backend = arguments.backend;
+  arguments.compute.fill(options);
   options.memory_bytes = session.memory_bytes();
   options.force = session.common().force;
   const ReconstructReport report = reconstruct_scan(scan, output_of(arguments, scan), options, session.context());
@@ -59,7 +62,7 @@ int run(const Arguments& arguments, Session& session) {
 
 std::unique_ptr<Command> reconstruct_command() {
   auto command = std::make_unique<Command>();
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ReconstructArguments>();
   command->name = "reconstruct";
   command->summary = "make a volume from a scan";
   command->description =
@@ -71,7 +74,9 @@ std::unique_ptr<Command> reconstruct_command() {
       "The ending of the output chooses its format. Nothing stays under its name if the run fails.";
   command->examples = {
       {"lepus reconstruct scan.toml -o volume.mha", "the whole volume that the scan file describes"},
-      {"lepus reconstruct scan.toml -o volume.h5 --memory 4GiB --threads 8", "within 4 GiB, on 8 threads"}};
+      {"lepus reconstruct scan.toml -o volume.h5 --memory 4GiB --threads 8", "within 4 GiB, on 8 threads"},
+      {"lepus reconstruct scan.toml -o volume.mha --backend cuda --device all --precision fast",
+       "on all GPUs of the machine"}};
   command->writes = true;
   command->options.positional("SCAN", arguments->scan_file, "the scan file (TOML); docs/scan-file.md lists its keys")
       .must()
@@ -79,10 +84,8 @@ std::unique_ptr<Command> reconstruct_command() {
   command->options.value("-o,--output", "FILE", arguments->output, "the volume to write: .mha .mhd .nrrd .tif .h5 .raw")
       .file()
       .otherwise("output.file of the scan file");
-  command->options
-      .value("--backend", "NAME", arguments->backend, "what computes: cpu, or reference (plain double precision, slow)")
-      .one_of(backend_names());
-  command->run = [arguments](Session& session) { return run(*arguments, session); };
+  arguments->compute.describe(command->options);
+  command->run = [arguments](Session& session) { return run_reconstruct(*arguments, session); };
   return command;
 }
 

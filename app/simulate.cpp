@@ -24,7 +24,7 @@ struct Preset {
 constexpr Preset presets[] = {
     {"tiny", 64, 64, 90, 3.2}, {"demo", 256, 256, 360, 0.8}, {"large", 1024, 1024, 1440, 0.2}};
 
-struct Arguments {
+struct SimulateArguments {
   SimulationOptions options;
   std::string output, preset = "demo", beam = "cone", angles, content = "counts", format = "automatic";
   std::string spectrum;
@@ -40,7 +40,7 @@ struct Arguments {
   throw Error(ErrorKind::usage, {.what = what, .where = "option " + option, .why = {}, .hint = hint});
 }
 
-std::vector<double> angles_of(const Arguments& a, std::int64_t views) {
+std::vector<double> angles_of(const SimulateArguments& a, std::int64_t views) {
   std::vector<double> angles;
   if (!a.angles.empty()) {
     for (const double angle : read_number_file(a.angles).values) angles.push_back(radians(angle));
@@ -55,7 +55,7 @@ std::vector<double> angles_of(const Arguments& a, std::int64_t views) {
   return angles;
 }
 
-void fill_geometry(const Arguments& a, CircularScan& scan) {
+void fill_geometry(const SimulateArguments& a, CircularScan& scan) {
   const Preset* preset = presets;
   while (a.preset != preset->name) ++preset;  // the table of options has checked that it is one of them
   scan.beam = a.beam == "cone" ? Beam::cone : a.beam == "fan" ? Beam::fan : Beam::parallel;
@@ -70,7 +70,7 @@ void fill_geometry(const Arguments& a, CircularScan& scan) {
   scan.angles_rad = angles_of(a, a.views.value_or(preset->views));
 }
 
-std::optional<VolumeGrid> grid_of(const Arguments& a, const CircularScan& scan) {
+std::optional<VolumeGrid> grid_of(const SimulateArguments& a, const CircularScan& scan) {
   if (a.size.empty() && !a.voxel) return std::nullopt;
   const VolumeGrid automatic = automatic_grid(build_scan(scan));
   const Vec3 step = a.voxel ? Vec3{*a.voxel, *a.voxel, *a.voxel} : automatic.step_mm;
@@ -92,7 +92,7 @@ std::optional<VolumeGrid> grid_of(const Arguments& a, const CircularScan& scan) 
                       step);
 }
 
-int run(const Arguments& a, Session& session) {
+int run_simulate(const SimulateArguments& a, Session& session) {
   SimulationOptions options = a.options;
   fill_geometry(a, options.scan);
   options.content = a.content == "counts" ? SimulatedContent::counts : SimulatedContent::line_integrals;
@@ -130,7 +130,7 @@ int run(const Arguments& a, Session& session) {
   return exit_ok;
 }
 
-void add_options(OptionTable& table, Arguments& a) {
+void add_options(OptionTable& table, SimulateArguments& a) {
   SimulationOptions& o = a.options;
   CircularScan& s = o.scan;
   s.source_axis_mm = 500;
@@ -221,7 +221,7 @@ void add_options(OptionTable& table, Arguments& a) {
 }  // namespace
 
 std::unique_ptr<Command> simulate_command() {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SimulateArguments>();
   auto command = std::make_unique<Command>();
   command->name = "simulate";
   command->summary = "write the scan of a phantom: frames, flats, darks, scan file, and the truth";
@@ -235,7 +235,7 @@ std::unique_ptr<Command> simulate_command() {
                         "A small one with photon noise and uneven pixels"}};
   command->writes = true;
   add_options(command->options, *arguments);
-  command->run = [arguments](Session& session) { return run(*arguments, session); };
+  command->run = [arguments](Session& session) { return run_simulate(*arguments, session); };
   return command;
 }
 

@@ -14,7 +14,7 @@
 namespace lepus::app {
 namespace {
 
-struct Arguments {
+struct SliceArguments {
   std::string volume, output, axis = "z";
   std::optional<std::int64_t> index, montage, size;
   std::optional<double> position, window, level, minimum, maximum;
@@ -26,7 +26,7 @@ struct Arguments {
   throw Error(ErrorKind::usage, {.what = what, .where = {}, .why = {}, .hint = hint});
 }
 
-void check(const Arguments& a) {
+void check(const SliceArguments& a) {
   if (a.index && a.position) contradiction("--index and --position both choose the slice", "give one of them");
   if (a.three && a.montage) contradiction("--three and --montage exclude each other", "give one of them");
   if ((a.three || a.montage) && (a.index || a.position))
@@ -43,7 +43,7 @@ void check(const Arguments& a) {
     contradiction(format("--size {} is not possible", *a.size), "give a number of pixels from 8 to 16384");
 }
 
-std::vector<SliceRequest> requests(const Arguments& a, const VolumeGrid& grid) {
+std::vector<SliceRequest> requests(const SliceArguments& a, const VolumeGrid& grid) {
   if (a.three) return middle_slices(grid);
   const Axis axis = a.axis == "x" ? Axis::x : a.axis == "y" ? Axis::y : Axis::z;
   const std::int64_t count = voxels_along(grid, axis);
@@ -57,7 +57,7 @@ std::vector<SliceRequest> requests(const Arguments& a, const VolumeGrid& grid) {
   return {{axis, a.index.value_or(count / 2)}};
 }
 
-GreyWindow grey_window(const Arguments& a, const std::vector<Slice>& slices) {
+GreyWindow grey_window(const SliceArguments& a, const std::vector<Slice>& slices) {
   if (a.window) return {*a.level - *a.window / 2, *a.level + *a.window / 2};
   GreyWindow window = a.percentiles.empty() ? percentile_window(slices, 0.5, 99.5)
                                             : percentile_window(slices, a.percentiles[0], a.percentiles[1]);
@@ -70,7 +70,7 @@ GreyWindow grey_window(const Arguments& a, const std::vector<Slice>& slices) {
 }
 
 // One slice alone: a pixel per voxel along the finer side, or as large as --size asks.
-double single_pixel_mm(const Arguments& a, const Slice& slice) {
+double single_pixel_mm(const SliceArguments& a, const Slice& slice) {
   const double finest = std::min(slice.pixel_width_mm, slice.pixel_height_mm);
   if (!a.size) return finest;
   return std::max(static_cast<double>(slice.width) * slice.pixel_width_mm,
@@ -78,7 +78,7 @@ double single_pixel_mm(const Arguments& a, const Slice& slice) {
          static_cast<double>(*a.size);
 }
 
-int run(const Arguments& a, Session& session) {
+int run_slice(const SliceArguments& a, Session& session) {
   check(a);
   const auto volume = open_volume(a.volume);
   const auto slices = extract_slices(*volume, requests(a, volume->grid()), session.memory_bytes(), session.context());
@@ -113,7 +113,7 @@ int run(const Arguments& a, Session& session) {
 }  // namespace
 
 std::unique_ptr<Command> slice_command() {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SliceArguments>();
   auto command = std::make_unique<Command>();
   command->name = "slice";
   command->summary = "slices of a volume as a PNG";
@@ -125,7 +125,7 @@ std::unique_ptr<Command> slice_command() {
                         "The slice at y = 2.5 mm, grey from 0 to 0.5 per mm"}};
   command->writes = true;
   OptionTable& table = command->options;
-  Arguments& a = *arguments;
+  SliceArguments& a = *arguments;
   table.positional("VOLUME", a.volume, "a volume in any format that lepus reads").must().file();
   table.value("-o,--output", "PNG", a.output, "the picture to write").must().file();
   table.group("Slices");
@@ -144,7 +144,7 @@ std::unique_ptr<Command> slice_command() {
   table.group("Picture");
   table.value("--size", "PIXELS", a.size, "the longest side of a slice in the picture")
       .otherwise("a pixel per voxel; 384 with --three, 192 with --montage");
-  command->run = [arguments](Session& session) { return run(*arguments, session); };
+  command->run = [arguments](Session& session) { return run_slice(*arguments, session); };
   return command;
 }
 

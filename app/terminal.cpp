@@ -2,6 +2,7 @@
 #include "app/terminal.h"
 
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -60,7 +61,7 @@ void reserve_standard_descriptors() {
 
 std::string format_seconds(double seconds) {
   if (seconds < 60) return format("{:.1f} s", seconds);
-  const auto whole = static_cast<long long>(seconds + 0.5);
+  const auto whole = std::llround(seconds);
   if (whole < 3600) return format("{} min {:02} s", whole / 60, whole % 60);
   return format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }

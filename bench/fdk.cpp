@@ -98,8 +98,13 @@ int run() {
     for (int repeat = 0; repeat < 5; ++repeat) {
       MemoryVolume writer(grid, volume.data());
       const auto start = std::chrono::steady_clock::now();
-      const Fdk fdk({geometry, grid, {}, Interpolation::linear, false, "cpu", std::int64_t{4} << 30, 0, 2, false},
-                    threads);
+      FdkSetup setup;
+      setup.geometry = geometry;
+      setup.grid = grid;
+      setup.field_of_view_mask = false;
+      setup.backend = "cpu";
+      setup.memory_bytes = std::int64_t{4} << 30;
+      Fdk fdk(setup, threads);
       RowAudit audit(frames, {});
       const SweepTimes t = fdk.run(frames, audit, &normalisation, nullptr, writer, context);
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

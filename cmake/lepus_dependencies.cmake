@@ -14,7 +14,7 @@ check_include_file_cxx(format LEPUS_HAS_STD_FORMAT)
 add_library(lepus_format INTERFACE)
 if(NOT LEPUS_HAS_STD_FORMAT)
   find_package(fmt REQUIRED)
-  target_link_libraries(lepus_format INTERFACE fmt::fmt-header-only)
+  target_link_libraries(lepus_format INTERFACE fmt::fmt)
 endif()
 
 # lepus_format_library(TIFF libtiff-dev ...) sets LEPUS_HAVE_TIFF and the target lepus_tiff (empty where it is missing).

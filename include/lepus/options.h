@@ -15,4 +15,11 @@ struct RampOptions {
 
 enum class Interpolation { nearest, linear, cubic };
 
+// How a GPU holds filtered views and weighs their pixels; the CPU is always exact. docs/cuda.md gives the errors.
+enum class Precision {
+  exact,  // fp32 values, fp32 weights
+  fast,   // fp32 values, the texture unit's 8-bit weights
+  half,   // fp16 values, the texture unit's 8-bit weights
+};
+
 }  // namespace lepus

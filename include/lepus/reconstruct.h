@@ -13,16 +13,20 @@
 namespace lepus {
 
 struct ReconstructOptions {
-  std::string backend = "cpu";
-  int threads = 0;                // 0: one per hardware thread
-  std::int64_t memory_bytes = 0;  // limit for the whole process; 0: 60 % of what is free
-  bool force = false;             // overwrite the output
+  std::string backend = "auto";           // "auto": cuda where a GPU can be used, else cpu; "reference"
+  std::string device = "0";               // which GPUs: "0", "0,1", "all"
+  Precision precision = Precision::half;  // of a GPU
+  std::int64_t device_memory_bytes = 0;   // limit on each GPU; 0: 90 % of what is free
+  int threads = 0;                        // 0: one per hardware thread
+  std::int64_t memory_bytes = 0;          // limit for the whole process; 0: 60 % of what is free
+  bool force = false;                     // overwrite the output
 };
 
 struct ReconstructReport {
   std::filesystem::path output;
   VolumeGrid grid;
   std::string plan;                   // a few lines
+  std::string backend, device;        // what computed
   std::string kernel;                 // which code summed the views
   std::vector<std::string> warnings;  // what the user should look at
   double seconds = 0, filter_seconds = 0, backproject_seconds = 0, write_wait_seconds = 0;
@@ -39,7 +43,9 @@ struct FdkOptions {
   RampOptions filter;
   Interpolation interpolation = Interpolation::linear;
   bool field_of_view_mask = false;  // zero outside the field of view
-  std::string backend = "cpu";
+  std::string backend = "cpu";      // or "auto", "cuda", "reference"
+  std::string device = "0";
+  Precision precision = Precision::exact;
   int threads = 0;
 };
 

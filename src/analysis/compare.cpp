@@ -168,7 +168,7 @@ public:
 
 private:
   std::int64_t slab_slices(std::int64_t halo) const {
-    const std::int64_t per_slice = 2 * 4 * grid_.nx * grid_.ny;
+    const std::int64_t per_slice = std::int64_t{8} * grid_.nx * grid_.ny;  // a float of each volume
     const std::int64_t fits = options_.memory_bytes / per_slice - 2 * halo;
     if (fits < 1)
       throw Error(ErrorKind::memory,

@@ -52,7 +52,8 @@ void draw_bar(Picture& picture, const PanelRow& row, std::int64_t x, std::int64_
     return format("{:.3g}", std::abs(value) < 1e-6 * range ? 0.0 : value);
   };
   draw_text(picture, label(row.window.high), text_x, y, text_scale, ink);
-  draw_text(picture, label(row.window.low), text_x, y + height - glyph_height * text_scale, text_scale, ink);
+  draw_text(picture, label(row.window.low), text_x, y + height - std::int64_t{glyph_height} * text_scale, text_scale,
+            ink);
 }
 
 }  // namespace
@@ -118,6 +119,7 @@ Picture comparison_panel(const std::string& reference_label, const std::vector<S
 Picture draw_montage(const std::vector<Slice>& slices, const GreyWindow& window, std::int64_t cell_pixels) {
   if (slices.empty()) return Picture(1, 1, paper);
   std::vector<const Slice*> all;
+  all.reserve(slices.size());
   for (const Slice& slice : slices) all.push_back(&slice);
   const double pixel_mm = pixel_size(all, cell_pixels);
   std::int64_t cell_width = 0, cell_height = 0;

@@ -123,7 +123,7 @@ void draw_text(Picture& picture, const std::string& text, std::int64_t x, std::i
     for (int row = 0; row < glyph_height * scale; ++row)
       for (int column = 0; column < glyph_width * scale; ++column)
         if (glyph_pixel(character, column / scale, row / scale)) picture.set(x + column, y + row, colour);
-    x += (glyph_width + 1) * scale;
+    x += std::int64_t{glyph_width + 1} * scale;
   }
 }
 

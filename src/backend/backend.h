@@ -58,8 +58,8 @@ public:
                                                             Interpolation interpolation) const = 0;
 };
 
-// "cpu" (SIMD, single precision), "reference" (plain, double precision sums). Throws Error(usage) with the nearest
-// name.
+// "cpu" (SIMD, single precision), "cuda" (the first GPU, exact), "reference" (plain, double precision sums). Throws
+// Error(usage) with the nearest name, Error(unsupported) where there is no GPU that can be used.
 std::unique_ptr<Backend> make_backend(const std::string& name);
 std::vector<std::string> backend_names();
 

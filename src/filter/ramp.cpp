@@ -173,6 +173,49 @@ std::vector<double> ramp_filter_reference(const std::vector<double>& row, const 
   return filtered;
 }
 
+std::int64_t shortest_ramp_transform(std::int64_t columns, const RampOptions& options) {
+  check(options);
+  if (columns < 1)
+    throw Error(ErrorKind::usage,
+                {.what = format("a row of {} columns", columns), .where = "filter", .why = {}, .hint = {}});
+  // Lags -(reach - 1) .. reach - 1 occur between what goes in and what is kept; each needs its own place in the
+  // period.
+  const std::int64_t extension = extension_of(columns, options);
+  return std::max(2 * (columns + extension), columns + 2 * extension);
+}
+
+RampTransfer ramp_transfer(std::int64_t columns, const RampOptions& options, std::int64_t length) {
+  const std::int64_t shortest = shortest_ramp_transform(columns, options);
+  if (length < shortest || length % 2 != 0)
+    throw Error(ErrorKind::internal, {.what = format("a transform of {} samples", length),
+                                      .where = "filter",
+                                      .why = format("{} or more are needed, an even number", shortest),
+                                      .hint = {}});
+  RampTransfer transfer;
+  transfer.length = length;
+  const std::int64_t extension = extension_of(columns, options), reach = columns + extension;
+  for (std::int64_t k = 1; k <= extension; ++k) transfer.edge.push_back(static_cast<float>(taper(k, extension)));
+  Buffer<double> kernel(length);
+  std::fill(kernel.begin(), kernel.end(), 0.0);
+  for (std::int64_t lag = 0; lag < reach; ++lag)
+    kernel[lag] = kernel[(length - lag) % length] = ramp_kernel(options, lag);
+  Buffer<std::complex<double>> spectrum(length / 2 + 1);
+  {
+    const std::lock_guard lock(planner_mutex());
+    const fftw_plan once = fftw_plan_dft_r2c_1d(static_cast<int>(length), kernel.data(),
+                                                reinterpret_cast<fftw_complex*>(spectrum.data()), FFTW_ESTIMATE);
+    if (!once)
+      throw Error(
+          ErrorKind::internal,
+          {.what = format("FFTW made no plan for {} samples", length), .where = "filter", .why = {}, .hint = {}});
+    fftw_execute(once);
+    fftw_destroy_plan(once);
+  }
+  for (const std::complex<double>& s : spectrum)
+    transfer.response.push_back(static_cast<float>(s.real() / static_cast<double>(length)));
+  return transfer;
+}
+
 struct RampFilter::Plan {
   std::int64_t columns = 0, extension = 0, length = 0;
   std::int64_t spectrum_at = 0;  // where the spectrum starts in the scratch, in floats
@@ -188,44 +231,25 @@ struct RampFilter::Plan {
 };
 
 RampFilter::RampFilter(std::int64_t columns, const RampOptions& options) : plan_(std::make_unique<Plan>()) {
-  check(options);
-  if (columns < 1)
-    throw Error(ErrorKind::usage,
-                {.what = format("a row of {} columns", columns), .where = "filter", .why = {}, .hint = {}});
   Plan& plan = *plan_;
+  RampTransfer transfer = ramp_transfer(columns, options, fast_length(shortest_ramp_transform(columns, options)));
   plan.columns = columns;
-  plan.extension = extension_of(columns, options);
-  for (std::int64_t k = 1; k <= plan.extension; ++k) plan.edge.push_back(static_cast<float>(taper(k, plan.extension)));
-  // Lags -(reach - 1) .. reach - 1 occur between what goes in and what is kept; each needs its own place in the
-  // period.
-  const std::int64_t reach = columns + plan.extension;
-  plan.length = fast_length(std::max(2 * reach, columns + 2 * plan.extension));
+  plan.edge = std::move(transfer.edge);
+  plan.extension = static_cast<std::int64_t>(plan.edge.size());
+  plan.length = transfer.length;
   plan.spectrum_at = (plan.length + 15) / 16 * 16;
   plan.response = Buffer<float>(plan.length / 2 + 1);
-
-  Buffer<double> kernel(plan.length);
-  std::fill(kernel.begin(), kernel.end(), 0.0);
-  for (std::int64_t lag = 0; lag < reach; ++lag)
-    kernel[lag] = kernel[(plan.length - lag) % plan.length] = ramp_kernel(options, lag);
-  Buffer<std::complex<double>> spectrum(plan.length / 2 + 1);
+  std::copy(transfer.response.begin(), transfer.response.end(), plan.response.begin());
   Buffer<float> scratch(scratch_floats());
-  {
-    // FFTW_ESTIMATE chooses by rules, FFTW_MEASURE by the clock: only the former gives the same bits in every run.
-    const std::lock_guard lock(planner_mutex());
-    const int n = static_cast<int>(plan.length);
-    auto* out = reinterpret_cast<fftwf_complex*>(scratch.data() + plan.spectrum_at);
-    plan.forward = fftwf_plan_dft_r2c_1d(n, scratch.data(), out, FFTW_ESTIMATE);
-    plan.backward = fftwf_plan_dft_c2r_1d(n, out, scratch.data(), FFTW_ESTIMATE);
-    const fftw_plan once =
-        fftw_plan_dft_r2c_1d(n, kernel.data(), reinterpret_cast<fftw_complex*>(spectrum.data()), FFTW_ESTIMATE);
-    if (!plan.forward || !plan.backward || !once)
-      throw Error(ErrorKind::internal,
-                  {.what = format("FFTW made no plan for {} samples", n), .where = "filter", .why = {}, .hint = {}});
-    fftw_execute(once);
-    fftw_destroy_plan(once);
-  }
-  for (std::int64_t k = 0; k <= plan.length / 2; ++k)
-    plan.response[k] = static_cast<float>(spectrum[k].real() / static_cast<double>(plan.length));
+  // FFTW_ESTIMATE chooses by rules, FFTW_MEASURE by the clock: only the former gives the same bits in every run.
+  const std::lock_guard lock(planner_mutex());
+  const int n = static_cast<int>(plan.length);
+  auto* out = reinterpret_cast<fftwf_complex*>(scratch.data() + plan.spectrum_at);
+  plan.forward = fftwf_plan_dft_r2c_1d(n, scratch.data(), out, FFTW_ESTIMATE);
+  plan.backward = fftwf_plan_dft_c2r_1d(n, out, scratch.data(), FFTW_ESTIMATE);
+  if (!plan.forward || !plan.backward)
+    throw Error(ErrorKind::internal,
+                {.what = format("FFTW made no plan for {} samples", n), .where = "filter", .why = {}, .hint = {}});
 }
 
 RampFilter::~RampFilter() = default;

@@ -22,6 +22,16 @@ double ramp_kernel(const RampOptions& options, std::int64_t lag);
 // The plain double-precision version: direct convolution of one row.
 std::vector<double> ramp_filter_reference(const std::vector<double>& row, const RampOptions& options);
 
+// What a fast convolution by the Fourier transform needs, for rows of `columns` samples.
+struct RampTransfer {
+  std::int64_t length = 0;      // of the transform; places length - k hold what lies k before the row
+  std::vector<float> response;  // length / 2 + 1 values, real; the transform's 1/length is in them
+  std::vector<float> edge;      // how the edge values go on beyond the row on both sides; mostly empty
+};
+std::int64_t shortest_ramp_transform(std::int64_t columns, const RampOptions& options);
+// `length` must be even and no less than the shortest.
+RampTransfer ramp_transfer(std::int64_t columns, const RampOptions& options, std::int64_t length);
+
 class RampFilter {
 public:
   RampFilter(std::int64_t columns, const RampOptions& options);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "filter/view_arcs.h"
+#include "project/ray_weight.h"
 
 namespace lepus {
 
@@ -28,10 +29,6 @@ struct DetectorReach {
 
 DetectorReach detector_reach(double positive_mm, double negative_mm);
 
-// The widest fade at the end of an arc: Parker's weights reach all over the arc that is seen twice, which costs noise
-// where that is long.
-inline constexpr double widest_fade_rad = 1.0471975511965976;  // 60 degrees
-
 class Redundancy {
 public:
   Redundancy() = default;
@@ -40,16 +37,11 @@ public:
 
   double at(std::int64_t view, double gamma_rad, double rho_mm) const;
 
-  // The same in single precision for n rays of one view: gamma[i] is needed where needs_gamma, rho[i] where needs_rho.
-  // `lowest` and `highest` are the view's fan angles.
-  struct Row {
-    bool varies = false, needs_gamma = false, needs_rho = false;
-    float constant = 1;
-    float margin = 0;
-    std::vector<Arc> partners;  // where -pi - beta + the opposite view's angle = 2 gamma may lie
-  };
-  Row row(std::int64_t view, double lowest_gamma, double highest_gamma) const;
-  void fill(const Row& row, std::int64_t n, const float* gamma, const float* rho, float* weight) const;
+  // The same in single precision, ray by ray, is ray_redundancy of project/ray_weight.h. This fills in what it needs of
+  // a view whose fan angles are given; arcs are appended to `partners`.
+  void describe(std::int64_t view, double lowest_gamma, double highest_gamma, ViewWeight& weight,
+                std::vector<PartnerArc>& partners) const;
+  void describe(WeightShape& shape) const;
 
   const ViewArcs& arcs() const { return arcs_; }
   const DetectorReach& reach() const { return reach_; }

@@ -31,70 +31,56 @@ struct View : ViewRays {
   using ViewRays::ViewRays;
 };
 
-// The line integral's weight along the row: d(rho) d(theta) over (change of rho per column)^2, times the elevation's
-// cosine. It does not depend on u but through the ray's direction.
-double row_factor(const ViewRays& view, double v) {
-  if (view.beam == Beam::parallel) return view.elevation / std::abs(view.across[1]);
-  const double along = view.along[0] + v * view.along[2], across = view.across[0] + v * view.across[2];
-  return view.radius_mm / std::abs(view.along[1] * across - view.across[1] * along);
-}
+// Columns start .. start + n, counted from the detector's middle. A loop per case, so that each becomes vector code.
+constexpr std::int64_t block = 256;
+float column(float start, std::int64_t k) { return start + static_cast<float>(static_cast<int>(k)); }
 
-// One row in single precision, columns counted from the detector's middle.
-struct LinearRow {
-  float radius, along, along_step, across, across_step, height, height_step;
-  bool narrow;  // every ray within 45 degrees of the axis
-};
-
-LinearRow linear_row(const ViewRays& w, double middle, double v) {
-  const auto f = [](double x) { return static_cast<float>(x); };
-  LinearRow line{f(w.radius_mm), f(linear(w.along, middle, v)),  f(w.along[1]),  f(linear(w.across, middle, v)),
-                 f(w.across[1]), f(linear(w.height, middle, v)), f(w.height[1]), true};
-  for (const double u : {0.0, 2 * middle}) line.narrow &= std::abs(w.ray(u, v).gamma_rad) < 0.78;
-  return line;
-}
-
-void fan_angles(const LinearRow& r, Beam beam, float start, std::int64_t n, float* gamma) {
+void fan_angles(const RayLine& r, Beam beam, bool narrow, float start, std::int64_t n, float* gamma) {
   if (beam == Beam::parallel) {
     std::fill(gamma, gamma + n, 0.0F);
-  } else if (r.narrow) {
-    for (std::int64_t k = 0; k < n; ++k) {
-      const float u = start + static_cast<float>(static_cast<int>(k));
-      gamma[k] = small_atan((r.across + u * r.across_step) / (r.along + u * r.along_step));
-    }
+  } else if (narrow) {
+    for (std::int64_t k = 0; k < n; ++k) gamma[k] = narrow_fan_angle(r, column(start, k));
   } else {
-    for (std::int64_t k = 0; k < n; ++k) {
-      const float u = start + static_cast<float>(static_cast<int>(k));
-      gamma[k] = std::atan2(r.across + u * r.across_step, r.along + u * r.along_step);
-    }
+    for (std::int64_t k = 0; k < n; ++k) gamma[k] = wide_fan_angle(r, column(start, k));
   }
 }
 
-void axis_distances(const LinearRow& r, Beam beam, float start, std::int64_t n, float* rho) {
-  for (std::int64_t k = 0; k < n; ++k) {
-    const float u = start + static_cast<float>(static_cast<int>(k));
-    rho[k] = r.across + u * r.across_step;
-  }
+void axis_distances(const RayLine& r, Beam beam, float start, std::int64_t n, float* rho) {
+  for (std::int64_t k = 0; k < n; ++k) rho[k] = across_at(r, column(start, k));
   if (beam == Beam::parallel) return;
-  for (std::int64_t k = 0; k < n; ++k) {
-    const float u = start + static_cast<float>(static_cast<int>(k));
-    const float along = r.along + u * r.along_step;
-    rho[k] *= r.radius / std::sqrt(along * along + rho[k] * rho[k]);
-  }
+  for (std::int64_t k = 0; k < n; ++k) rho[k] = axis_distance(r, column(start, k), rho[k]);
 }
 
-// By the weights and the cosines. The sum of squares is taken of linear terms: expanded in u it would cancel.
-void multiply(const LinearRow& r, Beam beam, float factor, float start, std::int64_t n, const float* weight,
-              float* pixels) {
-  if (beam == Beam::parallel) {
-    for (std::int64_t k = 0; k < n; ++k) pixels[k] *= factor * weight[k];
+// ray_redundancy for a block of columns.
+void redundancies(const RayWeights& rays, const ViewWeight& view, double v, float start, std::int64_t n,
+                  float* weight) {
+  std::array<float, block> gamma, rho;
+  const RayLine line = ray_line(view, rays.shape.middle_column, v);
+  if (view.needs_gamma) fan_angles(line, rays.shape.beam, view.narrow, start, n, gamma.data());
+  if (view.needs_rho) axis_distances(line, rays.shape.beam, start, n, rho.data());
+  if (!view.needs_gamma) {
+    for (std::int64_t k = 0; k < n; ++k) weight[k] = feathered_redundancy(rays.shape, rho[k]);
     return;
   }
-  for (std::int64_t k = 0; k < n; ++k) {
-    const float u = start + static_cast<float>(static_cast<int>(k));
-    const float along = r.along + u * r.along_step, across = r.across + u * r.across_step,
-                height = r.height + u * r.height_step;
-    pixels[k] *= factor * weight[k] * along / std::sqrt(along * along + across * across + height * height);
+  std::fill(weight, weight + n, 0.0F);  // of the partner: its margin first
+  for (std::int32_t i = 0; i < view.partners; ++i) {
+    const PartnerArc arc = rays.partners[static_cast<std::size_t>(view.first_partner) + static_cast<std::size_t>(i)];
+    for (std::int64_t k = 0; k < n; ++k) weight[k] = partner_margin(arc, gamma[k], weight[k]);
   }
+  const float margin = view.margin;
+  if (view.needs_rho)
+    for (std::int64_t k = 0; k < n; ++k) weight[k] = feathered_arc_redundancy(rays.shape, margin, weight[k], rho[k]);
+  else
+    for (std::int64_t k = 0; k < n; ++k) weight[k] = arc_redundancy(margin, weight[k]);
+}
+
+// By the weights and the cosines.
+void multiply(const RayLine& r, Beam beam, float factor, float start, std::int64_t n, const float* weight,
+              float* pixels) {
+  if (beam == Beam::parallel)
+    for (std::int64_t k = 0; k < n; ++k) pixels[k] *= factor * weight[k];
+  else
+    for (std::int64_t k = 0; k < n; ++k) pixels[k] *= cosine_weight(r, column(start, k), factor * weight[k]);
 }
 
 // Lines through the disc of fan angle gamma that no view sees, as an arc of directions: both their views lie in gaps.
@@ -121,6 +107,7 @@ struct FdkWeights::State {
   Beam beam = Beam::cone;
   std::int64_t columns = 0, rows = 0;
   std::vector<View> views;
+  RayWeights rays;
   Redundancy redundancy;
   Coverage coverage = Coverage::full;
   double arc = 0;
@@ -131,6 +118,7 @@ struct FdkWeights::State {
   void describe_gaps(const ViewArcs& arcs);
   void judge_limited(const ViewArcs& arcs, const DetectorReach& reach);
   void pad_short_side(const DetectorReach& reach);
+  void describe_rays();
 };
 
 DetectorReach FdkWeights::State::look_at_views(const ScanGeometry& geometry, std::vector<double>& angles) {
@@ -229,6 +217,29 @@ void FdkWeights::State::judge_limited(const ViewArcs& arcs, const DetectorReach&
                             degrees(arcs.covered), degrees(lacking), consequence, 180 + degrees(2 * widest)));
 }
 
+void FdkWeights::State::describe_rays() {
+  rays.shape.beam = beam;
+  rays.shape.middle_column = 0.5 * static_cast<double>(columns - 1);
+  rays.shape.middle_row = 0.5 * static_cast<double>(rows - 1);
+  redundancy.describe(rays.shape);
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const View& view = views[i];
+    ViewWeight w;
+    std::copy(view.along.begin(), view.along.end(), w.along);
+    std::copy(view.across.begin(), view.across.end(), w.across);
+    std::copy(view.height.begin(), view.height.end(), w.height);
+    w.radius_mm = view.radius_mm;
+    w.elevation = view.elevation;
+    w.share_rad = view.share;
+    redundancy.describe(static_cast<std::int64_t>(i), view.lowest_gamma, view.highest_gamma, w, rays.partners);
+    w.upright = (std::abs(w.along[2]) + std::abs(w.across[2])) * static_cast<double>(rows) <
+                1e-9 * std::abs(linear(view.along, rays.shape.middle_column, 0));
+    for (const double u : {0.0, static_cast<double>(columns - 1)})
+      for (const double v : {0.0, static_cast<double>(rows - 1)}) w.narrow &= std::abs(view.ray(u, v).gamma_rad) < 0.78;
+    rays.views.push_back(w);
+  }
+}
+
 FdkWeights::FdkWeights(const ScanGeometry& geometry, const WeightOptions& options) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.beam = geometry.beam;
@@ -283,6 +294,7 @@ FdkWeights::FdkWeights(const ScanGeometry& geometry, const WeightOptions& option
                reach.longer_mm, reach.shorter_mm));
   for (std::size_t i = 0; i < s.views.size(); ++i) s.views[i].share = arcs.share[i];
   s.redundancy = Redundancy(std::move(angles), std::move(arcs), reach, constant);
+  s.describe_rays();
 }
 
 FdkWeights::~FdkWeights() = default;
@@ -309,36 +321,27 @@ double FdkWeights::at(std::int64_t view, double u, double v) const {
     const double along = linear(w.along, u, v);
     cosine = along / std::hypot(along, linear(w.across, u, v), linear(w.height, u, v));
   }
-  return w.share * redundancy(view, u, v) * row_factor(w, v) * cosine;
+  const ViewWeight& parameters = state_->rays.views[static_cast<std::size_t>(view)];
+  return w.share * redundancy(view, u, v) * row_factor(parameters, state_->beam, v) * cosine;
 }
+
+const RayWeights& FdkWeights::rays() const { return state_->rays; }
 
 void FdkWeights::apply(std::int64_t view, std::int64_t row0, std::int64_t row1, float* rows) const {
   const State& s = *state_;
-  const View& w = s.views[static_cast<std::size_t>(view)];
-  const Redundancy::Row redundancy = s.redundancy.row(view, w.lowest_gamma, w.highest_gamma);
-  const double middle = 0.5 * static_cast<double>(s.columns - 1);  // counting from here keeps the rounding small
-  // With an upright detector a column sees the same fan angle in every row. Then it is taken in the middle row,
-  // whichever rows were asked for.
-  const bool upright = (std::abs(w.along[2]) + std::abs(w.across[2])) * static_cast<double>(s.rows) <
-                       1e-9 * std::abs(linear(w.along, middle, 0));
-  constexpr std::int64_t block = 256;
-  std::array<float, block> gamma, rho, weight;
+  const WeightShape& shape = s.rays.shape;
+  const ViewWeight& w = s.rays.views[static_cast<std::size_t>(view)];
+  std::array<float, block> weight;
   for (std::int64_t begin = 0; begin < s.columns; begin += block) {
     const std::int64_t n = std::min(block, s.columns - begin);
-    const auto start = static_cast<float>(static_cast<double>(begin) - middle);
-    const auto share_lines = [&](double v) {
-      const LinearRow line = linear_row(w, middle, v);
-      if (redundancy.needs_gamma) fan_angles(line, s.beam, start, n, gamma.data());
-      if (redundancy.needs_rho) axis_distances(line, s.beam, start, n, rho.data());
-      s.redundancy.fill(redundancy, n, gamma.data(), rho.data(), weight.data());
-    };
-    if (!redundancy.varies) std::fill(weight.begin(), weight.begin() + n, redundancy.constant);
-    if (redundancy.varies && upright) share_lines(0.5 * static_cast<double>(s.rows - 1));
+    const auto start = static_cast<float>(static_cast<double>(begin) - shape.middle_column);
+    if (!w.varies) std::fill(weight.begin(), weight.begin() + n, w.redundancy);
+    if (w.varies && w.upright) redundancies(s.rays, w, shape.middle_row, start, n, weight.data());
     for (std::int64_t row = row0; row < row1; ++row) {
       const auto v = static_cast<double>(row);
-      if (redundancy.varies && !upright) share_lines(v);
-      const auto factor = static_cast<float>(w.share * row_factor(w, v));
-      multiply(linear_row(w, middle, v), s.beam, factor, start, n, weight.data(),
+      if (w.varies && !w.upright) redundancies(s.rays, w, v, start, n, weight.data());
+      const auto factor = static_cast<float>(w.share_rad * row_factor(w, shape.beam, v));
+      multiply(ray_line(w, shape.middle_column, v), shape.beam, factor, start, n, weight.data(),
                rows + (row - row0) * s.columns + begin);
     }
   }

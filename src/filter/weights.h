@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "project/ray_weight.h"
 #include <lepus/geometry.h>
 
 namespace lepus {
@@ -23,6 +24,13 @@ struct WeightOptions {
 // Columns of zeros beside the detector.
 struct ColumnPadding {
   std::int64_t left = 0, right = 0;
+};
+
+// The parameters of project/ray_weight.h for every view.
+struct RayWeights {
+  WeightShape shape;
+  std::vector<ViewWeight> views;
+  std::vector<PartnerArc> partners;  // of all views
 };
 
 class FdkWeights {
@@ -46,6 +54,9 @@ public:
   ColumnPadding padding() const;
   // Multiplies rows [row0, row1) of a view, u fastest, by their weights. Thread-safe. The same bits whatever the cut.
   void apply(std::int64_t view, std::int64_t row0, std::int64_t row1, float* rows) const;
+
+  // What apply computes with, for devices that do the same.
+  const RayWeights& rays() const;
 
 private:
   struct State;

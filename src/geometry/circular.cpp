@@ -14,23 +14,25 @@
 namespace lepus {
 namespace {
 
-[[noreturn]] void refuse(std::string what, std::string where, std::string why, std::string hint) {
+[[noreturn]] void refuse_scan(std::string what, std::string where, std::string why, std::string hint) {
   throw Error(ErrorKind::geometry,
               {.what = std::move(what), .where = std::move(where), .why = std::move(why), .hint = std::move(hint)});
 }
 
 void require_positive(double value, const char* name, const char* hint) {
-  if (!(value > 0) || !std::isfinite(value)) refuse("a length must be positive", name, format("it is {}", value), hint);
+  if (!(value > 0) || !std::isfinite(value))
+    refuse_scan("a length must be positive", name, format("it is {}", value), hint);
 }
 
 void require_finite(double value, const char* name) {
-  if (!std::isfinite(value)) refuse("a number is not finite", name, format("it is {}", value), "correct the value");
+  if (!std::isfinite(value))
+    refuse_scan("a number is not finite", name, format("it is {}", value), "correct the value");
 }
 
 void check(const CircularScan& scan) {
   if (scan.columns < 1 || scan.rows < 1)
-    refuse("the detector has no pixels", "columns, rows", format("they are {} x {}", scan.columns, scan.rows),
-           "give the size of the frames");
+    refuse_scan("the detector has no pixels", "columns, rows", format("they are {} x {}", scan.columns, scan.rows),
+                "give the size of the frames");
   require_positive(scan.pixel_width_mm, "pixel_width_mm", "give the distance of neighbouring columns");
   require_positive(scan.pixel_height_mm, "pixel_height_mm", "give the distance of neighbouring rows");
   if (scan.beam != Beam::parallel) {
@@ -45,13 +47,14 @@ void check(const CircularScan& scan) {
   require_finite(scan.pitch_rad, "pitch_rad");
   require_finite(scan.yaw_rad, "yaw_rad");
   if (scan.angles_rad.empty())
-    refuse("the scan has no views", "angles_rad", "the list of angles is empty", "give one angle per frame");
+    refuse_scan("the scan has no views", "angles_rad", "the list of angles is empty", "give one angle per frame");
   if (!scan.perturbations.empty() && scan.perturbations.size() != scan.angles_rad.size())
-    refuse("perturbations do not match the views", "perturbations",
-           format("there are {} for {} angles", scan.perturbations.size(), scan.angles_rad.size()),
-           "give one per view, or none");
+    refuse_scan("perturbations do not match the views", "perturbations",
+                format("there are {} for {} angles", scan.perturbations.size(), scan.angles_rad.size()),
+                "give one per view, or none");
   if (scan.arc && scan.beam == Beam::parallel)
-    refuse("an arc detector needs a source to be bent around", "arc", "the beam is parallel", "describe it as flat");
+    refuse_scan("an arc detector needs a source to be bent around", "arc", "the beam is parallel",
+                "describe it as flat");
 }
 
 // cos and sin that are exact at quarter turns, so that views a quarter turn apart get the same numbers.
@@ -124,8 +127,8 @@ void set_row(Matrix34& p, int row, Vec3 gradient, double constant) {
 Matrix34 parallel_matrix(const Setup& s, const PixelGrid& g, const std::string& where) {
   const double towards = dot(s.normal, s.beam_direction);
   if (!(towards > 1e-6))
-    refuse("the beam does not meet the detector's front", where, "it is tilted by a quarter turn or more",
-           "check the tilts");
+    refuse_scan("the beam does not meet the detector's front", where, "it is tilted by a quarter turn or more",
+                "check the tilts");
   const Vec3 u = g.column_sign / g.width_mm * (s.column - dot(s.column, s.beam_direction) / towards * s.normal);
   const Vec3 v = g.row_sign / g.height_mm * (s.row - dot(s.row, s.beam_direction) / towards * s.normal);
   Matrix34 p;
@@ -139,13 +142,13 @@ Matrix34 cone_matrix(const Setup& s, const PixelGrid& g, const std::string& wher
   const Vec3 to_middle = s.middle - s.source;
   const double to_plane = dot(s.normal, to_middle), to_centre = -dot(s.normal, s.source);
   if (!(to_plane > 1e-6 * norm(to_middle)))
-    refuse("the detector is not in front of the source", where,
-           format("its plane is {:.6g} mm away along its normal", to_plane),
-           "check source_detector_mm, the tilts and the view's perturbation");
+    refuse_scan("the detector is not in front of the source", where,
+                format("its plane is {:.6g} mm away along its normal", to_plane),
+                "check source_detector_mm, the tilts and the view's perturbation");
   if (!(to_centre > 1e-6 * norm(s.source)))
-    refuse("the rotation centre is not in front of the source", where,
-           format("it is {:.6g} mm away along the detector's normal", to_centre),
-           "check source_axis_mm, the tilts and the view's perturbation");
+    refuse_scan("the rotation centre is not in front of the source", where,
+                format("it is {:.6g} mm away along the detector's normal", to_centre),
+                "check source_axis_mm, the tilts and the view's perturbation");
   // Everything is divided by lambda at the origin, to_centre / to_plane, so that w = 1 there.
   const double scale = to_plane / to_centre;
   const Vec3 w = s.normal / to_centre;
@@ -176,15 +179,17 @@ bool tilted(double in_plane_rad, double pitch_rad, double yaw_rad) {
 void check_perturbation(const CircularScan& scan, const ViewPerturbation& m, const std::string& where) {
   for (const double x : {m.source_mm.x, m.source_mm.y, m.source_mm.z, m.detector_mm.x, m.detector_mm.y, m.detector_mm.z,
                          m.in_plane_rad, m.pitch_rad, m.yaw_rad, m.angle_rad})
-    if (!std::isfinite(x)) refuse("a perturbation is not finite", where, format("it is {}", x), "correct the value");
+    if (!std::isfinite(x))
+      refuse_scan("a perturbation is not finite", where, format("it is {}", x), "correct the value");
   const double in_plane = scan.in_plane_rad + m.in_plane_rad, pitch = scan.pitch_rad + m.pitch_rad;
   if (scan.arc && (tilted(in_plane, pitch, scan.yaw_rad + m.yaw_rad) || !(m.source_mm == m.detector_mm)))
-    refuse("an arc detector cannot be tilted or moved against the source", where,
-           "its columns are equally spaced in angle only while it is centred on the source",
-           "leave the tilts out, or describe the detector as flat");
+    refuse_scan("an arc detector cannot be tilted or moved against the source", where,
+                "its columns are equally spaced in angle only while it is centred on the source",
+                "leave the tilts out, or describe the detector as flat");
   if (scan.beam == Beam::fan && (in_plane != 0 || pitch != 0))
-    refuse("a fan beam's detector cannot be turned in its plane or pitched", where,
-           "its rows are horizontal planes, each with its own fan", "use yaw only, or describe the beam as a cone");
+    refuse_scan("a fan beam's detector cannot be turned in its plane or pitched", where,
+                "its rows are horizontal planes, each with its own fan",
+                "use yaw only, or describe the beam as a cone");
 }
 
 }  // namespace
@@ -228,7 +233,8 @@ ScanGeometry build_scan(const CircularScan& scan) {
   for (std::size_t i = 0; i < scan.angles_rad.size(); ++i) {
     const std::string where = format("view {}", i);
     if (!std::isfinite(scan.angles_rad[i]))
-      refuse("an angle is not finite", where, format("it is {}", scan.angles_rad[i]), "correct the list of angles");
+      refuse_scan("an angle is not finite", where, format("it is {}", scan.angles_rad[i]),
+                  "correct the list of angles");
     const ViewPerturbation moved = scan.perturbations.empty() ? ViewPerturbation{} : scan.perturbations[i];
     check_perturbation(scan, moved, where);
     const Setup setup = place(flat, scan.angles_rad[i], moved);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The builder against points projected by hand: the ray from the source, met with the detector's plane, in coordinates
 // that the test writes down itself.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices given directly: 12 numbers per view, row by row, in any scaling, from millimetres or from voxel indices.
+#include <algorithm>
+
 #include "core/format.h"
 #include "geometry/camera.h"
 #include "geometry/exchange_text.h"

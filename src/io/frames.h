@@ -29,6 +29,8 @@ public:
   virtual std::string name(std::int64_t frame) const = 0;  // "frames/0017.tif" or "scan.h5:/exchange/data[17]"
   // Fills (row1-row0)*columns pixels of pixel_type().
   virtual void read_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, void* out) const = 0;
+  // Where frames lie in memory already: row `row0` of a frame, the rows after it following; null where they do not.
+  virtual const void* in_memory(std::int64_t /*frame*/, std::int64_t /*row0*/) const { return nullptr; }
   // The same as float grey levels.
   void read(std::int64_t frame, std::int64_t row0, std::int64_t row1, float* out) const;
 };

@@ -107,7 +107,7 @@ void throw_hdf5(const std::string& what, const std::string& where, const std::st
 }
 
 Hdf5Id open_hdf5(const fs::path& path) {
-  InputFile{path};  // a missing or unreadable file gets the same message as in every other format
+  const InputFile readable(path);  // a missing or unreadable file gets the same message as in every other format
   const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
 #if H5_VERSION_GE(1, 10, 7)

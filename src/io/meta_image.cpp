@@ -21,7 +21,7 @@ namespace {
 // MetaIO gives a file up when the line of a field it does not know is too long: VTK 9.1 takes 5000 characters and fails
 // at 40000; other versions were not tried. So long texts are cut into numbered lines, well below that.
 constexpr std::size_t line_limit = 400;
-const std::string provenance_key = "lepus_provenance_";
+const std::string meta_provenance_key = "lepus_provenance_";
 const std::string room_key = "lepus_room";
 
 std::string provenance_lines(const std::string& provenance) {
@@ -29,7 +29,7 @@ std::string provenance_lines(const std::string& provenance) {
   int number = 0;
   std::size_t at = 0;
   while (at < provenance.size()) {
-    const std::string head = format("{}{:05} = |", provenance_key, number++);
+    const std::string head = format("{}{:05} = |", meta_provenance_key, number++);
     const std::size_t count = std::min(line_limit - head.size() - 2, provenance.size() - at);
     // Bars keep blanks at the ends of a piece, which readers trim.
     lines += head + provenance.substr(at, count) + "|\n";
@@ -107,7 +107,7 @@ private:
   std::unique_ptr<PartialFile> header_, data_;
 };
 
-struct Header {
+struct MetaHeader {
   std::map<std::string, std::string> fields;  // keys in lower case: MetaIO takes any
   std::string provenance;
   std::int64_t bytes = 0;
@@ -128,9 +128,9 @@ struct Header {
   }
 };
 
-Header parse_header(const InputFile& file) {
+MetaHeader parse_meta_header(const InputFile& file) {
   constexpr std::int64_t limit = std::int64_t{64} << 20;
-  Header header;
+  MetaHeader header;
   std::string text;
   std::size_t at = 0;
   while (true) {
@@ -151,7 +151,7 @@ Header parse_header(const InputFile& file) {
       throw_bad_header(file.path(), format("line '{}' is not 'key = value'", line.substr(0, 60)));
     const std::string key = lower_case(std::string(trimmed(line.substr(0, sign))));
     const std::string_view value = trimmed(line.substr(sign + 1));
-    if (key.starts_with(provenance_key)) {
+    if (key.starts_with(meta_provenance_key)) {
       if (value.size() >= 2) header.provenance += value.substr(1, value.size() - 2);
       continue;
     }
@@ -162,7 +162,7 @@ Header parse_header(const InputFile& file) {
   return header;
 }
 
-PixelType element_type(const Header& header, const fs::path& path) {
+PixelType element_type(const MetaHeader& header, const fs::path& path) {
   static const std::map<std::string, PixelType> types{{"MET_CHAR", PixelType::i8},   {"MET_UCHAR", PixelType::u8},
                                                       {"MET_SHORT", PixelType::i16}, {"MET_USHORT", PixelType::u16},
                                                       {"MET_INT", PixelType::i32},   {"MET_UINT", PixelType::u32},
@@ -175,7 +175,7 @@ PixelType element_type(const Header& header, const fs::path& path) {
   return found->second;
 }
 
-VolumeGrid grid_of(const Header& header, const fs::path& path) {
+VolumeGrid grid_of(const MetaHeader& header, const fs::path& path) {
   const std::vector<std::int64_t> size = parse_integers(header.get("dimsize"), "DimSize", path);
   if (size.size() < 2 || size.size() > 4 || (size.size() == 4 && size[3] != 1))
     throw_unsupported_header(path, format("DimSize has {} numbers", size.size()), "lepus reads 2-D and 3-D images");
@@ -214,7 +214,7 @@ std::unique_ptr<StackWriter> create_meta_image(const StackTarget& target, std::i
 
 std::unique_ptr<VolumeReader> open_meta_image(const fs::path& path) {
   const InputFile file(path);
-  Header header = parse_header(file);
+  MetaHeader header = parse_meta_header(file);
   if (header.yes("compresseddata"))
     throw_unsupported_header(path, "CompressedData = True", "write it without compression");
   if (header.has("binarydata") && !header.yes("binarydata"))

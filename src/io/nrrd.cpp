@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string provenance_key = "lepus_provenance";
+const std::string nrrd_provenance_key = "lepus_provenance";
 const std::string unit_key = "lepus_value_unit";
 
 // Values of key/value pairs write a newline as \n and a backslash as \\ (section 4.2 of the format).
@@ -72,7 +72,7 @@ public:
   }
 
   void finish(const std::string& provenance) override {
-    const std::string line = provenance.empty() ? "" : format("{}:={}\n", provenance_key, escaped(provenance));
+    const std::string line = provenance.empty() ? "" : format("{}:={}\n", nrrd_provenance_key, escaped(provenance));
     const std::int64_t left = room_ - static_cast<std::int64_t>(line.size());
     std::unique_ptr<PartialFile> side_car;
     if (detached_) {
@@ -103,7 +103,7 @@ private:
   std::unique_ptr<PartialFile> header_, data_;
 };
 
-struct Header {
+struct NrrdHeader {
   std::map<std::string, std::string> fields, values;  // "field: description" and "key:=value"
   std::int64_t bytes = 0;
   std::string get(const std::string& field) const {
@@ -117,9 +117,9 @@ struct Header {
   }
 };
 
-Header parse_header(const InputFile& file) {
+NrrdHeader parse_nrrd_header(const InputFile& file) {
   constexpr std::int64_t limit = std::int64_t{64} << 20;
-  Header header;
+  NrrdHeader header;
   std::string text;
   std::size_t at = 0;
   bool first = true;
@@ -159,7 +159,7 @@ Header parse_header(const InputFile& file) {
   return header;
 }
 
-PixelType type_of(const Header& header, const fs::path& path) {
+PixelType type_of(const NrrdHeader& header, const fs::path& path) {
   static const std::map<std::string, PixelType> types{{"signed char", PixelType::i8},
                                                       {"int8", PixelType::i8},
                                                       {"int8_t", PixelType::i8},
@@ -216,7 +216,7 @@ std::vector<std::vector<double>> parse_vectors(const std::string& text, const st
   return vectors;
 }
 
-VolumeGrid grid_of(const Header& header, const fs::path& path) {
+VolumeGrid grid_of(const NrrdHeader& header, const fs::path& path) {
   const auto sizes = parse_integers(header.get("sizes"), "sizes", path);
   const std::size_t n = sizes.size();
   if (n < 2 || n > 3) throw_unsupported_header(path, format("{} axes", n), "lepus reads 2-D and 3-D images");
@@ -263,7 +263,7 @@ std::unique_ptr<StackWriter> create_nrrd(const StackTarget& target, std::int64_t
 
 std::unique_ptr<VolumeReader> open_nrrd(const fs::path& path) {
   const InputFile file(path);
-  Header header = parse_header(file);
+  NrrdHeader header = parse_nrrd_header(file);
   const std::string encoding = lower_case(header.get("encoding"));
   if (encoding != "raw")
     throw_unsupported_header(path, format("encoding: {}", encoding), "write it with encoding raw (unu save -e raw)");
@@ -290,7 +290,7 @@ std::unique_ptr<VolumeReader> open_nrrd(const fs::path& path) {
       throw_bad_header(path, format("expected {} bytes of voxels, the file has {}", data, size));
     offset = skip[0] == -1 ? size - data : offset + skip[0];
   }
-  std::string provenance = header.values[provenance_key];
+  std::string provenance = header.values[nrrd_provenance_key];
   if (provenance.empty()) provenance = read_provenance_side_car(side_car_of(path));
   if (!is_json(provenance)) provenance.clear();
   const RawLayout layout{.columns = grid.nx,

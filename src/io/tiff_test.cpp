@@ -3,6 +3,7 @@
 // that promise what the file does not hold.
 #ifdef LEPUS_HAVE_TIFF
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 

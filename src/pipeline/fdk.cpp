@@ -56,13 +56,58 @@ Fdk::Fdk(FdkSetup setup, ThreadPool& threads)
       field_of_view_mm_(field_of_view_radius_mm(flat_)),
       cylinder_mm_(reconstructed_radius_mm(setup_, field_of_view_mm_)),
       wide_(padded(flat_, weights_.padding())),
-      ramp_(wide_.columns, setup_.filter),
-      backend_(make_backend(setup_.backend)),
-      backprojector_(backend_->make_backprojector(wide_, setup_.grid, setup_.interpolation)) {
+      ramp_(wide_.columns, setup_.filter) {
+  if (setup_.backend == "auto") setup_.backend = why_no_device().empty() ? "cuda" : "cpu";
+  if (setup_.backend == "cuda") {
+    plan_on_device();
+    return;
+  }
+  backend_ = make_backend(setup_.backend);
+  backprojector_ = backend_->make_backprojector(wide_, setup_.grid, setup_.interpolation);
   const PlanRequest planned = request(threads);
   bands_.emplace(planned);
   plan_ = make_plan(planned, *bands_);
 }
+
+void Fdk::plan_on_device() {
+  PlanRequest bands;
+  bands.geometry = &wide_;
+  bands.grid = setup_.grid;
+  bands.cylinder_mm = cylinder_mm_;
+  bands.interpolation = setup_.interpolation;
+  bands_.emplace(bands);
+  plan_.memory_limit = setup_.memory_bytes > 0 ? setup_.memory_bytes : available_memory_bytes() * 6 / 10;
+  plan_.fixed_bytes = resident_bytes() + setup_.still_to_come_bytes;
+  DeviceJob job;
+  job.wide = &wide_;
+  job.weights = &weights_;
+  job.bands = &*bands_;
+  job.filter = setup_.filter;
+  job.interpolation = setup_.interpolation;
+  job.grid = setup_.grid;
+  job.cylinder_mm = cylinder_mm_;
+  job.columns = job.sent_columns = flat_.columns;
+  job.columns_before = weights_.padding().left;
+  job.sent_rows = flat_.rows;
+  job.sent_pixel_bytes = resampler_ ? static_cast<std::int64_t>(sizeof(float)) : setup_.frame_pixel_bytes;
+  job.from_memory = setup_.frames_in_memory;
+  job.host_bytes = plan_.memory_limit - plan_.fixed_bytes;
+  device_ = std::make_unique<DeviceSweep>(job, setup_.device);
+  const DevicePlan& device = device_->plan();
+  plan_.kind = device.resident ? PlanKind::rolling_window : PlanKind::streamed_views;
+  plan_.slabs = device.slabs;
+  plan_.slab_slices = device.slab_slices;
+  plan_.slab_buffers = device.slab_buffers;
+  plan_.wedge_views = device.wedge_views;
+  plan_.row_stride = device.held_rows;
+  plan_.queue_bytes = device.staging_bytes;
+  plan_.updates = updates_in_cylinder(setup_.grid, cylinder_mm_, flat_.views());
+  plan_.seconds = device.seconds;
+}
+
+std::string Fdk::plan_description() const { return device_ ? describe(device_->plan()) : describe(plan_); }
+std::string Fdk::device() const { return device_ ? device_->device() : backend_->device(); }
+std::string Fdk::kernel() const { return device_ ? device_->description() : backprojector_->description(); }
 
 PlanRequest Fdk::request(ThreadPool& threads) const {
   constexpr std::int64_t slack = std::int64_t{12} << 20;  // stacks, libraries' buffers, the allocator's own
@@ -89,9 +134,16 @@ PlanRequest Fdk::request(ThreadPool& threads) const {
 }
 
 SweepTimes Fdk::run(const FrameSource& frames, RowAudit& audit, const Normalisation* normalisation,
-                    const CorrectionChain* corrections, VolumeWriter& writer, Context& context) const {
+                    const CorrectionChain* corrections, VolumeWriter& writer, Context& context) {
   const RowFilter filter({&frames, &audit, normalisation, corrections, resampler_.get(), &weights_, &ramp_,
                           flat_.columns, weights_.padding().left});
+  if (device_) {
+    DeviceSweep::Frames given{&frames, &audit, normalisation, {}, audit.saturation_level(), nullptr};
+    if (resampler_) given.prepare = &filter;
+    if (corrections && !resampler_)
+      for (const auto& correction : *corrections) given.dead_pixels = *correction->bridged_pixels();
+    return device_->run(given, writer, context);
+  }
   const SweepParts parts{&plan_, &*bands_,    &frames,      &filter, backprojector_.get(),
                          &wide_, setup_.grid, cylinder_mm_, &writer};
   return sweep(parts, context);
@@ -103,9 +155,19 @@ void fdk(const ScanGeometry& geometry, const float* line_integrals, const Volume
   CancelFlag never;
   Progress silent;
   Context context{threads, never, silent};
-  const Fdk run({geometry, grid, options.filter, options.interpolation, options.field_of_view_mask, options.backend,
-                 std::numeric_limits<std::int64_t>::max(), 0, sizeof(float), false},
-                threads);
+  Fdk run({.geometry = geometry,
+           .grid = grid,
+           .filter = options.filter,
+           .interpolation = options.interpolation,
+           .field_of_view_mask = options.field_of_view_mask,
+           .backend = options.backend,
+           .device = {.devices = options.device, .memory_bytes = 0, .precision = options.precision},
+           .memory_bytes = std::numeric_limits<std::int64_t>::max(),
+           .still_to_come_bytes = 0,
+           .frame_pixel_bytes = sizeof(float),
+           .frames_in_memory = true,
+           .measure_speed = false},
+          threads);
   const MemoryFrames frames(geometry, line_integrals);
   MemoryVolume writer(grid, volume);
   RowAudit audit(frames, {.maximum_fraction = 0, .saturation_level = 0});

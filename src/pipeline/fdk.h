@@ -13,6 +13,7 @@
 #include "core/context.h"
 #include "filter/ramp.h"
 #include "filter/weights.h"
+#include "pipeline/device_sweep.h"
 #include "pipeline/sweep.h"
 #include "preprocess/row_resampler.h"
 #include "schedule/plan.h"
@@ -25,11 +26,13 @@ struct FdkSetup {
   RampOptions filter;
   Interpolation interpolation = Interpolation::linear;
   bool field_of_view_mask = true;
-  std::string backend = "cpu";
+  std::string backend = "auto";  // "auto": cuda where a device can be used, else cpu
+  DeviceChoice device;
   std::int64_t memory_bytes = 0;         // 0: 60 % of what is free
   std::int64_t still_to_come_bytes = 0;  // fixed memory that is not taken yet when the plan is made
   std::int64_t frame_pixel_bytes = 2;
-  bool measure_speed = false;  // time a small piece, so that the plan's seconds are this machine's
+  bool frames_in_memory = false;  // they need no reading, and reading them again costs little
+  bool measure_speed = false;     // time a small piece, so that the plan's seconds are this machine's
 };
 
 class Fdk {
@@ -38,17 +41,21 @@ public:
 
   const Plan& plan() const { return plan_; }
   const FdkWeights& weights() const { return weights_; }
-  const Backprojector& backprojector() const { return *backprojector_; }
-  const Backend& backend() const { return *backend_; }
+  const DevicePlan* device_plan() const { return device_ ? &device_->plan() : nullptr; }  // null: the host computes
+  std::string plan_description() const;
+  std::string backend() const { return setup_.backend; }  // as it was chosen
+  std::string device() const;                             // what computes
+  std::string kernel() const;
   double field_of_view_mm() const { return field_of_view_mm_; }
   double cylinder_mm() const { return cylinder_mm_; }  // what is reconstructed around the axis
 
   // frames: the recorded views; normalisation and corrections may be null.
   SweepTimes run(const FrameSource& frames, RowAudit& audit, const Normalisation* normalisation,
-                 const CorrectionChain* corrections, VolumeWriter& writer, Context& context) const;
+                 const CorrectionChain* corrections, VolumeWriter& writer, Context& context);
 
 private:
   PlanRequest request(ThreadPool& threads) const;
+  void plan_on_device();
 
   FdkSetup setup_;
   std::unique_ptr<RowResampler> resampler_;  // from recorded rows to those that are filtered; none: they are the same
@@ -61,6 +68,7 @@ private:
   std::unique_ptr<Backprojector> backprojector_;
   std::optional<BandTable> bands_;
   Plan plan_;
+  std::unique_ptr<DeviceSweep> device_;  // where a device computes
 };
 
 }  // namespace lepus

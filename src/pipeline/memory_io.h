@@ -30,6 +30,9 @@ public:
     const float* first = data_ + (frame * rows_ + row0) * columns_;
     std::copy(first, first + (row1 - row0) * columns_, static_cast<float*>(out));
   }
+  const void* in_memory(std::int64_t frame, std::int64_t row0) const override {
+    return data_ + (frame * rows_ + row0) * columns_;
+  }
 
 private:
   std::int64_t columns_, rows_, frames_;
@@ -42,6 +45,7 @@ public:
   void write(std::int64_t z0, std::int64_t z1, const float* slices) override {
     std::copy(slices, slices + (z1 - z0) * slice_, volume_ + z0 * slice_);
   }
+  float* in_memory(std::int64_t z0) override { return volume_ + z0 * slice_; }
   void finish(const std::string&) override {}
 
 private:

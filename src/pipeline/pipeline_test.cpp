@@ -45,14 +45,24 @@ struct Run {
   Plan plan;
 };
 
+FdkSetup setup_of(const ScanGeometry& geometry, const VolumeGrid& grid, bool mask, std::int64_t memory_bytes) {
+  FdkSetup setup;
+  setup.geometry = geometry;
+  setup.grid = grid;
+  setup.field_of_view_mask = mask;
+  setup.backend = "cpu";
+  setup.memory_bytes = memory_bytes;
+  setup.frame_pixel_bytes = sizeof(float);
+  return setup;
+}
+
 Run reconstruct_within(const ScanGeometry& geometry, const std::vector<float>& data, const VolumeGrid& grid,
                        int threads_count, std::int64_t memory_bytes, bool mask) {
   ThreadPool threads(threads_count);
   CancelFlag never;
   Progress silent;
   Context context{threads, never, silent};
-  const Fdk fdk({geometry, grid, {}, Interpolation::linear, mask, "cpu", memory_bytes, 0, sizeof(float), false},
-                threads);
+  Fdk fdk(setup_of(geometry, grid, mask, memory_bytes), threads);
   const MemoryFrames frames(geometry, data.data());
   Run run{std::vector<float>(static_cast<std::size_t>(grid.voxels()), std::nanf("")), fdk.plan()};
   MemoryVolume writer(grid, run.volume.data());
@@ -170,7 +180,7 @@ ErrorKind failure_of(const FrameSource& frames, const ScanGeometry& geometry, Vo
   Progress silent;
   Context context{threads, cancel, silent};
   const VolumeGrid grid = centred_grid(96, 96, 96, {0.8, 0.8, 0.8});
-  const Fdk fdk({geometry, grid, {}, Interpolation::linear, true, "cpu", std::int64_t{1} << 30, 0, 4, false}, threads);
+  Fdk fdk(setup_of(geometry, grid, true, std::int64_t{1} << 30), threads);
   RowAudit audit(frames, {1, 0});
   try {
     fdk.run(frames, audit, nullptr, nullptr, writer, context);

@@ -51,6 +51,21 @@ Json to_json(const Plan& plan) {
           {"voxel_updates", plan.updates},        {"expected_seconds", plan.seconds}};
 }
 
+// What the host does, and beside it what the device does where there is one.
+Json plan_of(const Fdk& fdk) {
+  Json plan = to_json(fdk.plan());
+  if (const DevicePlan* device = fdk.device_plan())
+    plan["on_device"] = {{"kind", device->resident ? "resident views" : "streamed views"},
+                         {"memory_bytes", device->memory_bytes()},
+                         {"memory_limit_bytes", device->memory_limit},
+                         {"store_bytes", device->store_bytes},
+                         {"wedge_bytes", device->wedge_bytes},
+                         {"slabs_bytes", device->slabs_bytes},
+                         {"views_held", device->held_views},
+                         {"rows_held", device->held_rows}};
+  return plan;
+}
+
 Json to_json(const VolumeGrid& grid) {
   return {{"size", {grid.nx, grid.ny, grid.nz}},
           {"voxel_mm", {grid.step_mm.x, grid.step_mm.y, grid.step_mm.z}},
@@ -72,8 +87,8 @@ std::string provenance(const Scan& scan, const PrePass& pre, const Fdk& fdk, con
                  {"unit", "1/mm"},
                  {"volume", to_json(scan.grid)},
                  {"coverage", name_of(fdk.weights().coverage())},
-                 {"backend", fdk.backend().name()},
-                 {"device", fdk.backend().device()},
+                 {"backend", fdk.backend()},
+                 {"device", fdk.device()},
                  {"kernel", report.kernel},
                  {"intensity", pre.intensity},
                  {"inputs", inputs},
@@ -82,7 +97,7 @@ std::string provenance(const Scan& scan, const PrePass& pre, const Fdk& fdk, con
                  {"pixels_saturated", audit.saturated()},
                  {"seconds", report.seconds},
                  {"peak_memory_bytes", report.peak_memory_bytes},
-                 {"plan", to_json(fdk.plan())},
+                 {"plan", plan_of(fdk)},
                  {"warnings", report.warnings},
                  {"scan", scan.resolved}};
   return all.dump();
@@ -95,8 +110,10 @@ std::string plan_json(const Scan& scan, const Fdk& fdk) {
               {"arc_deg", degrees(fdk.weights().arc_rad())},
               {"field_of_view_mm", fdk.field_of_view_mm()},
               {"disk_bytes", scan.grid.voxels() * static_cast<std::int64_t>(sizeof(float))},
-              {"kernel", fdk.backprojector().description()},
-              {"plan", to_json(fdk.plan())},
+              {"backend", fdk.backend()},
+              {"device", fdk.device()},
+              {"kernel", fdk.kernel()},
+              {"plan", plan_of(fdk)},
               {"warnings", fdk.weights().warnings()}}
       .dump(2);
 }
@@ -108,9 +125,9 @@ std::string plan_text(const Scan& scan, const Fdk& fdk) {
                             format_bytes(grid.voxels() * static_cast<std::int64_t>(sizeof(float))));
   text += format("scan      {} views over {:.6g} degrees: {}; field of view {:.6g} mm across\n", scan.geometry.views(),
                  degrees(fdk.weights().arc_rad()), name_of(fdk.weights().coverage()), 2 * fdk.field_of_view_mm());
-  text += describe(fdk.plan());
-  text += format("\nkernel    {} on {}\ntime      about {:.0f} s", fdk.backprojector().description(),
-                 fdk.backend().device(), std::max(1.0, fdk.plan().seconds));
+  text += fdk.plan_description();
+  text += format("\nkernel    {} on {}\ntime      about {:.0f} s", fdk.kernel(), fdk.device(),
+                 std::max(1.0, fdk.plan().seconds));
   for (const auto& warning : fdk.weights().warnings()) text += "\nwarning   " + warning;
   return text;
 }

@@ -15,16 +15,20 @@ namespace lepus {
 namespace {
 
 FdkSetup setup_for(const Scan& scan, const ReconstructOptions& options, PixelType type) {
-  return {scan.geometry,
-          scan.grid,
-          scan.filter,
-          scan.interpolation,
-          scan.field_of_view_mask,
-          options.backend,
-          options.memory_bytes,
-          0,
-          bytes_per_pixel(type),
-          false};
+  return {.geometry = scan.geometry,
+          .grid = scan.grid,
+          .filter = scan.filter,
+          .interpolation = scan.interpolation,
+          .field_of_view_mask = scan.field_of_view_mask,
+          .backend = options.backend,
+          .device = {.devices = options.device,
+                     .memory_bytes = options.device_memory_bytes,
+                     .precision = options.precision},
+          .memory_bytes = options.memory_bytes,
+          .still_to_come_bytes = 0,
+          .frame_pixel_bytes = bytes_per_pixel(type),
+          .frames_in_memory = false,
+          .measure_speed = false};
 }
 
 void require_room_on_disk(const std::filesystem::path& file, const VolumeGrid& grid) {
@@ -59,20 +63,24 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
       create_volume(volume_file, scan.grid, {.force = options.force, .unit = "1/mm", .provenance_room = 0});
 
   const PrePass pre = pre_pass(scan, context);
-  const Fdk fdk(setup_for(scan, options, pre.frames->pixel_type()), context.threads);
+  Fdk fdk(setup_for(scan, options, pre.frames->pixel_type()), context.threads);
   RowAudit audit(*pre.frames, {scan.maximum_bad_fraction, scan.saturation_level});
 
   ReconstructReport report;
   report.output = volume_file;
   report.grid = scan.grid;
-  report.plan = describe(fdk.plan());
-  report.kernel = fdk.backprojector().description();
+  report.plan = fdk.plan_description();
+  report.backend = fdk.backend();
+  report.device = fdk.device();
+  report.kernel = fdk.kernel();
   report.memory_limit_bytes = fdk.plan().memory_limit;
   report.updates = fdk.plan().updates;
   report.warnings = scan.warnings;
   for (const auto& list : {pre.warnings, fdk.weights().warnings()})
     report.warnings.insert(report.warnings.end(), list.begin(), list.end());
   for (const auto& warning : report.warnings) context.progress.warning(warning);
+  if (options.backend == "auto" && report.backend == "cpu" && this_build_has_cuda())
+    context.progress.note(format("no GPU can be used ({}): the CPU computes", why_no_device()));
 
   const SweepTimes times = fdk.run(*pre.frames, audit, pre.normalisation ? &*pre.normalisation : nullptr,
                                    &pre.corrections, *writer, context);

@@ -40,12 +40,10 @@ void RowFilter::correct(Stage stage, const RowRequest& request, float* rows) con
       correction->apply(request.view, request.recorded.first, request.recorded.last, rows);
 }
 
-const float* RowFilter::apply(const RowBlock& block, float* scratch) const {
+float* RowFilter::line_integrals(const RowBlock& block, float* scratch) const {
   const RowRequest& request = block.request;
-  const std::int64_t columns = parts_.ramp->columns();
-  float* transform = scratch;
-  float* flat = transform + aligned(parts_.ramp->scratch_floats());
-  float* rows = parts_.resampler ? flat + aligned(rows_at_once * columns) : flat;
+  float* flat = scratch + aligned(parts_.ramp->scratch_floats());
+  float* rows = parts_.resampler ? flat + aligned(rows_at_once * parts_.ramp->columns()) : flat;
 
   convert_to_float(parts_.frames->pixel_type(), block.pixels.data(), request.recorded.size() * parts_.frames->columns(),
                    rows);
@@ -54,6 +52,14 @@ const float* RowFilter::apply(const RowBlock& block, float* scratch) const {
   if (parts_.normalisation) parts_.normalisation->apply(request.recorded.first, request.recorded.last, rows);
   correct(Stage::line_integrals, request, rows);
   if (parts_.resampler) parts_.resampler->apply(request.view, request.rows, rows, flat);
+  return flat;
+}
+
+const float* RowFilter::apply(const RowBlock& block, float* scratch) const {
+  const RowRequest& request = block.request;
+  const std::int64_t columns = parts_.ramp->columns();
+  float* transform = scratch;
+  float* flat = line_integrals(block, scratch);
   parts_.weights->apply(request.view, request.rows.first, request.rows.last, flat);
   spread(flat, request.rows.size(), parts_.columns, parts_.columns_before, columns);
   for (std::int64_t row = 0; row < request.rows.size(); ++row) parts_.ramp->apply(flat + row * columns, transform);

@@ -39,6 +39,8 @@ public:
   // Recorded rows that filtered rows are made from.
   RowBand recorded_rows(std::int64_t view, RowBand rows) const;
   std::int64_t scratch_floats() const;  // per thread
+  // Counts to line integrals, corrected and resampled, before weights and filter; the result lies in scratch.
+  float* line_integrals(const RowBlock& block, float* scratch) const;
   // Filters a block; the result, u fastest, lies in scratch.
   const float* apply(const RowBlock& block, float* scratch) const;
 

@@ -22,6 +22,9 @@ public:
   virtual Stage stage() const = 0;
   // Rows [row0, row1) of a view, u fastest, in place.
   virtual void apply(std::int64_t view, std::int64_t row0, std::int64_t row1, float* rows) const = 0;
+  // Pixels (row * columns + column, ascending) that are bridged along their row, where that is all it does; for devices
+  // that do the same.
+  virtual const std::vector<std::int64_t>* bridged_pixels() const { return nullptr; }
   virtual std::string summary() const = 0;  // what it found, for the report: "3 dead pixels replaced"
 };
 

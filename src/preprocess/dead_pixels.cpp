@@ -17,6 +17,8 @@ public:
   Stage stage() const override { return Stage::line_integrals; }
   std::string summary() const override { return format("{} dead pixels replaced in every view", pixels_.size()); }
 
+  const std::vector<std::int64_t>* bridged_pixels() const override { return &pixels_; }
+
   void apply(std::int64_t, std::int64_t row0, std::int64_t row1, float* rows) const override {
     auto next = std::lower_bound(pixels_.begin(), pixels_.end(), row0 * columns_);
     while (next != pixels_.end() && *next < row1 * columns_) {

@@ -104,14 +104,29 @@ void RowAudit::record(std::int64_t frame, std::int64_t row0, std::int64_t row1, 
       saturated += std::isfinite(line[i]) && line[i] >= saturation;
     }
     if (not_finite > 0) fill_not_finite(line, columns);
-    if (seen_[static_cast<std::size_t>(frame * source_.rows() + row)].exchange(1)) continue;
-    const auto* bytes = static_cast<const unsigned char*>(native) + (row - row0) * row_bytes;
-    checksum_ += row_checksum(frame, row, bytes, row_bytes);
-    pixels_ += columns;
-    not_finite_ += not_finite;
-    saturated_ += saturated;
-    if (not_finite + saturated > 0) refuse(frame, bad_in_[static_cast<std::size_t>(frame)] += not_finite + saturated);
+    if (first_time(frame, row, static_cast<const unsigned char*>(native) + (row - row0) * row_bytes))
+      record_bad(frame, not_finite, saturated);
   }
+}
+
+void RowAudit::record_bytes(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native) {
+  const std::int64_t row_bytes = source_.columns() * bytes_per_pixel(source_.pixel_type());
+  for (std::int64_t row = row0; row < row1; ++row)
+    first_time(frame, row, static_cast<const unsigned char*>(native) + (row - row0) * row_bytes);
+}
+
+void RowAudit::record_bad(std::int64_t frame, std::int64_t not_finite, std::int64_t saturated) {
+  if (not_finite + saturated == 0) return;
+  not_finite_ += not_finite;
+  saturated_ += saturated;
+  refuse(frame, bad_in_[static_cast<std::size_t>(frame)] += not_finite + saturated);
+}
+
+bool RowAudit::first_time(std::int64_t frame, std::int64_t row, const void* bytes) {
+  if (seen_[static_cast<std::size_t>(frame * source_.rows() + row)].exchange(1)) return false;
+  checksum_ += row_checksum(frame, row, bytes, source_.columns() * bytes_per_pixel(source_.pixel_type()));
+  pixels_ += source_.columns();
+  return true;
 }
 
 void RowAudit::refuse(std::int64_t frame, std::int64_t bad) const {

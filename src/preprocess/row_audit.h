@@ -31,12 +31,18 @@ public:
   // neighbours in the row. Throws Error(input) naming the frame when too many of its pixels are bad. Thread-safe.
   void record(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native, float* values);
 
+  // The two halves of it where values are looked at elsewhere: the bytes of rows, and what was found in a frame.
+  void record_bytes(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native);
+  void record_bad(std::int64_t frame, std::int64_t not_finite, std::int64_t saturated);
+
+  double saturation_level() const { return limits_.saturation_level; }
   std::string checksum() const;
   std::int64_t not_finite() const { return not_finite_; }
   std::int64_t saturated() const { return saturated_; }
   std::int64_t pixels() const { return pixels_; }
 
 private:
+  bool first_time(std::int64_t frame, std::int64_t row, const void* bytes);
   void refuse(std::int64_t frame, std::int64_t bad) const;
 
   const FrameSource& source_;

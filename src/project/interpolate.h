@@ -47,13 +47,18 @@ LEPUS_HD inline std::int64_t first_tap(Interpolation i, T x, T* weight) {
   return static_cast<std::int64_t>(cell) - taps_before(i);
 }
 
-// The picture's value at (u, v); pixel(column, row) is asked only for pixels of the detector.
+// The picture's value at (u, v), counted from pixel (column_origin, row_origin); pixel(column, row) is asked only for
+// pixels of the detector.
 template <class T, class Pixel>
-LEPUS_HD inline T sample(Interpolation i, std::int64_t columns, std::int64_t rows, T u, T v, const Pixel& pixel) {
+LEPUS_HD inline T sample(Interpolation i, std::int64_t columns, std::int64_t rows, T u, T v, const Pixel& pixel,
+                         std::int64_t column_origin = 0, std::int64_t row_origin = 0) {
   // Beyond two pixels of the edge every tap is zero; asking first keeps the conversion to integers defined.
-  if (!(u > T(-3) && v > T(-3) && u < static_cast<T>(columns + 2) && v < static_cast<T>(rows + 2))) return T(0);
+  if (!(u > static_cast<T>(-3 - column_origin) && v > static_cast<T>(-3 - row_origin) &&
+        u < static_cast<T>(columns + 2 - column_origin) && v < static_cast<T>(rows + 2 - row_origin)))
+    return T(0);
   T column_weight[4], row_weight[4];
-  const std::int64_t column0 = first_tap(i, u, column_weight), row0 = first_tap(i, v, row_weight);
+  const std::int64_t column0 = first_tap(i, u, column_weight) + column_origin,
+                     row0 = first_tap(i, v, row_weight) + row_origin;
   const int taps = tap_count(i);
   T sum = T(0);
   for (int a = 0; a < taps; ++a) {

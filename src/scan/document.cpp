@@ -132,7 +132,7 @@ private:
 
   std::string choice(const toml::node& node) const {
     if (!node.is_string()) wrong_type(node);
-    const std::string word = node.as_string()->get();
+    std::string word = node.as_string()->get();
     const auto known = split_words(key_.choices);
     if (std::ranges::find(known, word) != known.end()) return word;
     const auto nearest = nearest_name(word, known);

@@ -183,6 +183,7 @@ ScanGeometry from_import(const ScanDocument& document, const Scan& scan, Resolut
 
 void select_views(ScanGeometry& geometry, const std::vector<std::int64_t>& views) {
   std::vector<Matrix34> chosen;
+  chosen.reserve(views.size());
   for (const auto view : views) chosen.push_back(geometry.matrices[static_cast<std::size_t>(view)]);
   geometry.matrices = std::move(chosen);
 }

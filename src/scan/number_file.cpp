@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scan/number_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fstream>

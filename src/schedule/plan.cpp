@@ -9,14 +9,11 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "schedule/sizes.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace {
-
-constexpr std::int64_t float_bytes = sizeof(float);
-
-std::int64_t rounded_up(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 std::vector<SlabRange> cut_into_slabs(std::int64_t nz, std::int64_t slices) {
   std::vector<SlabRange> slabs;
@@ -44,8 +41,7 @@ class Planner {
 public:
   Planner(const PlanRequest& request, const BandTable& bands) : request_(request), bands_(bands) {
     rows_needed_ = rows_once(cut_into_slabs(request.grid.nz, slab_alignment));
-    updates_ = voxels_inside(request.grid, request.cylinder_mm) * static_cast<double>(request.grid.nz) *
-               static_cast<double>(bands.views());
+    updates_ = updates_in_cylinder(request.grid, request.cylinder_mm, bands.views());
   }
 
   Plan cheapest() const {
@@ -184,6 +180,10 @@ RowBand BandTable::band(std::int64_t view, SlabRange slab) const {
 }
 
 Plan make_plan(const PlanRequest& request, const BandTable& bands) { return Planner(request, bands).cheapest(); }
+
+double updates_in_cylinder(const VolumeGrid& grid, double radius_mm, std::int64_t views) {
+  return voxels_inside(grid, radius_mm) * static_cast<double>(grid.nz) * static_cast<double>(views);
+}
 
 const char* name_of(PlanKind kind) { return kind == PlanKind::rolling_window ? "rolling window" : "streamed views"; }
 

@@ -73,6 +73,9 @@ private:
 // Throws Error(memory) with the least amount that would do where nothing fits.
 Plan make_plan(const PlanRequest& request, const BandTable& bands);
 
+// Voxel updates of all views inside a cylinder around the axis.
+double updates_in_cylinder(const VolumeGrid& grid, double radius_mm, std::int64_t views);
+
 const char* name_of(PlanKind kind);
 std::string describe(const Plan& plan);  // a few lines for people
 

@@ -63,6 +63,7 @@ Spectrum normalised(Spectrum spectrum) {
 
 std::vector<std::string> material_names() {
   std::vector<std::string> names;
+  names.reserve(std::size(materials));
   for (const Material& m : materials) names.emplace_back(m.name);
   return names;
 }

@@ -2,6 +2,7 @@
 // The TOML form of a phantom: name, combine, and [[shape]] tables. Every key is checked; errors name the line.
 #include "simulate/phantom_file.h"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <optional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulate/project.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/format.h"

@@ -2,6 +2,7 @@
 // Views of phantoms: known chords in every geometry, what averaging over pixel and spot must do, beam hardening.
 #include "simulate/project.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 

@@ -2,6 +2,7 @@
 // Rays against single shapes: chords known in closed form, and brute-force integration for turned and clipped ones.
 #include "simulate/shape.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>

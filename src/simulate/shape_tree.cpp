@@ -2,6 +2,7 @@
 // Builds the hierarchy: halves at the median along the longest side of the centres, down to four shapes a leaf.
 #include "simulate/shape_tree.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace lepus {

@@ -2,6 +2,7 @@
 // Whole simulated scans on disk: what is in the folder, that it reads back, that nothing is left after a failure.
 #include "simulate/simulate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <sstream>

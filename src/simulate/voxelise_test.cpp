@@ -2,6 +2,7 @@
 // The voxelised truth against the phantom's own values and volumes.
 #include "simulate/voxelise.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 

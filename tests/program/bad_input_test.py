@@ -15,8 +15,8 @@ import tifffile
 
 from program_case import PROGRAM, ProgramCase, command_names
 
-INPUT, GEOMETRY, MEMORY, DISK = 3, 4, 5, 6
-KINDS = {INPUT: "input", GEOMETRY: "geometry", MEMORY: "memory", DISK: "disk"}
+INPUT, GEOMETRY, MEMORY, DISK, UNSUPPORTED = 3, 4, 5, 6, 7
+KINDS = {INPUT: "input", GEOMETRY: "geometry", MEMORY: "memory", DISK: "disk", UNSUPPORTED: "unsupported"}
 
 
 @unittest.skipUnless("reconstruct" in command_names(), "this lepus has no reconstruct")
@@ -291,7 +291,25 @@ class BadInput(ProgramCase):
         self.assert_error(result, "disk", "nowhere")
 
     def test_memory_limit_below_any_plan(self):
-        self.refused(MEMORY, "memory", words=["--memory", "64KB"])
+        self.refused(MEMORY, "memory", words=["--memory", "64KB", "--backend", "cpu"])
+
+    # The GPU
+
+    def test_a_gpu_that_is_not_there(self):
+        """With or without a GPU: none has this number."""
+        self.refused(UNSUPPORTED, "--backend cpu" if self.no_gpu() else "--device",
+                     words=["--backend", "cuda", "--device", "99"])
+
+    def test_no_gpu_falls_back_to_the_cpu_and_says_so(self):
+        if not self.no_gpu():
+            self.skipTest("there is a GPU")
+        result = self.lepus("reconstruct", self.toml, "-o", "volume.mha")
+        self.assertIn("no GPU can be used", result.stderr)
+        self.lepus("reconstruct", self.toml, "-o", "other.mha", "--backend", "cpu")
+
+    def no_gpu(self):
+        result = self.lepus("plan", self.toml, "--backend", "cuda", code=None)
+        return result.returncode == UNSUPPORTED
 
     def test_no_memory_left(self):
         """Where the system gives less than --memory promised: it works in what there is, or says so; no crash."""

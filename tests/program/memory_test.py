@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 class Memory(ProgramCase):
     def reconstruct(self, name, limit_mib, threads):
-        words = ["reconstruct", "scan/scan.toml", "-o", name, "--memory", f"{limit_mib}MiB", "--threads", str(threads), "--json"]
+        words = ["reconstruct", "scan/scan.toml", "-o", name, "--memory", f"{limit_mib}MiB", "--threads", str(threads), "--backend", "cpu", "--json"]
         process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         text = process.stdout.read()
         process.stdout.close()

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backprojection with any matrices (tilted detectors, jittered views), compiled once per SIMD target. Lanes run along
-// z. For a tile of voxel columns and a view the part of the detector that the tile sees is known beforehand: it is read
-// in place where the band holds all of it, and from a copy with zeros around it where not, so that the loop over the
-// voxels asks no questions. Coordinates are counted from where the chunk's middle falls, which keeps them small and
-// exact; where w changes little along a chunk, as with any wobbling orbit, a series saves the division.
+// z. For a tile of voxel columns and a view the part of the detector that the tile sees is known beforehand. For linear
+// interpolation it is copied into texels (a pixel and the difference to the next column's), so that one load of 16
+// bytes brings all four taps; for the others it is read in place where the band holds all of it. Copies have zeros
+// around them, so that the loop over the voxels asks no questions. Coordinates are counted from where the chunk's
+// middle falls, which keeps them small and exact; where w changes little along a chunk, as with any wobbling orbit, a
+// series saves the division.
 #if defined(LEPUS_BACKEND_CPU_GENERAL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LEPUS_BACKEND_CPU_GENERAL_INL_H_
 #undef LEPUS_BACKEND_CPU_GENERAL_INL_H_
@@ -14,49 +16,54 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/seen.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/cpu/texels-inl.h"
 #include "project/interpolate.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lepus::cpu {
 namespace HWY_NAMESPACE {
 
-// Between the columns at p and q: returns the taps' first row, and the second in `second`.
-HWY_INLINE VF between_columns(const float* HWY_RESTRICT p, const float* HWY_RESTRICT q,
-                              const std::int32_t* HWY_RESTRICT at, VF fu, VF& second) {
+// Four taps lie together in texels of two floats, a pixel and what the next column's differs from it by, row after row:
+// the picture's value in every lane, where taps start at texel p[at[i]].
+HWY_INLINE VF interpolate_texels(const float* HWY_RESTRICT p, const std::int32_t* HWY_RESTRICT at, VF fu,
+                                 const float* HWY_RESTRICT fv) {
+  const Floats d;
 #if LEPUS_LANES == 4 || LEPUS_LANES == 8
-  // Rows come in pairs: even slices (row, row + 1, row, row + 1, ...) in one vector, odd slices in another, so that the
-  // fractions are doubled by loads and the rows separated by blends: shuffles are what this loop has too many of.
-  const auto pairs_from = [at](const float* HWY_RESTRICT from, int first) HWY_ATTR {
+  const hn::Repartition<double, Floats> pairs;
+  const auto fetch = [p, at](int i) HWY_ATTR {
+    const auto quad = [p, at](int k) HWY_ATTR { return hn::LoadU(Quads(), p + 2 * std::int64_t{at[k]}); };
 #if LEPUS_LANES == 4
-    return two_pairs(from + at[first], from + at[first + 2]);
+    return quad(i);
 #else
-    // The second pair of a block is loaded with the two floats before it, which the first pair then replaces.
-    const Floats d;
-    const Quads q;
-    const VF front = hn::Combine(d, hn::LoadU(q, from + at[first + 4]), hn::LoadU(q, from + at[first]));
-    const VF back = hn::Combine(d, hn::LoadU(q, from + at[first + 6] - 2), hn::LoadU(q, from + at[first + 2] - 2));
-    return VF{_mm256_blend_ps(front.raw, back.raw, 0xCC)};
+    return hn::Combine(Floats(), quad(i + 4), quad(i));
 #endif
   };
-  const VF even = pairs_from(p, 0), odd = pairs_from(p, 1);
-  const VF even_mixed = hn::MulAdd(hn::DupEven(fu), hn::Sub(pairs_from(q, 0), even), even);
-  const VF odd_mixed = hn::MulAdd(hn::DupOdd(fu), hn::Sub(pairs_from(q, 1), odd), odd);
-  second = hn::OddEven(odd_mixed, hn::DupOdd(even_mixed));
-  return hn::OddEven(hn::DupEven(odd_mixed), even_mixed);
+  // Of two lanes at a time (in every block of four): the first rows' pixels and differences, the second rows'.
+  const auto between_rows = [&](int i) HWY_ATTR {
+    const VF x = fetch(i), y = fetch(i + 1);
+    const VF first = hn::InterleaveLower(d, x, y), second = hn::InterleaveUpper(d, x, y);
+    return hn::BitCast(pairs, hn::MulAdd(load_pairs_twice(fv + i), hn::Sub(second, first), first));
+  };
+  const auto low = between_rows(0), high = between_rows(2);
+  const VF pixels = hn::BitCast(d, hn::InterleaveLower(pairs, low, high));
+  return hn::MulAdd(fu, hn::BitCast(d, hn::InterleaveUpper(pairs, low, high)), pixels);
 #else
-  VF a, b, c, e;
-  fetch_pairs(p, at, a, b);
-  fetch_pairs(q, at, c, e);
-  second = hn::MulAdd(fu, hn::Sub(e, b), b);
-  return hn::MulAdd(fu, hn::Sub(c, a), a);
+  const VI offset = hn::Load(Ints(), at), first = hn::Add(offset, offset);
+  const VF f = hn::Load(d, fv);
+  const auto row = [&](const float* HWY_RESTRICT q) HWY_ATTR {
+    return hn::MulAdd(fu, hn::GatherIndex(d, q + 1, first), hn::GatherIndex(d, q, first));
+  };
+  const VF a = row(p), b = row(p + 2);
+  return hn::MulAdd(f, hn::Sub(b, a), a);
 #endif
 }
 
-// The picture's value in every lane: taps start at p[at[i]], columns are stride apart.
+// The same of a picture as it is (nearest and cubic): taps start at p[at[i]], columns are stride apart.
 template <Interpolation kind>
 HWY_INLINE VF interpolate(const float* HWY_RESTRICT p, std::int64_t stride, const std::int32_t* HWY_RESTRICT at, VF fu,
                           VF fv) {
@@ -64,9 +71,6 @@ HWY_INLINE VF interpolate(const float* HWY_RESTRICT p, std::int64_t stride, cons
   if constexpr (kind == Interpolation::nearest) {
     fetch_pairs(p, at, a, b);
     return a;
-  } else if constexpr (kind == Interpolation::linear) {
-    const VF first = between_columns(p, p + stride, at, fu, b);
-    return hn::MulAdd(fv, hn::Sub(b, first), first);
   } else {
     fetch_pairs(p, at, a, b);
     VF ra, rb, rc, re, ca, cb, cc, ce;
@@ -84,76 +88,95 @@ HWY_INLINE VF interpolate(const float* HWY_RESTRICT p, std::int64_t stride, cons
   }
 }
 
+constexpr int floats_per_pixel(Interpolation kind) { return kind == Interpolation::linear ? 2 : 1; }
+
 // How the coordinates are computed: the less w changes along a chunk, the cheaper.
 enum class Depth { division, series, polynomial };
 
-// The path of a voxel column over the detector, from the chunk's middle: with dz slices from there,
+// The paths of a row of voxel columns over the detector, each from the chunk's middle: with dz slices from there,
 //   u = column + (a + b dz) s, v = row + (c + e dz) s, s = 1 / (1 + t dz), 1/w^2 = weight * s^2
 // or as polynomials: u = column + a + b dz + b2 dz^2, v = row + c + e dz + e2 dz^2, 1/w^2 = weight + weight1 dz.
-struct Line {
-  const float* corner;  // pixel (column, row)
-  float* sums;
-  float a, b, b2, c, e, e2, t, weight, weight1;
-  float u_low, u_high, v_low, v_high;  // u and v are clamped to these: outside all taps are zero
+struct Lines {
+  using Each = float[largest_tile];
+  alignas(64) Each a;
+  alignas(64) Each b;
+  alignas(64) Each b2;
+  alignas(64) Each c;
+  alignas(64) Each e;
+  alignas(64) Each e2;
+  alignas(64) Each t;
+  alignas(64) Each weight;
+  alignas(64) Each weight1;
+  // u and v are clamped to these: outside all taps are zero
+  alignas(64) Each u_low;
+  alignas(64) Each u_high;
+  alignas(64) Each v_low;
+  alignas(64) Each v_high;
+  alignas(64) double corner[largest_tile];  // pixel (column, row), in floats from seen.pixels
 };
 
-// A row of voxel columns, x = 0 on; what they have in common.
-struct Row {
-  double u, v, w;     // (u w, v w, w) at x = 0 in the chunk's middle
-  double ux, vx, wx;  // and how they change with x
-  double uz, vz, wz;  // with z
-};
-HWY_INLINE Row row_of(const Matrix34& m, std::int64_t y_index, double z) {
-  const auto y = static_cast<double>(y_index);
-  return {m(0, 1) * y + (m(0, 2) * z + m(0, 3)),
-          m(1, 1) * y + (m(1, 2) * z + m(1, 3)),
-          m(2, 1) * y + (m(2, 2) * z + m(2, 3)),
-          m(0, 0),
-          m(1, 0),
-          m(2, 0),
-          m(0, 2),
-          m(1, 2),
-          m(2, 2)};
+using Doubles = hn::CappedTag<double, 4>;  // lanes along the row
+using VD = hn::Vec<Doubles>;
+HWY_INLINE void store_single(VD v, float* HWY_RESTRICT out) {
+  const hn::Rebind<float, Doubles> single;
+  hn::Store(hn::DemoteTo(single, v), single, out);
 }
 
+// n voxel columns from `start` on, along y or x. The same formula in the same order for both, so that the choice does
+// not change a bit.
 template <Interpolation kind>
-HWY_INLINE void trace_line(const Job& job, const Row& of, const Seen& seen, std::int64_t x_index, Line& line) {
-  const auto x = static_cast<double>(x_index);
-  const double r = 1 / (of.wx * x + of.w);
-  const bool fan = job.beam == Beam::fan;
-  const double rv = fan ? 1 : r;
-  const double u = (of.ux * x + of.u) * r, v = (of.vx * x + of.v) * rv;
-  // Outside the detector only the side matters. (Adding 8 makes truncation round down, which is quicker than floor.)
-  const auto column = static_cast<std::int64_t>(std::clamp(u, -3.0, static_cast<double>(job.columns + 2)) + 8) - 8;
-  const auto row = static_cast<std::int64_t>(std::clamp(v, -3.0, static_cast<double>(job.rows + 2)) + 8) - 8;
-  const auto column_f = static_cast<double>(column), row_f = static_cast<double>(row);
-  const double t = of.wz * r, tv = fan ? 0 : t;
-  const double a = u - column_f, b = of.uz * r - column_f * t, c = v - row_f, e = of.vz * rv - row_f * tv;
-  const double weight = job.beam == Beam::parallel ? 1 : r * r;
-  line.corner = seen.pixels + (column - taps_before(kind)) * seen.stride + (row - taps_before(kind));
-  line.a = static_cast<float>(a);
-  line.c = static_cast<float>(c);
-  line.t = static_cast<float>(t);
-  line.weight = static_cast<float>(weight);
-  if (seen.nearly_constant_w && kind == Interpolation::linear) {
-    // The third degree, dz^3, is replaced by 3/4 h^2 dz, which leaves a quarter of it (h: half a chunk; Chebyshev).
-    constexpr double cubed = 0.75 * (chunk / 2) * (chunk / 2);
-    line.b = static_cast<float>((b - a * t) * (1 + cubed * t * t));
-    line.b2 = static_cast<float>((a * t - b) * t);
-    line.e = static_cast<float>((e - c * tv) * (1 + cubed * tv * tv));
-    line.e2 = static_cast<float>((c * tv - e) * tv);
-    line.weight1 = static_cast<float>(job.beam == Beam::parallel ? 0 : -2 * weight * t);
-  } else {
-    line.b = static_cast<float>(b);
-    line.e = static_cast<float>(e);
+void trace_lines(const Job& job, const Matrix34& m, double z, const Seen& seen, ColumnIndex start, bool along_y, int n,
+                 Lines& lines) {
+  const Doubles d;
+  const bool fan = job.beam == Beam::fan, parallel = job.beam == Beam::parallel;
+  const bool polynomial = seen.nearly_constant_w && kind == Interpolation::linear;
+  const VD one = hn::Set(d, 1.0), zero = hn::Zero(d);
+  const double reach = zero_reach(kind), half = kind == Interpolation::nearest ? 0.5 : 0;
+  const double right = static_cast<double>(job.columns - 1) + reach, top = static_cast<double>(job.rows - 1) + reach;
+  const double base[3] = {m(0, 2) * z + m(0, 3), m(1, 2) * z + m(1, 3), m(2, 2) * z + m(2, 3)};
+  for (int k = 0; k < n; k += static_cast<int>(hn::Lanes(d))) {
+    const VD x = along_y ? hn::Set(d, static_cast<double>(start.x)) : hn::Iota(d, static_cast<double>(start.x + k));
+    const VD y = along_y ? hn::Iota(d, static_cast<double>(start.y + k)) : hn::Set(d, static_cast<double>(start.y));
+    const auto dot = [&](int i) HWY_ATTR {
+      return hn::Add(hn::Mul(hn::Set(d, m(i, 0)), x), hn::Add(hn::Mul(hn::Set(d, m(i, 1)), y), hn::Set(d, base[i])));
+    };
+    const VD r = hn::Div(one, dot(2)), rv = fan ? one : r;
+    const VD u = hn::Mul(dot(0), r), v = hn::Mul(dot(1), rv);
+    // Outside the detector only the side matters.
+    const auto cell = [&](VD at, double end)
+                          HWY_ATTR { return hn::Floor(hn::Min(hn::Max(at, hn::Set(d, -3.0)), hn::Set(d, end))); };
+    const VD column = cell(u, static_cast<double>(job.columns + 2)), row = cell(v, static_cast<double>(job.rows + 2));
+    const VD t = hn::Mul(hn::Set(d, m(2, 2)), r), tv = fan ? zero : t;
+    const VD a = hn::Sub(u, column), b = hn::Sub(hn::Mul(hn::Set(d, m(0, 2)), r), hn::Mul(column, t));
+    const VD c = hn::Sub(v, row), e = hn::Sub(hn::Mul(hn::Set(d, m(1, 2)), rv), hn::Mul(row, tv));
+    const VD weight = parallel ? one : hn::Mul(r, r);
+    const VD first_column = hn::Sub(column, hn::Set(d, taps_before(kind)));
+    const VD first_row = hn::Mul(hn::Sub(row, hn::Set(d, taps_before(kind))), hn::Set(d, floats_per_pixel(kind)));
+    hn::Store(hn::Add(hn::Mul(first_column, hn::Set(d, static_cast<double>(seen.stride))), first_row), d,
+              lines.corner + k);
+    store_single(a, lines.a + k);
+    store_single(c, lines.c + k);
+    store_single(weight, lines.weight + k);
+    if (polynomial) {
+      // The third degree, dz^3, is replaced by 3/4 h^2 dz, which leaves a quarter of it (h: half a chunk; Chebyshev).
+      const VD cubed = hn::Set(d, 0.75 * (chunk / 2) * (chunk / 2));
+      const VD b1 = hn::Sub(b, hn::Mul(a, t)), e1 = hn::Sub(e, hn::Mul(c, tv));
+      store_single(hn::Mul(b1, hn::Add(one, hn::Mul(cubed, hn::Mul(t, t)))), lines.b + k);
+      store_single(hn::Neg(hn::Mul(b1, t)), lines.b2 + k);
+      store_single(hn::Mul(e1, hn::Add(one, hn::Mul(cubed, hn::Mul(tv, tv)))), lines.e + k);
+      store_single(hn::Neg(hn::Mul(e1, tv)), lines.e2 + k);
+      store_single(parallel ? zero : hn::Mul(hn::Mul(hn::Set(d, -2.0), weight), t), lines.weight1 + k);
+    } else {
+      store_single(b, lines.b + k);
+      store_single(e, lines.e + k);
+      store_single(t, lines.t + k);
+    }
+    if (!seen.clamped) continue;
+    store_single(hn::Sub(hn::Set(d, -reach), column), lines.u_low + k);
+    store_single(hn::Sub(hn::Set(d, right + half), column), lines.u_high + k);
+    store_single(hn::Sub(hn::Set(d, -reach), row), lines.v_low + k);
+    store_single(hn::Sub(hn::Set(d, top + half), row), lines.v_high + k);
   }
-  if (!seen.clamped) return;
-  constexpr double half = kind == Interpolation::nearest ? 0.5 : 0;
-  const double reach = zero_reach(kind);
-  line.u_low = static_cast<float>(-reach - column_f);
-  line.u_high = static_cast<float>(static_cast<double>(job.columns - 1) + reach + half - column_f);
-  line.v_low = static_cast<float>(-reach - row_f);
-  line.v_high = static_cast<float>(static_cast<double>(job.rows - 1) + reach + half - row_f);
 }
 
 // Where the slices of a chunk fall: their first taps, in floats from the line's corner, and the fractions beyond.
@@ -164,50 +187,63 @@ struct Places {
   alignas(64) float weight[chunk];
 };
 
+// Slices counted from the chunk's middle.
+struct Slices {
+  alignas(64) float dz[chunk];
+  alignas(64) float squared[chunk];
+};
+constexpr Slices slices = [] {
+  Slices s{};
+  for (std::int64_t z = 0; z < chunk; ++z) {
+    s.dz[z] = static_cast<float>(z - chunk / 2);
+    s.squared[z] = s.dz[z] * s.dz[z];
+  }
+  return s;
+}();
+
 template <Interpolation kind, bool clamped>
-HWY_INLINE void set_place(const Line& line, VF u, VF v, VF weight, VF stride, Places& places, std::int64_t z) {
+HWY_INLINE void set_place(const Lines& lines, int k, VF u, VF v, VF stride, Places& places, std::int64_t z) {
   const Floats d;
   if constexpr (kind == Interpolation::nearest) {
     u = hn::Add(u, hn::Set(d, 0.5f));
     v = hn::Add(v, hn::Set(d, 0.5f));
   }
   if constexpr (clamped) {
-    u = hn::Min(hn::Max(u, hn::Set(d, line.u_low)), hn::Set(d, line.u_high));
-    v = hn::Min(hn::Max(v, hn::Set(d, line.v_low)), hn::Set(d, line.v_high));
+    u = hn::Min(hn::Max(u, hn::Set(d, lines.u_low[k])), hn::Set(d, lines.u_high[k]));
+    v = hn::Min(hn::Max(v, hn::Set(d, lines.v_low[k])), hn::Set(d, lines.v_high[k]));
   }
   const VF u_whole = hn::Floor(u), v_whole = hn::Floor(v);
   hn::Store(hn::Sub(u, u_whole), d, places.fu + z);
   hn::Store(hn::Sub(v, v_whole), d, places.fv + z);
-  hn::Store(weight, d, places.weight + z);
   // Whole numbers below 2^24 are exact in single precision; look() refuses larger ones.
   hn::Store(whole(hn::MulAdd(u_whole, stride, v_whole)), Ints(), places.offset + z);
 }
 
 template <Interpolation kind, Depth depth, bool clamped>
-HWY_INLINE void find_places(const Job& job, const Line& line, std::int64_t stride, std::int64_t begin, std::int64_t end,
-                            Places& places) {
+HWY_INLINE void find_places(const Job& job, const Lines& lines, int k, std::int64_t stride, std::int64_t begin,
+                            std::int64_t end, Places& places) {
   const Floats d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const float step = static_cast<float>(lanes);
   // Differences add up from vector to vector, so these start where the chunk does, wherever the slab is cut.
   if constexpr (depth == Depth::polynomial) begin = 0;
   VF dz = hn::Iota(d, static_cast<float>(begin - chunk / 2));
-  const VF a = hn::Set(d, line.a), b = hn::Set(d, line.b), c = hn::Set(d, line.c), e = hn::Set(d, line.e);
-  const VF t = hn::Set(d, line.t), weight = hn::Set(d, line.weight),
-           column_stride = hn::Set(d, static_cast<float>(stride));
+  const VF a = hn::Set(d, lines.a[k]), b = hn::Set(d, lines.b[k]), c = hn::Set(d, lines.c[k]),
+           e = hn::Set(d, lines.e[k]);
+  const VF t = hn::Set(d, lines.t[k]), weight = hn::Set(d, lines.weight[k]),
+           column_stride = hn::Set(d, static_cast<float>(stride / floats_per_pixel(kind)));
   if constexpr (depth == Depth::polynomial) {
     // u stays within a few pixels and the weight within a thousandth: sums of differences are exact enough for them.
-    const VF b2 = hn::Set(d, line.b2), e2 = hn::Set(d, line.e2);
+    const VF b2 = hn::Set(d, lines.b2[k]), e2 = hn::Set(d, lines.e2[k]);
     VF u = hn::MulAdd(dz, hn::MulAdd(b2, dz, b), a);
-    VF du = hn::MulAdd(hn::Set(d, 2 * step * line.b2), dz, hn::Set(d, step * line.b + step * step * line.b2));
-    VF w = hn::MulAdd(hn::Set(d, line.weight1), dz, weight);
-    const VF ddu = hn::Set(d, 2 * step * step * line.b2), dw = hn::Set(d, step * line.weight1);
+    VF du =
+        hn::MulAdd(hn::Set(d, 2 * step * lines.b2[k]), dz, hn::Set(d, step * lines.b[k] + step * step * lines.b2[k]));
+    const VF ddu = hn::Set(d, 2 * step * step * lines.b2[k]);
     for (std::int64_t z = begin; z < end; z += lanes) {
-      set_place<kind, clamped>(line, u, hn::MulAdd(dz, hn::MulAdd(e2, dz, e), c), w, column_stride, places, z);
+      const VF v = hn::MulAdd(e, hn::Load(d, slices.dz + z), hn::MulAdd(e2, hn::Load(d, slices.squared + z), c));
+      set_place<kind, clamped>(lines, k, u, v, column_stride, places, z);
       u = hn::Add(u, du);
       du = hn::Add(du, ddu);
-      w = hn::Add(w, dw);
-      dz = hn::Add(dz, hn::Set(d, step));
     }
   } else {
     const VF one = hn::Set(d, 1.0f);
@@ -220,35 +256,59 @@ HWY_INLINE void find_places(const Job& job, const Line& line, std::int64_t strid
       u = hn::MulAdd(u, change, u);
       if (!fan) v = hn::MulAdd(v, change, v);
       const VF s = hn::Add(change, one);
-      set_place<kind, clamped>(line, u, v, parallel ? weight : hn::Mul(hn::Mul(weight, s), s), column_stride, places,
-                               z);
+      set_place<kind, clamped>(lines, k, u, v, column_stride, places, z);
+      hn::Store(parallel ? weight : hn::Mul(hn::Mul(weight, s), s), d, places.weight + z);
       dz = hn::Add(dz, hn::Set(d, step));
     }
   }
 }
 
-template <Interpolation kind>
-HWY_INLINE void add_line(const Line& line, std::int64_t stride, std::int64_t begin, std::int64_t end,
-                         const Places& places) {
+// What the next line will read is fetched into the L1 cache meanwhile, at the same offsets from its corner `ahead`.
+template <Interpolation kind, Depth depth>
+HWY_INLINE void add_line(const Lines& lines, int k, const float* HWY_RESTRICT corner, const float* HWY_RESTRICT ahead,
+                         std::int64_t stride, std::int64_t begin, std::int64_t end, const Places& places,
+                         float* HWY_RESTRICT sums) {
   const Floats d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  VF weight = hn::Zero(d), change = weight;
+  if constexpr (depth == Depth::polynomial) {
+    // From the chunk's start, as the coordinates.
+    weight = hn::MulAdd(hn::Set(d, lines.weight1[k]), hn::Load(d, slices.dz), hn::Set(d, lines.weight[k]));
+    change = hn::Set(d, static_cast<float>(lanes) * lines.weight1[k]);
+    for (std::int64_t z = 0; z < begin; z += lanes) weight = hn::Add(weight, change);
+  }
   for (std::int64_t z = begin; z < end; z += lanes) {
-    const VF value = interpolate<kind>(line.corner, stride, places.offset + z, hn::Load(d, places.fu + z),
-                                       hn::Load(d, places.fv + z));
-    hn::Store(hn::MulAdd(hn::Load(d, places.weight + z), value, hn::Load(d, line.sums + z)), d, line.sums + z);
+    if constexpr (depth != Depth::polynomial) weight = hn::Load(d, places.weight + z);
+    const VF fu = hn::Load(d, places.fu + z);
+    VF value;
+    if constexpr (kind == Interpolation::linear) {
+      hwy::Prefetch(ahead + 2 * std::int64_t{places.offset[z]});
+      value = interpolate_texels(corner, places.offset + z, fu, places.fv + z);
+    } else {
+      value = interpolate<kind>(corner, stride, places.offset + z, fu, hn::Load(d, places.fv + z));
+    }
+    hn::Store(hn::MulAdd(weight, value, hn::Load(d, sums + z)), d, sums + z);
+    if constexpr (depth == Depth::polynomial) weight = hn::Add(weight, change);
   }
 }
 
-// A row of voxel columns, in stages (see upright-inl.h).
+// A row of voxel columns, in stages (see upright-inl.h). Their sums are `apart` floats apart.
 template <Interpolation kind, Depth depth, bool clamped>
-void add_lines(const Job& job, const Piece& piece, const Line* lines, int n, std::int64_t stride) {
+void add_lines(const Job& job, const Piece& piece, const Seen& seen, const Lines& lines, int n, float* sums,
+               std::int64_t apart) {
   constexpr int ahead = 4;
   for (int first = 0; first < n; first += ahead) {
     Places places[ahead];
     const int last = std::min(first + ahead, n);
     for (int k = first; k < last; ++k)
-      find_places<kind, depth, clamped>(job, lines[k], stride, piece.begin, piece.end, places[k - first]);
-    for (int k = first; k < last; ++k) add_line<kind>(lines[k], stride, piece.begin, piece.end, places[k - first]);
+      find_places<kind, depth, clamped>(job, lines, k, seen.stride, piece.begin, piece.end, places[k - first]);
+    for (int k = first; k < last; ++k) {
+      const auto corner = [&](int i) HWY_ATTR { return seen.pixels + static_cast<std::int64_t>(lines.corner[i]); };
+      const int next = std::min(k + 1, n - 1);
+      for (std::int64_t z = piece.begin; z < piece.end; z += 16) hwy::Prefetch(sums + next * apart + z);
+      add_line<kind, depth>(lines, k, corner(k), corner(next), seen.stride, piece.begin, piece.end, places[k - first],
+                            sums + k * apart);
+    }
   }
 }
 
@@ -275,34 +335,41 @@ void run_general(const Job& job, std::int64_t task, Scratch& scratch) {
         next_sight = look(job, matrix_of(job, view + 1), piece, next_box);
         if (next_sight == Sight::plain) next = {job.wedge->bands.data() + view + 1, 1, next_box};
       }
-      if (sight == Sight::nothing) continue;
-      Seen seen;
-      if (sight == Sight::plain)
-        seen = bring(job, m, job.wedge->bands[static_cast<std::size_t>(view)], piece, box, scratch);
-      for (std::int64_t y = piece.y0; y < piece.y1; ++y) {
-        prefetch(job, next, y - piece.y0, piece.y1 - piece.y0);
-        const Row row = row_of(m, y, middle);
-        Line lines[largest_tile];
-        int n = 0;
-        for (std::int64_t x = piece.x0; x < piece.x1; ++x) {
-          float* own = sums + ((y - piece.y0) * job.tile + (x - piece.x0)) * chunk;
-          if (sight == Sight::awkward) {
-            add_plainly(job, piece, view, {x, y}, own, 1);
-            continue;
-          }
-          trace_line<kind>(job, row, seen, x, lines[n]);
-          lines[n++].sums = own;
-        }
+      if (sight == Sight::awkward)
+        for (std::int64_t y = piece.y0; y < piece.y1; ++y)
+          for (std::int64_t x = piece.x0; x < piece.x1; ++x)
+            add_plainly(job, piece, view, {x, y}, sums + ((y - piece.y0) * job.tile + (x - piece.x0)) * chunk, 1);
+      if (sight != Sight::plain) continue;
+      const ViewBand& band = job.wedge->bands[static_cast<std::size_t>(view)];
+      Seen seen = survey(job, m, band, piece, box);
+      if constexpr (kind == Interpolation::linear)
+        seen.pixels = make_texels<kind, 1, true>(job, &band, box, 0, scratch, seen.stride) -
+                      box.columns.first * seen.stride - box.rows.first * floats_per_pixel(kind);
+      else
+        bring(job, band, box, scratch, seen);
+      // Along the axis that moves u less, so that neighbours find what they see in the L1 cache.
+      const double u = static_cast<double>(box.columns.first);
+      const bool along_y = std::abs(m(0, 0) - u * m(2, 0)) > std::abs(m(0, 1) - u * m(2, 1));
+      const std::int64_t outer = along_y ? piece.x1 - piece.x0 : piece.y1 - piece.y0;
+      const int inner = static_cast<int>(along_y ? piece.y1 - piece.y0 : piece.x1 - piece.x0);
+      for (std::int64_t i = 0; i < outer; ++i) {
+        prefetch(job, next, i, outer);
+        Lines lines;
+        trace_lines<kind>(job, m, middle, seen, {piece.x0 + (along_y ? i : 0), piece.y0 + (along_y ? 0 : i)}, along_y,
+                          inner, lines);
+        float* own = sums + i * chunk * (along_y ? 1 : job.tile);
+        const std::int64_t apart = chunk * (along_y ? job.tile : 1);
         // Only linear interpolation has a variant for each case: it is the one that is used.
-        if (seen.nearly_constant_w && kind == Interpolation::linear)
-          seen.clamped ? add_lines<kind, Depth::polynomial, true>(job, piece, lines, n, seen.stride)
-                       : add_lines<kind, Depth::polynomial, false>(job, piece, lines, n, seen.stride);
+        const auto add = [&](auto depth) HWY_ATTR {
+          seen.clamped ? add_lines<kind, depth, true>(job, piece, seen, lines, inner, own, apart)
+                       : add_lines<kind, depth, false>(job, piece, seen, lines, inner, own, apart);
+        };
+        if (kind == Interpolation::linear && seen.nearly_constant_w)
+          add(std::integral_constant<Depth, Depth::polynomial>());
         else if (kind == Interpolation::linear && seen.slowly_changing_w)
-          seen.clamped ? add_lines<kind, Depth::series, true>(job, piece, lines, n, seen.stride)
-                       : add_lines<kind, Depth::series, false>(job, piece, lines, n, seen.stride);
+          add(std::integral_constant<Depth, Depth::series>());
         else
-          seen.clamped ? add_lines<kind, Depth::division, true>(job, piece, lines, n, seen.stride)
-                       : add_lines<kind, Depth::division, false>(job, piece, lines, n, seen.stride);
+          add(std::integral_constant<Depth, Depth::division>());
       }
     }
     for (std::int64_t y = piece.y0; y < piece.y1; ++y)

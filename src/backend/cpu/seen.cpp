@@ -88,8 +88,7 @@ Sight look(const Job& job, const Matrix34& matrix, const Piece& piece, PixelBox&
   return Sight::plain;
 }
 
-Seen bring(const Job& job, const Matrix34& matrix, const ViewBand& band, const Piece& piece, const PixelBox& box,
-           Scratch& scratch) {
+Seen survey(const Job& job, const Matrix34& matrix, const ViewBand& band, const Piece& piece, const PixelBox& box) {
   Seen seen;
   const double w = project_corners(job, matrix, piece, 0, chunk).w0;
   const double change = sway(matrix) / w;
@@ -97,21 +96,24 @@ Seen bring(const Job& job, const Matrix34& matrix, const ViewBand& band, const P
       (std::abs(matrix(1, 2)) / w + static_cast<double>(job.rows) * change / (chunk / 2)) * (chunk / 2);
   seen.slowly_changing_w = change <= series_limit;
   seen.nearly_constant_w = change <= polynomial_limit && rows_walked * change * change <= polynomial_pixels;
+  seen.clamped = box.columns.first < 0 || box.columns.last >= job.columns || box.rows.first < band.first_row ||
+                 box.rows.last >= band.first_row + band.rows;
+  return seen;
+}
+
+void bring(const Job& job, const ViewBand& band, const PixelBox& box, Scratch& scratch, Seen& seen) {
   const PixelRange columns = box.columns, rows = box.rows;
   // Read in place where everything asked for is held. Windows of whole vectors may read on into the next columns; the
   // last ones must not read past the band.
   const std::int64_t stride = job.wedge->row_stride;
-  const bool held =
-      columns.first >= 0 && columns.last < job.columns && rows.first >= band.first_row &&
-      rows.last < band.first_row + band.rows &&
-      columns.last * stride + (rows.last - band.first_row) + overread <= (job.columns - 1) * stride + band.rows;
+  const bool held = !seen.clamped && columns.last * stride + (rows.last - band.first_row) + overread <=
+                                         (job.columns - 1) * stride + band.rows;
   if (held) {
     seen.stride = stride;
     seen.pixels = band.data - band.first_row;
-    return seen;
+    return;
   }
   // A copy with zeros where the band holds nothing.
-  seen.clamped = true;
   seen.stride = (rows.size() + 31) / 32 * 32 + 16;
   const std::int64_t size = columns.size() * seen.stride + overread;
   if (scratch.box.size() < size) scratch.box = Buffer<float>(size);
@@ -124,7 +126,6 @@ Seen bring(const Job& job, const Matrix34& matrix, const ViewBand& band, const P
       std::copy_n(band.data + c * stride + (from - band.first_row), to - from,
                   copy + (c - columns.first) * seen.stride + (from - rows.first));
   seen.pixels = copy - columns.first * seen.stride - rows.first;
-  return seen;
 }
 
 void add_plainly(const Job& job, const Piece& piece, std::int64_t view, ColumnIndex at, float* sums,

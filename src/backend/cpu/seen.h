@@ -46,7 +46,9 @@ struct Seen {
   // enough for a series.
   bool nearly_constant_w = false, slowly_changing_w = false;
 };
-Seen bring(const Job& job, const Matrix34& matrix, const ViewBand& band, const Piece& piece, const PixelBox& box,
-           Scratch& scratch);
+// Everything but where the pixels are.
+Seen survey(const Job& job, const Matrix34& matrix, const ViewBand& band, const Piece& piece, const PixelBox& box);
+// The pixels in place, where the band holds all that is asked for, or else a copy.
+void bring(const Job& job, const ViewBand& band, const PixelBox& box, Scratch& scratch, Seen& seen);
 
 }  // namespace lepus::cpu

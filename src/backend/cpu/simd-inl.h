@@ -94,6 +94,21 @@ HWY_INLINE void fetch_pairs(const float* HWY_RESTRICT p, const std::int32_t* HWY
 #endif
 }
 
+#if LEPUS_LANES == 4 || LEPUS_LANES == 8
+// p[0], p[1], p[0], p[1], and from p + 4 on the same in the second block. On x86 the load does it.
+HWY_INLINE VF load_pairs_twice(const float* HWY_RESTRICT p) {
+#if LEPUS_X86 && LEPUS_LANES == 4
+  return VF{_mm_castpd_ps(_mm_loaddup_pd(reinterpret_cast<const double*>(p)))};
+#elif LEPUS_X86
+  return VF{_mm256_castpd_ps(_mm256_movedup_pd(_mm256_loadu_pd(reinterpret_cast<const double*>(p))))};
+#else
+  const hn::FixedTag<float, 2> d2;
+  const auto pair = hn::LoadU(d2, p);
+  return hn::Combine(Quads(), pair, pair);
+#endif
+}
+#endif
+
 // What comes next: the part of some views that will be read soon, brought towards the processor bit by bit while other
 // work goes on. Views come from main memory or the shared cache, where a wait is hundreds of cycles long.
 struct Preview {

@@ -80,14 +80,15 @@ HWY_INLINE Quad broadcast4(Quad a) {
 }
 #endif
 
-// out[i * lanes + lane] = source[lane][i] for n rows.
-template <int lanes>
+// out[i * lanes + lane] = source[lane][i] for n rows; or, of two, the first and what the second differs from it by.
+template <int lanes, bool differences = false>
 HWY_INLINE void interleave(const float* const* source, std::int64_t n, float* HWY_RESTRICT out) {
   std::int64_t i = 0;
 #if LEPUS_LANES >= 4
   const Quads d;
   for (; i + 4 <= n; i += 4) {
-    const Quad a = hn::LoadU(d, source[0] + i), b = hn::LoadU(d, source[1] + i);
+    const Quad a = hn::LoadU(d, source[0] + i), other = hn::LoadU(d, source[1] + i);
+    const Quad b = differences ? hn::Sub(other, a) : other;
     const Quad ab0 = hn::InterleaveLower(d, a, b), ab1 = hn::InterleaveUpper(d, a, b);  // a0 b0 a1 b1, a2 b2 a3 b3
     if constexpr (lanes == 2) {
       hn::StoreU(ab0, d, out + 2 * i);
@@ -103,12 +104,14 @@ HWY_INLINE void interleave(const float* const* source, std::int64_t n, float* HW
   }
 #endif
   for (; i < n; ++i)
-    for (int lane = 0; lane < lanes; ++lane) out[lanes * i + lane] = source[lane][i];
+    for (int lane = 0; lane < lanes; ++lane)
+      out[lanes * i + lane] = source[lane][i] - (differences && lane > 0 ? source[0][i] : 0.0f);
 }
 
 // Copies the box: texel (column, row) at [column * stride + row * texel_size], counted from the box's corner. Lane l of
-// a group holds the view that voxel l of the turned four (two) sees; without a group, lane l is l columns further on.
-template <Interpolation kind, int group>
+// a group holds the view that voxel l of the turned four (two) sees; without a group, lane l is l columns further on,
+// or the difference to it.
+template <Interpolation kind, int group, bool differences = false>
 HWY_INLINE const float* make_texels(const Job& job, const ViewBand* bands, const PixelBox& box, int turn,
                                     Scratch& scratch, std::int64_t& stride) {
   constexpr int lanes = texel_size(kind, group);
@@ -135,13 +138,14 @@ HWY_INLINE const float* make_texels(const Job& job, const ViewBand* bands, const
     to = std::max(from, to);
     const auto edge = [&](std::int64_t r) HWY_ATTR {
       for (int lane = 0; lane < lanes; ++lane)
-        out[r * lanes + lane] = r >= first[lane] && r < last[lane] ? source[lane][r] : 0.0f;
+        out[r * lanes + lane] = (r >= first[lane] && r < last[lane] ? source[lane][r] : 0.0f) -
+                                (differences && lane > 0 ? out[r * lanes] : 0.0f);
     };
     for (std::int64_t r = 0; r < from; ++r) edge(r);
     for (std::int64_t r = to; r < rows; ++r) edge(r);
     const float* held[lanes];
     for (int lane = 0; lane < lanes; ++lane) held[lane] = source[lane] + from;
-    interleave<lanes>(held, to - from, out + from * lanes);
+    interleave<lanes, differences>(held, to - from, out + from * lanes);
   }
   return texels;
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/compute_options.h"
+
+#include "core/memory.h"
+
+namespace lepus::app {
+
+void ComputeOptions::describe(OptionTable& table) {
+  table
+      .value("--backend", "NAME", backend,
+             "what computes: auto (a GPU where there is one, else the CPU), cpu, cuda, or reference (plain double "
+             "precision, slow)")
+      .one_of({"auto", "cpu", "cuda", "reference"});
+  table.value("--device", "LIST", device, "which GPUs: a number, several with commas between them, or all");
+  table
+      .value(
+          "--precision", "NAME", precision,
+          "of a GPU: exact (fp32), fast (fp32 values, the texture unit interpolates) or half (fp16 values, the same)")
+      .one_of({"exact", "fast", "half"});
+  table.value("--device-memory", "SIZE", device_memory, "limit for each GPU, for example 8GiB")
+      .otherwise("90 % of what is free");
+}
+
+void ComputeOptions::fill(ReconstructOptions& options) const {
+  options.backend = backend;
+  options.device = device;
+  options.precision = precision == "exact" ? Precision::exact : precision == "fast" ? Precision::fast : Precision::half;
+  if (!device_memory.empty()) options.device_memory_bytes = parse_bytes(device_memory);
+}
+
+}  // namespace lepus::app

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which CUDA devices there are, and whether they can be used.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lepus::cuda {
+
+// Why no device can be used, for people; empty where one can.
+std::string why_unusable();
+
+int device_count();                   // 0 where there is no driver
+void require_device(int device);      // throws Error: no such device, too old for this build, no driver
+void use_device(int device);          // for the calling thread
+std::string device_name(int device);  // "NVIDIA H200"
+std::int64_t free_memory_bytes(int device);
+
+// "0", "0,1", "all"; throws Error(usage).
+std::vector<int> parse_devices(const std::string& text);
+
+}  // namespace lepus::cuda

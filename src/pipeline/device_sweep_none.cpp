@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A build without CUDA: there is no device, and whoever asks for one is told so.
+#include <lepus/error.h>
+
+#include "pipeline/device_sweep.h"
+
+namespace lepus {
+
+struct DeviceSweep::State {};
+
+std::string why_no_device() { return "this build of lepus has no CUDA"; }
+bool this_build_has_cuda() { return false; }
+
+DeviceSweep::DeviceSweep(const DeviceJob&, const DeviceChoice&) {
+  throw Error(ErrorKind::unsupported, {.what = "no CUDA device can be used",
+                                       .where = "backend cuda",
+                                       .why = why_no_device(),
+                                       .hint = "use --backend cpu, or build lepus where nvcc 13 is installed"});
+}
+DeviceSweep::~DeviceSweep() = default;
+const DevicePlan& DeviceSweep::plan() const {
+  static const DevicePlan none;
+  return none;
+}
+std::string DeviceSweep::description() const { return {}; }
+std::string DeviceSweep::device() const { return {}; }
+SweepTimes DeviceSweep::run(const Frames&, VolumeWriter&, Context&) { return {}; }
+
+}  // namespace lepus

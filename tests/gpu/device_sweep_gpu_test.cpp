@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole reconstructions on the GPU: the same volume as on the CPU for every kind of scan, and the same bits for every
+// amount of device memory and number of devices.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "backend/cuda/device_memory.h"
+#include "pipeline/fdk.h"
+#include "pipeline/memory_io.h"
+#include <lepus/error.h>
+#include <lepus/reconstruct.h>
+
+namespace lepus {
+namespace {
+
+#define SKIP_WITHOUT_DEVICE()                                                                        \
+  if (const std::string why = why_no_device(); !why.empty()) {                                       \
+    std::printf("*** SKIPPED: no GPU can be used here (%s); nothing was tested ***\n", why.c_str()); \
+    GTEST_SKIP() << why;                                                                             \
+  }
+
+CircularScan cone(std::int64_t views, double arc_deg) {
+  CircularScan scan;
+  scan.source_axis_mm = 200;
+  scan.source_detector_mm = 300;
+  scan.columns = 97;
+  scan.rows = 71;
+  scan.pixel_width_mm = scan.pixel_height_mm = 1;
+  for (std::int64_t i = 0; i < views; ++i)
+    scan.angles_rad.push_back(radians(arc_deg * static_cast<double>(i) / static_cast<double>(views)));
+  return scan;
+}
+
+struct Case {
+  std::string name;
+  ScanGeometry geometry;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  const auto add = [&](std::string name, const CircularScan& scan) {
+    all.push_back({std::move(name), build_scan(scan)});
+  };
+  add("full turn, quads", cone(120, 360));
+  add("full turn, pairs", cone(118, 360));
+  add("full turn, no symmetry", cone(117, 360));
+  add("short scan", cone(110, 215));
+  CircularScan scan = cone(120, 360);
+  scan.detector_shift_u_mm = 25;
+  add("half-fan", scan);
+  scan.in_plane_rad = 0.03;
+  scan.pitch_rad = 0.02;
+  add("half-fan, turned in its plane: levelled on the host", scan);
+  scan = cone(120, 360);
+  scan.in_plane_rad = 0.02;
+  scan.yaw_rad = 0.03;
+  add("tilted", scan);
+  scan = cone(120, 360);
+  scan.axis_offset_mm = 3;
+  add("displaced axis", scan);
+  scan = cone(100, 360);
+  scan.arc = true;
+  add("arc detector: resampled on the host", scan);
+  scan = cone(100, 225);
+  scan.beam = Beam::fan;
+  add("fan, short scan", scan);
+  scan = cone(90, 180);
+  scan.beam = Beam::parallel;
+  add("parallel, half a turn", scan);
+  return all;
+}
+
+std::int64_t recorded_pixels(const ScanGeometry& g) {
+  return g.recorded_on_arc ? g.recorded_on_arc->columns * g.recorded_on_arc->rows : g.columns * g.rows;
+}
+
+// Structure that differs from view to view, with edges and a little noise.
+std::vector<float> lines_of(const ScanGeometry& g) {
+  const std::int64_t columns = g.recorded_on_arc ? g.recorded_on_arc->columns : g.columns;
+  std::vector<float> lines(static_cast<std::size_t>(recorded_pixels(g) * g.views()));
+  std::uint32_t state = 5;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto column = static_cast<std::int64_t>(i) % columns, row = static_cast<std::int64_t>(i) / columns;
+    state = state * 1664525U + 1013904223U;
+    const double across = std::abs(static_cast<double>(column) / static_cast<double>(columns) - 0.5);
+    lines[i] = across > 0.35
+                   ? 0.0F
+                   : static_cast<float>(2 * std::cos(4 * across) + 0.3 * std::sin(0.13 * static_cast<double>(row)) +
+                                        (across < 0.1 ? 0.5 : 0.0) + 0.02 * (state >> 8) * 0x1p-24);
+  }
+  return lines;
+}
+
+const VolumeGrid grid = centred_grid(52, 52, 41, {0.9, 0.9, 0.9});
+
+std::vector<float> volume_of(const ScanGeometry& g, const std::vector<float>& lines, const std::string& backend,
+                             Precision precision, const std::string& device = "0",
+                             Interpolation taps = Interpolation::linear) {
+  std::vector<float> volume(static_cast<std::size_t>(grid.voxels()), std::numeric_limits<float>::quiet_NaN());
+  FdkOptions options;
+  options.backend = backend;
+  options.precision = precision;
+  options.device = device;
+  options.interpolation = taps;
+  fdk(g, lines.data(), grid, volume.data(), options);
+  return volume;
+}
+
+struct Difference {
+  double rms, largest;
+};
+Difference difference(const std::vector<float>& a, const std::vector<float>& reference) {
+  double sum = 0, norm = 0, most = 0, peak = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double r = reference[i], d = static_cast<double>(a[i]) - r;
+    if (!(std::abs(d) <= most)) most = std::abs(d);
+    sum += d * d;
+    norm += r * r;
+    peak = std::max(peak, std::abs(r));
+  }
+  return {std::sqrt(sum / norm), most / peak};
+}
+
+// exact: single-precision coordinates on both sides, the bars of the CPU's own parity test. fast and half: weights of
+// 8 bits err by up to 1/512 of the step between neighbouring pixels, the same way for all; the sum over views averages.
+TEST(DeviceSweep, EveryScanIsTheSameAsOnTheCpu) {
+  SKIP_WITHOUT_DEVICE();
+  for (const Case& c : cases()) {
+    const std::vector<float> lines = lines_of(c.geometry);
+    const std::vector<float> cpu = volume_of(c.geometry, lines, "cpu", Precision::exact);
+    const Difference exact = difference(volume_of(c.geometry, lines, "cuda", Precision::exact), cpu);
+    const Difference fast = difference(volume_of(c.geometry, lines, "cuda", Precision::fast), cpu);
+    const Difference half = difference(volume_of(c.geometry, lines, "cuda", Precision::half), cpu);
+    std::printf("%-52s exact %.1e %.1e  fast %.1e %.1e  half %.1e %.1e\n", c.name.c_str(), exact.rms, exact.largest,
+                fast.rms, fast.largest, half.rms, half.largest);
+    EXPECT_TRUE(exact.rms <= 1e-5 && exact.largest <= 1e-4) << c.name;
+    EXPECT_TRUE(fast.rms <= 2e-3 && fast.largest <= 5e-3) << c.name;
+    EXPECT_TRUE(half.rms <= 2e-3 && half.largest <= 5e-3) << c.name;
+  }
+}
+
+TEST(DeviceSweep, CubicInterpolationIsTheSameAsOnTheCpu) {
+  SKIP_WITHOUT_DEVICE();
+  const ScanGeometry g = cases().front().geometry;
+  const std::vector<float> lines = lines_of(g);
+  const std::vector<float> cpu = volume_of(g, lines, "cpu", Precision::exact, "0", Interpolation::cubic);
+  for (const Precision p : {Precision::exact, Precision::half}) {
+    const Difference d = difference(volume_of(g, lines, "cuda", p, "0", Interpolation::cubic), cpu);
+    EXPECT_TRUE(d.rms <= 1e-5 && d.largest <= 1e-4) << d.rms << " " << d.largest;
+  }
+}
+
+TEST(DeviceSweep, LogicalDevicesGiveTheSameBits) {
+  SKIP_WITHOUT_DEVICE();
+  for (const Case& c : cases()) {
+    const std::vector<float> lines = lines_of(c.geometry);
+    const std::vector<float> one = volume_of(c.geometry, lines, "cuda", Precision::half);
+    for (const char* devices : {"0,0", "0,0,0", "0,0,0,0"})
+      EXPECT_EQ(volume_of(c.geometry, lines, "cuda", Precision::half, devices), one) << c.name << ", " << devices;
+  }
+}
+
+// Frames from a reader (not in memory), so that the page-locked buffers are at work, written through a writer that
+// takes slices in order.
+class Reader final : public FrameSource {
+public:
+  Reader(const ScanGeometry& g, const std::vector<float>& lines) : memory_(g, lines.data()) {}
+  std::int64_t columns() const override { return memory_.columns(); }
+  std::int64_t rows() const override { return memory_.rows(); }
+  std::int64_t frames() const override { return memory_.frames(); }
+  PixelType pixel_type() const override { return PixelType::f32; }
+  std::string name(std::int64_t frame) const override { return memory_.name(frame); }
+  void read_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, void* out) const override {
+    memory_.read_native(frame, row0, row1, out);
+  }
+
+private:
+  MemoryFrames memory_;
+};
+
+class InOrder final : public VolumeWriter {
+public:
+  void write(std::int64_t z0, std::int64_t z1, const float* slices) override {
+    EXPECT_EQ(z0, next_);
+    next_ = z1;
+    voxels.insert(voxels.end(), slices, slices + (z1 - z0) * grid.nx * grid.ny);
+  }
+  void finish(const std::string&) override {}
+  std::vector<float> voxels;
+
+private:
+  std::int64_t next_ = 0;
+};
+
+TEST(DeviceSweep, AnyAmountOfMemoryGivesTheSameBits) {
+  SKIP_WITHOUT_DEVICE();
+  const ScanGeometry g = cases().front().geometry;
+  const std::vector<float> lines = lines_of(g);
+  const Reader frames(g, lines);
+  ThreadPool threads;
+  CancelFlag never;
+  Progress silent;
+  Context context{threads, never, silent};
+  std::vector<std::vector<float>> volumes;
+  const std::vector<float> in_memory = volume_of(g, lines, "cuda", Precision::fast);
+  std::set<std::int64_t> pixels;
+  bool resident = false, streamed = false;
+  for (const double mib : {1000.0, 70.0, 66.5, 65.5, 65.0}) {
+    FdkSetup setup;
+    setup.geometry = g;
+    setup.grid = grid;
+    setup.backend = "cuda";
+    setup.field_of_view_mask = false;
+    setup.frame_pixel_bytes = 4;
+    setup.device = {.devices = mib > 66 ? "0" : "0,0",
+                    .memory_bytes = static_cast<std::int64_t>(mib * 0x1p20),
+                    .precision = Precision::fast};
+    if (mib <= 66) setup.device.memory_bytes *= 2;
+    try {
+      const std::int64_t free_before = cuda::memory_info().free_bytes;
+      Fdk fdk(setup, threads);
+      RowAudit audit(frames, {});
+      InOrder writer;
+      fdk.run(frames, audit, nullptr, nullptr, writer, context);
+      const std::int64_t taken = free_before - cuda::memory_info().free_bytes;
+      std::printf("limit %.1f MiB: %s, %zu slabs, planned %.1f MiB, taken %.1f MiB\n", mib,
+                  fdk.device_plan()->resident ? "resident" : "streamed", fdk.device_plan()->slabs.size(),
+                  static_cast<double>(fdk.device_plan()->memory_bytes()) / 0x1p20, static_cast<double>(taken) / 0x1p20);
+      EXPECT_LE(taken, setup.device.memory_bytes);
+      pixels.insert(audit.pixels());
+      EXPECT_LE(fdk.device_plan()->memory_bytes(), fdk.device_plan()->memory_limit);
+      (fdk.device_plan()->resident ? resident : streamed) = true;
+      volumes.push_back(writer.voxels);
+      EXPECT_EQ(volumes.back(), in_memory) << mib;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::memory) << error.what();
+    }
+  }
+  EXPECT_EQ(pixels.size(), 1U) << "a row that is read again counts once";
+  EXPECT_TRUE(resident);
+  EXPECT_TRUE(streamed);
+  EXPECT_GE(volumes.size(), 3U);
+}
+
+TEST(DeviceSweep, ADeviceThatDoesNotExistIsNamed) {
+  SKIP_WITHOUT_DEVICE();
+  const ScanGeometry g = cases().front().geometry;
+  try {
+    volume_of(g, lines_of(g), "cuda", Precision::half, "77");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+    EXPECT_NE(std::string(error.what()).find("77"), std::string::npos);
+  }
+}
+
+// What is not a number in a frame is counted and refused, as on the CPU.
+TEST(DeviceSweep, BadPixelsAreRefused) {
+  SKIP_WITHOUT_DEVICE();
+  const ScanGeometry g = cases().front().geometry;
+  std::vector<float> lines = lines_of(g);
+  lines[static_cast<std::size_t>(g.columns * g.rows * 7 + g.columns * 35 + 40)] = std::nanf("");
+  try {
+    volume_of(g, lines, "cuda", Precision::exact);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::input);
+    EXPECT_NE(std::string(error.what()).find("view 7"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace lepus
