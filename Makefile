@@ -38,7 +38,7 @@ sanitize: ## unit tests with address and undefined-behaviour sanitizers
 	cmake --preset asan -B $(BUILD)-asan
 	cmake --build $(BUILD)-asan -j $(JOBS) --target $(SANITIZED)
 	printf '%s\n' $(SANITIZED) | ASAN_OPTIONS=allocator_may_return_null=1 \
-	  xargs -P $(JOBS) -I % $(BUILD)-asan/bin/% --gtest_brief=1 --gtest_filter='-$(SLOW)'
+	  xargs -P $(JOBS) -I % env $(BUILD)-asan/bin/% --gtest_brief=1 --gtest_filter='-$(SLOW)'
 
 lint: ## formatting, the direction of includes, clang-tidy over all files
 	scripts/lint $(BUILD)-lint
