@@ -47,7 +47,7 @@ lint-all: ## the same, and the static analyzer
 	scripts/lint --analyzer $(BUILD)-lint-all
 
 format:
-	git ls-files -- '*.h' '*.cpp' | xargs clang-format -i
+	git ls-files -- '*.h' '*.cpp' '*.cu' '*.cuh' | xargs clang-format -i
 
 install: build
 	cmake --install $(BUILD)

@@ -15,6 +15,7 @@
 
 #include "backend/cuda/backproject.h"
 #include "backend/cuda/cuda_check.h"
+#include "backend/cuda/devices.h"
 #include "cuda_kernels.h"
 #include "core/format.h"
 #include "core/threads.h"
@@ -262,6 +263,10 @@ Options parse(int argc, char** argv) {
 
 int main_program(int argc, char** argv) {
   const Options o = parse(argc, argv);
+  if (const std::string why = cuda::why_unusable(); !why.empty()) {
+    std::printf("skipped: no GPU can be used (%s)\n", why.c_str());
+    return 0;
+  }
   cuda::check(cudaSetDevice(o.device), format("use device {}", o.device));
   cudaDeviceProp properties{};
   cuda::check(cudaGetDeviceProperties(&properties, o.device), "ask for the device's name");

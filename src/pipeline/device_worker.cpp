@@ -162,11 +162,9 @@ DeviceWorker::Wedge DeviceWorker::wedge(std::int64_t slab, std::int64_t index) c
   return w;
 }
 
-void DeviceWorker::prepare_on_host(const Wedge& wedge, std::int64_t slot, unsigned char* out,
-                                   std::vector<float>& scratch) {
+void DeviceWorker::prepare_on_host(const Wedge& wedge, std::int64_t slot, unsigned char* out) {
   const std::int64_t view = backprojection_.view_order()[static_cast<std::size_t>(wedge.first + slot)];
-  scratch.resize(static_cast<std::size_t>(frames_->prepare->scratch_floats()) + 16);
-  float* aligned = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64 / sizeof(float);
+  Buffer<float> scratch(frames_->prepare->scratch_floats());
   for (std::int64_t row = wedge.rows.first; row < wedge.rows.last; row += RowFilter::rows_at_once) {
     const RowBand rows{row, std::min(row + RowFilter::rows_at_once, wedge.rows.last)};
     RowBlock block{{view, slot, rows, frames_->prepare->recorded_rows(view, rows)}, {}};
@@ -174,7 +172,7 @@ void DeviceWorker::prepare_on_host(const Wedge& wedge, std::int64_t slot, unsign
     block.pixels = Buffer<unsigned char>(recorded.size() * frames_->source->columns() *
                                          bytes_per_pixel(frames_->source->pixel_type()));
     frames_->source->read_native(view, recorded.first, recorded.last, block.pixels.data());
-    const float* lines = frames_->prepare->line_integrals(block, aligned);
+    const float* lines = frames_->prepare->line_integrals(block, scratch.data());
     std::copy(lines, lines + rows.size() * job_.columns,
               reinterpret_cast<float*>(out) + (row - wedge.rows.first) * job_.columns);
   }
@@ -197,8 +195,7 @@ const void* DeviceWorker::stage(const Wedge& wedge, std::int64_t slot, Upload& u
     if (const void* there = frames_->source->in_memory(view, wedge.rows.first)) return there;
   unsigned char* staged = upload.staged.data() + slot * view_bytes;
   if (frames_->prepare) {
-    std::vector<float> scratch;
-    prepare_on_host(wedge, slot, staged, scratch);
+    prepare_on_host(wedge, slot, staged);
   } else {
     frames_->source->read_native(view, wedge.rows.first, wedge.rows.last, staged);
     if (frames_->audit) record(view, wedge.rows, staged);

@@ -88,7 +88,7 @@ private:
   void send_up(const Wedge& wedge, Upload& upload);
   const void* stage(const Wedge& wedge, std::int64_t slot, Upload& upload);
   void record(std::int64_t view, RowBand rows, const unsigned char* pixels) const;
-  void prepare_on_host(const Wedge& wedge, std::int64_t slot, unsigned char* out, std::vector<float>& scratch);
+  void prepare_on_host(const Wedge& wedge, std::int64_t slot, unsigned char* out);
   void sum(std::int64_t first_slot, std::int64_t first_view, std::int64_t views, std::int64_t slab, const Slab& into);
   void bring_down(std::int64_t slab, Slab& from, OrderedWriter& writer);
   void report_bad_pixels();

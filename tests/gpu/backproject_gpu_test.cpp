@@ -14,6 +14,7 @@
 #include "backend/cuda/backproject.h"
 #include "backend/cuda/cuda_check.h"
 #include "geometry/camera.h"
+#include "need_device.h"
 #include "project/detector_point.h"
 #include "project/interpolate.h"
 #include <lepus/error.h>
@@ -249,14 +250,7 @@ private:
 
 class BackprojectGpu : public ::testing::Test {
 protected:
-  void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-      cudaGetLastError();
-      std::cerr << "SKIPPED: no CUDA device, the backprojection kernels were not run\n";
-      GTEST_SKIP() << "no CUDA device";
-    }
-  }
+  void SetUp() override { NEED_DEVICE(); }
 };
 
 // What single precision leaves of a sum of values of at most 1: numerators of at most 64 pixels are off by a few units

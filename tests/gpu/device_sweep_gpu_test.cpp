@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/cuda/device_memory.h"
+#include "need_device.h"
 #include "pipeline/fdk.h"
 #include "pipeline/memory_io.h"
 #include <lepus/error.h>
@@ -19,12 +20,6 @@
 
 namespace lepus {
 namespace {
-
-#define SKIP_WITHOUT_DEVICE()                                                                        \
-  if (const std::string why = why_no_device(); !why.empty()) {                                       \
-    std::printf("*** SKIPPED: no GPU can be used here (%s); nothing was tested ***\n", why.c_str()); \
-    GTEST_SKIP() << why;                                                                             \
-  }
 
 CircularScan cone(std::int64_t views, double arc_deg) {
   CircularScan scan;
@@ -131,7 +126,7 @@ Difference difference(const std::vector<float>& a, const std::vector<float>& ref
 // exact: single-precision coordinates on both sides, the bars of the CPU's own parity test. fast and half: weights of
 // 8 bits err by up to 1/512 of the step between neighbouring pixels, the same way for all; the sum over views averages.
 TEST(DeviceSweep, EveryScanIsTheSameAsOnTheCpu) {
-  SKIP_WITHOUT_DEVICE();
+  NEED_DEVICE();
   for (const Case& c : cases()) {
     const std::vector<float> lines = lines_of(c.geometry);
     const std::vector<float> cpu = volume_of(c.geometry, lines, "cpu", Precision::exact);
@@ -147,7 +142,7 @@ TEST(DeviceSweep, EveryScanIsTheSameAsOnTheCpu) {
 }
 
 TEST(DeviceSweep, CubicInterpolationIsTheSameAsOnTheCpu) {
-  SKIP_WITHOUT_DEVICE();
+  NEED_DEVICE();
   const ScanGeometry g = cases().front().geometry;
   const std::vector<float> lines = lines_of(g);
   const std::vector<float> cpu = volume_of(g, lines, "cpu", Precision::exact, "0", Interpolation::cubic);
@@ -158,7 +153,7 @@ TEST(DeviceSweep, CubicInterpolationIsTheSameAsOnTheCpu) {
 }
 
 TEST(DeviceSweep, LogicalDevicesGiveTheSameBits) {
-  SKIP_WITHOUT_DEVICE();
+  NEED_DEVICE();
   for (const Case& c : cases()) {
     const std::vector<float> lines = lines_of(c.geometry);
     const std::vector<float> one = volume_of(c.geometry, lines, "cuda", Precision::half);
@@ -200,7 +195,7 @@ private:
 };
 
 TEST(DeviceSweep, AnyAmountOfMemoryGivesTheSameBits) {
-  SKIP_WITHOUT_DEVICE();
+  NEED_DEVICE();
   const ScanGeometry g = cases().front().geometry;
   const std::vector<float> lines = lines_of(g);
   const Reader frames(g, lines);
@@ -250,7 +245,7 @@ TEST(DeviceSweep, AnyAmountOfMemoryGivesTheSameBits) {
 }
 
 TEST(DeviceSweep, ADeviceThatDoesNotExistIsNamed) {
-  SKIP_WITHOUT_DEVICE();
+  NEED_DEVICE();
   const ScanGeometry g = cases().front().geometry;
   try {
     volume_of(g, lines_of(g), "cuda", Precision::half, "77");
@@ -263,7 +258,7 @@ TEST(DeviceSweep, ADeviceThatDoesNotExistIsNamed) {
 
 // What is not a number in a frame is counted and refused, as on the CPU.
 TEST(DeviceSweep, BadPixelsAreRefused) {
-  SKIP_WITHOUT_DEVICE();
+  NEED_DEVICE();
   const ScanGeometry g = cases().front().geometry;
   std::vector<float> lines = lines_of(g);
   lines[static_cast<std::size_t>(g.columns * g.rows * 7 + g.columns * 35 + 40)] = std::nanf("");

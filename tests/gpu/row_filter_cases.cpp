@@ -23,14 +23,6 @@ CorrectionSpec dead_pixels() { return {"dead-pixels", {}, 0}; }
 
 }  // namespace
 
-bool has_device() {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess && count > 0) return true;
-  std::printf("NO CUDA DEVICE (%s): the device's row filter was NOT tested\n", cudaGetErrorString(status));
-  return false;
-}
-
 std::vector<std::uint16_t> random_frame(std::int64_t view, std::int64_t pixels) {
   std::vector<std::uint16_t> frame(static_cast<std::size_t>(pixels));
   for (std::int64_t i = 0; i < pixels; ++i)

@@ -25,8 +25,6 @@ struct CaseOptions {
   std::int64_t transform = 0;  // a length of the device's transform that it would not choose
 };
 
-bool has_device();  // and says in the log which, or why not
-
 // A 16-bit detector's frame of line integrals between 0.1 and 3.4, different in every pixel of every view.
 std::vector<std::uint16_t> random_frame(std::int64_t view, std::int64_t pixels);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device's row filter against the CPU's, row by row, for every kind of scan, pixel and correction.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -11,6 +12,7 @@
 
 #include "backend/cuda/cuda_check.h"
 #include "filter/test_scans.h"
+#include "need_device.h"
 #include "row_filter_cases.h"
 #include <lepus/error.h>
 
@@ -120,7 +122,7 @@ void expect_same(const RowCase& c, const std::vector<Pixel>& pixels, const Filte
 }
 
 void check_scan(const ScanGeometry& geometry, const CaseOptions& options) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device";
+  NEED_DEVICE();
   const RowCase c(geometry, options);
   const std::vector<std::uint16_t> frames = random_frames(geometry);
   expect_same(c, frames, on_gpu(c, frames, geometry.rows));
@@ -198,7 +200,7 @@ TEST(RowFilterGpu, DeadPixels) {
 
 template <class Pixel>
 void check_type(PixelType type, double scale, bool counts) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device";
+  NEED_DEVICE();
   CaseOptions options;
   options.type = type;
   options.counts = counts;
@@ -222,7 +224,7 @@ TEST(RowFilterGpu, PixelTypes) {
 
 // Rows are cut anywhere between pairs; the bits stay.
 TEST(RowFilterGpu, SameBitsForEveryCut) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device";
+  NEED_DEVICE();
   const RowCase c(build_scan(cone(angles(40, 230), 150, 13)), {});
   const std::vector<std::uint16_t> frames = random_frames(c.geometry);
   const Filtered whole = on_gpu(c, frames, 13);
@@ -239,7 +241,7 @@ TEST(RowFilterGpu, SameBitsForEveryCut) {
 }
 
 TEST(RowFilterGpu, CountsSaturatedPixels) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device";
+  NEED_DEVICE();
   CaseOptions options;
   options.saturation = 40000;
   const RowCase c(build_scan(cone(angles(6, 360))), options);
@@ -275,7 +277,7 @@ private:
 
 // What is not finite is counted and replaced as the CPU's audit does it: one pixel, a run, both edges, a whole row.
 TEST(RowFilterGpu, ReplacesWhatIsNotFinite) {
-  if (!has_device()) GTEST_SKIP() << "no CUDA device";
+  NEED_DEVICE();
   CaseOptions options;
   options.type = PixelType::f32;
   options.saturation = std::numeric_limits<double>::infinity();

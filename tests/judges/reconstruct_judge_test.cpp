@@ -2,8 +2,6 @@
 // Our reconstructions of other people's data: MIRT's arc-detector cone scan against its truth, projections that
 // Debian's ctsim made against ctsim's own filtered backprojection, two real parallel-beam scans. Where tool or data are
 // missing the test says so and is skipped. docs/accuracy.md shows the figures and the pictures.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -20,6 +18,7 @@
 
 #include "core/format.h"
 #include "io/volume_file.h"
+#include "judge_support.h"
 #include <lepus/error.h>
 #include <lepus/reconstruct.h>
 
@@ -28,30 +27,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ReconstructJudge : public testing::Test {
-protected:
-  void SetUp() override {
-    folder = fs::temp_directory_path() / ("lepus_reconstruct_judge_" + std::to_string(::getpid()));
-    fs::create_directories(folder);
-  }
-  void TearDown() override { fs::remove_all(folder); }
-  fs::path folder;
-};
-
-fs::path shared_data() {
-  const char* given = std::getenv("LEPUS_SHARED_DATA");
-  return given ? fs::path(given) : fs::path(LEPUS_SOURCE_DIR "/../shared/data");
-}
-
-int run(const std::string& command) { return std::system((command + " > /dev/null 2>&1").c_str()); }
-
-template <class T>
-std::vector<T> read_all(const fs::path& file) {
-  std::vector<T> values(fs::file_size(file) / sizeof(T));
-  std::ifstream(file, std::ios::binary)
-      .read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
-  return values;
-}
+using judge::read_all;
+using judge::run;
+using judge::shared_data;
+using ReconstructJudge = judge::Judge;
 
 void report(const std::string& key, double value) {
   testing::Test::RecordProperty(key, format("{:.4g}", value));

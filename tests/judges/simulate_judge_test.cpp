@@ -2,8 +2,6 @@
 // Our projections against those of other people's programs: MIRT (an arc-detector cone scan in the shared data) and
 // Debian's ctsim (2-D parallel and fan projections, made here). Where tool or data are missing the test says so and is
 // skipped.
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "core/format.h"
+#include "judge_support.h"
 #include "simulate/project.h"
 
 namespace lepus {
@@ -22,31 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class SimulateJudge : public testing::Test {
-protected:
-  void SetUp() override {
-    folder = fs::temp_directory_path() / ("lepus_judge_" + std::to_string(::getpid()) + "_" +
-                                          testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(folder);
-  }
-  void TearDown() override { fs::remove_all(folder); }
-  fs::path folder;
-};
-
-fs::path shared_data() {
-  const char* given = std::getenv("LEPUS_SHARED_DATA");
-  return given ? fs::path(given) : fs::path(LEPUS_SOURCE_DIR "/../shared/data");
-}
-
-int run(const std::string& command) { return std::system((command + " > /dev/null 2>&1").c_str()); }
-
-template <class T>
-std::vector<T> read_all(const fs::path& file) {
-  std::vector<T> values(fs::file_size(file) / sizeof(T));
-  std::ifstream(file, std::ios::binary)
-      .read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
-  return values;
-}
+using judge::read_all;
+using judge::run;
+using judge::shared_data;
+using SimulateJudge = judge::Judge;
 
 // MIRT, ct_geom and ellipsoid_proj: at angle 0 the source stands at (0, +dso, 0), s grows along +x and t along +z, both
 // as seen from behind our detector; angles counter-clockwise. So our angle is half a turn further, and both of its

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/cuda/cuda_backend.h"
-#include "backend/cuda/devices.h"
+#include "../gpu/need_device.h"
 #include "harness.h"
 
 namespace lepus::parity {
@@ -14,12 +14,7 @@ namespace {
 
 class CudaParity : public ::testing::TestWithParam<Interpolation> {
 protected:
-  void SetUp() override {
-    if (const std::string why = cuda::why_unusable(); !why.empty()) {
-      std::printf("*** SKIPPED: no GPU can be used here (%s); nothing was tested ***\n", why.c_str());
-      GTEST_SKIP() << why;
-    }
-  }
+  void SetUp() override { NEED_DEVICE(); }
 };
 
 // fast and half interpolate with weights of 8 bits, which err by up to 1/512 of the step between neighbouring pixels;

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "backend/cuda/cuda_check.h"
-#include "row_filter_cases.h"
+#include "backend/cuda/devices.h"
+#include "../tests/gpu/row_filter_cases.h"
 #include <lepus/error.h>
 
 namespace lepus::gpu_test {
@@ -102,7 +104,10 @@ void run(const Problem& p) {
 // lepus_bench_cuda_row_filter [part of a problem's name]
 int main(int count, char** arguments) {
   using lepus::gpu_test::Problem;
-  if (!lepus::gpu_test::has_device()) return 0;
+  if (const std::string why = lepus::cuda::why_unusable(); !why.empty()) {
+    std::printf("skipped: no GPU can be used (%s)\n", why.c_str());
+    return 0;
+  }
   try {
     for (const Problem& p : {Problem{"496 x 1248x960 full", 496, 1248, 960, 360, 0, 8, true, 0},
                              Problem{"496 x 1248x960 full, one I0", 496, 1248, 960, 360, 0, 8, false, 0},
