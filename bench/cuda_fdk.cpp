@@ -93,7 +93,12 @@ double density_found(const float* volume, const VolumeGrid& grid) {
 
 struct Timing {
   double first = 0, best = 1e9, filter = 0, backproject = 0;
+  std::string plan = {};
 };
+
+std::string words(const DevicePlan& plan) {
+  return format("{}, {} slabs", plan.resident ? "resident" : "streamed", plan.slabs.size());
+}
 
 template <class Run>
 Timing timed(const Run& run, int repeats) {
@@ -102,7 +107,7 @@ Timing timed(const Run& run, int repeats) {
   for (int i = 0; i < repeats; ++i) {
     SweepTimes times;
     const double seconds = seconds_of([&] { times = run(); });
-    if (seconds < t.best) t = {t.first, seconds, times.filter_s, times.backproject_s};
+    if (seconds < t.best) t = {t.first, seconds, times.filter_s, times.backproject_s, {}};
   }
   return t;
 }
@@ -116,8 +121,8 @@ struct Problem {
 
 void say(nlohmann::json& rows, const std::string& what, const Timing& t, double found, double bar) {
   const bool right = std::abs(found - 1) < 5e-3;
-  std::printf("%-46s %7.4f s (first run %.3f s; on the device: filter %.4f, sum %.4f), density %.4f%s%s\n",
-              what.c_str(), t.best, t.first, t.filter, t.backproject, found, right ? "" : "  WRONG",
+  std::printf("%-46s %7.4f s (first run %.3f s; on the device: filter %.4f, sum %.4f; %s), density %.4f%s%s\n",
+              what.c_str(), t.best, t.first, t.filter, t.backproject, t.plan.c_str(), found, right ? "" : "  WRONG",
               bar > 0 ? format(", bar {:.2f} s{}", bar, t.best <= bar ? "" : "  MISSED").c_str() : "");
   std::fflush(stdout);
   rows.push_back({{"what", what},
@@ -156,12 +161,14 @@ void whole_fdk(const Problem& p, nlohmann::json& rows, ThreadPool& threads) {
     Fdk fdk(setup, threads);
     RowAudit audit(frames, {});
     std::memset(volume.data(), 0xff, static_cast<std::size_t>(volume.bytes()));
-    return timed(
+    Timing t = timed(
         [&] {
           MemoryVolume sink(grid, volume.data());
           return fdk.run(frames, audit, &open, nullptr, sink, context);
         },
         5);
+    t.plan = words(*fdk.device_plan());
+    return t;
   };
   const auto row = [&](const std::string& what, const Timing& t, double bar) {
     say(rows, p.name + ", " + what, t, density_found(volume.data(), grid), bar);
@@ -172,7 +179,8 @@ void whole_fdk(const Problem& p, nlohmann::json& rows, ThreadPool& threads) {
   row("exact", measure("0", Precision::exact, 0), 0);
   row("half, 2 logical devices", measure("0,0", Precision::half, 0), 0);
   row("half, 4 logical devices", measure("0,0,0,0", Precision::half, 0), 0);
-  const std::int64_t small = grid.voxels() * 4 / 4 + (std::int64_t{1} << 30);
+  // Makes about eight slabs of it.
+  const std::int64_t small = grid.voxels() * 2 + (std::int64_t{1} << 30);
   row(format("half, {:.1f} GiB of device memory", static_cast<double>(small) / 0x1p30),
       measure("0", Precision::half, small), 0);
 }
@@ -212,7 +220,7 @@ void backprojection_only(const Problem& p, double bar, nlohmann::json& rows, Thr
   Context context{threads, never, silent};
   for (const Precision precision : {Precision::half, Precision::fast, Precision::exact}) {
     DeviceSweep sweep(job, {.devices = "0", .memory_bytes = 0, .precision = precision});
-    const Timing t = timed(
+    Timing t = timed(
         [&] {
           MemoryVolume sink(grid, volume.data());
           DeviceSweep::Frames given;
@@ -220,6 +228,7 @@ void backprojection_only(const Problem& p, double bar, nlohmann::json& rows, Thr
           return sweep.run(given, sink, context);
         },
         5);
+    t.plan = words(sweep.plan());
     // Every view sees the middle at w = 1 with the value 1: the sum is the number of views.
     const double middle = static_cast<double>(volume.data()[(p.size / 2 * p.size + p.size / 2) * p.size + p.size / 2]);
     const char* name = precision == Precision::half ? "half" : precision == Precision::fast ? "fast" : "exact";
@@ -228,13 +237,13 @@ void backprojection_only(const Problem& p, double bar, nlohmann::json& rows, Thr
   }
 }
 
-int run(int count, char** words) {
+int run(int count, char** arguments) {
   std::string json_file;
   bool accuracy = true, large = true;
   for (int i = 1; i < count; ++i) {
-    const std::string word = words[i];
+    const std::string word = arguments[i];
     if (word == "--json" && i + 1 < count)
-      json_file = words[++i];
+      json_file = arguments[++i];
     else if (word == "--no-accuracy")
       accuracy = false;
     else if (word == "--no-large")

@@ -21,13 +21,13 @@ constexpr std::int64_t tables_bytes = std::int64_t{64} << 20;
 
 constexpr double disk_bytes_per_second = 2e9;  // of a fast one
 
-// Measured on one H200 at 1024^3 (docs/results/cuda.md), rounded.
+// Measured on one H200 (docs/results/cuda.md), between 512^3 and 1024^3.
 double updates_per_second(cuda::TexelKind kind) {
   switch (cuda::views_per_texel(kind)) {
     case 4:
-      return 4e12;
+      return 3.5e12;
     case 2:
-      return 2e12;
+      return 1.9e12;
     default:
       return kind == cuda::TexelKind::gather || kind == cuda::TexelKind::linear ? 6e11 : 1e12;
   }
@@ -66,6 +66,7 @@ struct DeviceSweep::State {
   cuda::Backprojection backprojection;
   DevicePlan plan;
   double largest_weight;
+  std::vector<std::unique_ptr<DeviceViews>> views;  // one per card, or one per worker
   std::vector<std::unique_ptr<DeviceWorker>> workers;
 
   State(const DeviceJob& j, const DeviceChoice& c)
@@ -75,16 +76,13 @@ struct DeviceSweep::State {
         backprojection(*j.wide, j.grid, c.precision, j.interpolation),
         largest_weight(j.views_are_filtered ? 1.0 : lepus::largest_weight(*j.weights, *j.wide, j.columns)) {}
 
-  // What each worker may take: workers on one card share it.
+  std::set<int> cards() const { return {devices.begin(), devices.end()}; }
+
+  // What may be taken on each card.
   std::int64_t memory_each() const {
-    std::map<int, int> workers_on;
-    for (const int device : devices) ++workers_on[device];
+    if (choice.memory_bytes > 0) return choice.memory_bytes;
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (const auto& [device, count] : workers_on) {
-      const std::int64_t allowed =
-          choice.memory_bytes > 0 ? choice.memory_bytes : cuda::free_memory_bytes(device) * 9 / 10;
-      least = std::min(least, allowed / count);
-    }
+    for (const int card : cards()) least = std::min(least, cuda::free_memory_bytes(card) * 9 / 10);
     return least;
   }
 
@@ -98,15 +96,23 @@ struct DeviceSweep::State {
     request.texel_bytes = cuda::bytes_per_pixel(backprojection.texel_kind());
     request.frame_pixel_bytes = job.sent_pixel_bytes;
     request.memory_bytes = bytes;
-    request.host_bytes = job.host_bytes / static_cast<std::int64_t>(devices.size());
+    request.host_bytes = job.host_bytes;
     request.fixed_bytes =
         tables_bytes + 2 * job.sent_rows * job.sent_columns * static_cast<std::int64_t>(sizeof(float));
     request.devices = static_cast<int>(devices.size());
-    request.cards = static_cast<int>(std::set<int>(devices.begin(), devices.end()).size());
+    request.cards = static_cast<int>(cards().size());
+    for (const int card : cards())
+      request.workers_on_card =
+          std::max(request.workers_on_card, static_cast<int>(std::count(devices.begin(), devices.end(), card)));
     if (!job.from_memory) request.source_bytes = disk_bytes_per_second;
     request.updates = updates_in_cylinder(job.grid, std::numeric_limits<double>::max(), job.wide->views());
     request.updates_per_second = updates_per_second(backprojection.texel_kind());
     return make_device_plan(request, *job.bands);
+  }
+
+  void forget() {
+    workers.clear();
+    views.clear();
   }
 
   // An allocation that fails, because others use the card too, makes the plan smaller.
@@ -114,13 +120,20 @@ struct DeviceSweep::State {
     if (!workers.empty()) return;
     for (std::int64_t allowed = plan.memory_limit;;) {
       try {
-        for (const int device : devices)
-          workers.push_back(std::make_unique<DeviceWorker>(job, plan, backprojection, device));
+        std::map<int, DeviceViews*> on_card;
+        for (const int device : devices) {
+          DeviceViews*& shared = on_card[device];
+          if (!shared || !plan.resident)
+            shared = views.emplace_back(std::make_unique<DeviceViews>(job, plan, backprojection, device)).get();
+          workers.push_back(std::make_unique<DeviceWorker>(job, plan, backprojection, *shared,
+                                                           static_cast<int>(workers.size()), device));
+        }
         return;
       } catch (const Error& error) {
-        workers.clear();
+        forget();
         if (error.kind() != ErrorKind::memory) throw;
-        allowed = std::min(allowed, plan.memory_bytes()) * 3 / 4;
+        const std::int64_t buffers = std::min(allowed, plan.memory_bytes()) - plan.fixed_bytes;
+        allowed = plan.fixed_bytes + buffers * 3 / 4;
         plan = plan_within(allowed);  // throws where nothing fits any more
       }
     }
@@ -148,10 +161,10 @@ SweepTimes DeviceSweep::run(const Frames& frames, VolumeWriter& writer, Context&
   float largest_line = 64;  // nothing measures an attenuation of exp(-64)
   if (frames.normalisation && !frames.prepare) largest_line = largest_line_integral(*frames.normalisation);
   const float largest_value = 0.5F * static_cast<float>(s.largest_weight) * largest_line;
-  for (const auto& worker : s.workers) worker->prepare(frames, largest_value);
-  SlabTickets tickets(static_cast<std::int64_t>(s.plan.slabs.size()));
+  for (const auto& views : s.views) views->prepare(frames, largest_value);
+  SlabTickets tickets(s.job.grid.nz, s.plan.sizes, static_cast<int>(s.workers.size()));
   OrderedWriter ordered(writer);
-  context.progress.begin("reconstruct", static_cast<std::int64_t>(s.plan.slabs.size()) * s.job.wide->views());
+  context.progress.begin("reconstruct", s.job.grid.nz * s.job.wide->views());
 
   SweepTimes times;
   std::mutex mutex;
@@ -175,9 +188,10 @@ SweepTimes DeviceSweep::run(const Frames& frames, VolumeWriter& writer, Context&
   work(*s.workers.front());
   for (std::thread& thread : others) thread.join();
   if (failure) {
-    s.workers.clear();  // a device that failed may hold work that never ends well
+    s.forget();  // a device that failed may hold work that never ends well
     std::rethrow_exception(failure);
   }
+  for (const auto& views : s.views) views->report_bad_pixels();
   context.progress.end();
   return times;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "schedule/plan.h"
+#include "schedule/slab_tickets.h"
 
 namespace lepus {
 
@@ -22,29 +23,34 @@ struct DevicePlanRequest {
   std::int64_t view_block = 1;
   std::int64_t texel_bytes = 4;  // of one view's pixel, as it is held
   std::int64_t frame_pixel_bytes = 2;
-  std::int64_t memory_bytes = 0;  // the limit on the device
+  std::int64_t memory_bytes = 0;  // the limit on each card
   std::int64_t fixed_bytes = 0;   // tables of the filter
-  std::int64_t host_bytes = 0;    // the limit for page-locked buffers on the host, of each device
-  int devices = 1;                // workers; each has a plan of this size
+  std::int64_t host_bytes = 0;    // the limit for page-locked buffers on the host, of all devices
+  int devices = 1;                // workers
   int cards = 1;                  // that they share
+  int workers_on_card = 1;        // at most; they share the views where all stay there
   double source_bytes = 5.5e10;   // per second that frames are read with
   double updates = 0, updates_per_second = 1e12;
 };
 
 struct DevicePlan {
   bool resident = true;
-  std::vector<SlabRange> slabs;
-  std::int64_t slab_slices = 0;
+  std::vector<SlabRange> slabs;  // as devices of the same speed would cut them
+  std::int64_t slab_slices = 0;  // at most
+  SlabSizes sizes;
   std::int64_t wedge_views = 0;  // sent up and filtered at a time
   std::int64_t held_rows = 0;    // per view
   std::int64_t held_views = 0;
   std::int64_t landing_slices = 0;  // that come down into one page-locked buffer
+  // On a card, of all its workers.
   std::int64_t store_bytes = 0, wedge_bytes = 0, slabs_bytes = 0, fixed_bytes = 0, memory_limit = 0;
-  std::int64_t staging_bytes = 0;  // on the host, for frames on their way up and slices on their way down
-  std::int64_t sent_bytes = 0;     // of frames, in all
+  std::int64_t staging_bytes =
+      0;                        // on the host, of all workers, for frames on their way up and slices on their way down
+  std::int64_t sent_bytes = 0;  // of frames, in all
   int slab_buffers = 1;
   double seconds = 0;  // expected
 
+  // On a card.
   std::int64_t memory_bytes() const { return store_bytes + wedge_bytes + slabs_bytes + fixed_bytes; }
 };
 

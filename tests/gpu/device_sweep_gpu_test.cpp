@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -15,6 +17,7 @@
 #include "need_device.h"
 #include "pipeline/fdk.h"
 #include "pipeline/memory_io.h"
+#include "trap.h"
 #include <lepus/error.h>
 #include <lepus/reconstruct.h>
 
@@ -164,7 +167,7 @@ TEST(DeviceSweep, LogicalDevicesGiveTheSameBits) {
 
 // Frames from a reader (not in memory), so that the page-locked buffers are at work, written through a writer that
 // takes slices in order.
-class Reader final : public FrameSource {
+class Reader : public FrameSource {
 public:
   Reader(const ScanGeometry& g, const std::vector<float>& lines) : memory_(g, lines.data()) {}
   std::int64_t columns() const override { return memory_.columns(); }
@@ -207,17 +210,17 @@ TEST(DeviceSweep, AnyAmountOfMemoryGivesTheSameBits) {
   const std::vector<float> in_memory = volume_of(g, lines, "cuda", Precision::fast);
   std::set<std::int64_t> pixels;
   bool resident = false, streamed = false;
-  for (const double mib : {1000.0, 70.0, 66.5, 65.5, 65.0}) {
+  const std::vector<std::pair<double, const char*>> limits{{1000, "0"}, {70, "0"},    {66.5, "0"},  {65.5, "0"},
+                                                           {65, "0"},   {140, "0,0"}, {131, "0,0"}, {67, "0,0"}};
+  for (const auto& [mib, devices] : limits) {
     FdkSetup setup;
     setup.geometry = g;
     setup.grid = grid;
     setup.backend = "cuda";
     setup.field_of_view_mask = false;
     setup.frame_pixel_bytes = 4;
-    setup.device = {.devices = mib > 66 ? "0" : "0,0",
-                    .memory_bytes = static_cast<std::int64_t>(mib * 0x1p20),
-                    .precision = Precision::fast};
-    if (mib <= 66) setup.device.memory_bytes *= 2;
+    setup.device = {
+        .devices = devices, .memory_bytes = static_cast<std::int64_t>(mib * 0x1p20), .precision = Precision::fast};
     try {
       const std::int64_t free_before = cuda::memory_info().free_bytes;
       Fdk fdk(setup, threads);
@@ -225,7 +228,7 @@ TEST(DeviceSweep, AnyAmountOfMemoryGivesTheSameBits) {
       InOrder writer;
       fdk.run(frames, audit, nullptr, nullptr, writer, context);
       const std::int64_t taken = free_before - cuda::memory_info().free_bytes;
-      std::printf("limit %.1f MiB: %s, %zu slabs, planned %.1f MiB, taken %.1f MiB\n", mib,
+      std::printf("limit %.1f MiB, devices %s: %s, %zu slabs, planned %.1f MiB, taken %.1f MiB\n", mib, devices,
                   fdk.device_plan()->resident ? "resident" : "streamed", fdk.device_plan()->slabs.size(),
                   static_cast<double>(fdk.device_plan()->memory_bytes()) / 0x1p20, static_cast<double>(taken) / 0x1p20);
       EXPECT_LE(taken, setup.device.memory_bytes);
@@ -241,7 +244,90 @@ TEST(DeviceSweep, AnyAmountOfMemoryGivesTheSameBits) {
   EXPECT_EQ(pixels.size(), 1U) << "a row that is read again counts once";
   EXPECT_TRUE(resident);
   EXPECT_TRUE(streamed);
-  EXPECT_GE(volumes.size(), 3U);
+  EXPECT_GE(volumes.size(), 5U);
+}
+
+// Somebody else takes the card's memory after the plan was made: what is left must do, and it gives the same volume.
+TEST(DeviceSweep, AnAllocationThatFailsMakesThePlanSmaller) {
+  NEED_DEVICE();
+  const ScanGeometry g = cases().front().geometry;
+  const std::vector<float> lines = lines_of(g);
+  const Reader frames(g, lines);
+  ThreadPool threads;
+  CancelFlag never;
+  Progress silent;
+  Context context{threads, never, silent};
+  FdkSetup setup;
+  setup.geometry = g;
+  setup.grid = grid;
+  setup.backend = "cuda";
+  setup.field_of_view_mask = false;
+  setup.frame_pixel_bytes = 4;
+  setup.device = {.devices = "0", .memory_bytes = 0, .precision = Precision::fast};
+  const std::vector<float> expected = volume_of(g, lines, "cuda", Precision::fast);
+  Fdk fdk(setup, threads);
+  const std::int64_t planned = fdk.device_plan()->memory_bytes();
+  // Leaves a little less than the plan's buffers (its tables, 64 MiB of it, are an allowance and not all taken).
+  std::vector<cuda::DeviceBuffer<unsigned char>> others;
+  const std::int64_t buffers = planned - fdk.device_plan()->fixed_bytes, piece = std::int64_t{2} << 20;
+  others.emplace_back(cuda::memory_info().free_bytes - buffers - (std::int64_t{64} << 20));
+  while (cuda::memory_info().free_bytes > buffers * 3 / 4) {
+    try {
+      others.emplace_back(piece);
+    } catch (const Error&) {
+      break;
+    }
+  }
+  RowAudit audit(frames, {});
+  InOrder writer;
+  try {
+    fdk.run(frames, audit, nullptr, nullptr, writer, context);
+    EXPECT_LT(fdk.device_plan()->memory_bytes(), planned);
+    EXPECT_EQ(writer.voxels, expected);
+    std::printf("planned %.1f MiB, then %.1f MiB\n", static_cast<double>(planned) / 0x1p20,
+                static_cast<double>(fdk.device_plan()->memory_bytes()) / 0x1p20);
+  } catch (const Error& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+// A device that dies in the middle, here of an illegal instruction, ends the run with one error that says so. In a
+// process of its own: nothing else can use the device afterwards.
+TEST(DeviceSweepDeathTest, ADeviceThatIsLostIsSaid) {
+  NEED_DEVICE();
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto lose_the_device = [] {
+    const ScanGeometry g = cases().front().geometry;
+    const std::vector<float> lines = lines_of(g);
+    struct Killer final : Reader {
+      using Reader::Reader;
+      void read_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, void* out) const override {
+        if (frame == 7) launch_trap();
+        Reader::read_native(frame, row0, row1, out);
+      }
+    };
+    const Killer frames(g, lines);
+    ThreadPool threads;
+    CancelFlag never;
+    Progress silent;
+    Context context{threads, never, silent};
+    FdkSetup setup;
+    setup.geometry = g;
+    setup.grid = grid;
+    setup.backend = "cuda";
+    setup.frame_pixel_bytes = 4;
+    Fdk fdk(setup, threads);
+    RowAudit audit(frames, {});
+    InOrder writer;
+    try {
+      fdk.run(frames, audit, nullptr, nullptr, writer, context);
+    } catch (const Error& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      std::_Exit(error.kind() == ErrorKind::internal ? 3 : 4);
+    }
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(lose_the_device(), testing::ExitedWithCode(3), "device");
 }
 
 TEST(DeviceSweep, ADeviceThatDoesNotExistIsNamed) {

@@ -44,7 +44,11 @@ std::string spoken_gib(double bytes) { return format("{:.2f} GiB", bytes / (1 <<
                                            .why = said,
                                            .hint = "use the backend cpu, or check the driver with nvidia-smi"});
     default:
-      throw Error(ErrorKind::internal, {.what = "cannot " + doing, .where = device_name(), .why = said, .hint = {}});
+      throw Error(ErrorKind::internal, {.what = "cannot " + doing,
+                                        .where = device_name(),
+                                        .why = said,
+                                        .hint = "the device stopped working for this run: run again, with --backend "
+                                                "cpu if it happens again; nvidia-smi says whether it is still there"});
   }
 }
 
