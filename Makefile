@@ -3,7 +3,8 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 # Under sanitizers: all unit tests but those that measure speed, or only repeat at length what a shorter test runs too.
 SANITIZED ?= core_test geometry_test filter_test io_test simulate_test backend_test scan_test preprocess_test schedule_test \
-             analysis_test pipeline_test fuzz_replay_test
+             analysis_test pipeline_test fuzz_replay_test correct_filters_test correct_rings_test correct_pixels_test correct_beam_test \
+             post_test rabbitct_files_test
 SLOW ?= Fbp*:*Speed*:*IsFasterThan*
 
 .PHONY: demo test bench build accuracy sanitize lint lint-all format install clean

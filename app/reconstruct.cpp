@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus reconstruct: a scan file becomes a volume file.
+#include <algorithm>
+#include <filesystem>
+
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
@@ -7,7 +10,7 @@
 #include "app/commands.h"
 #include "core/format.h"
 #include "core/memory.h"
-#include "pipeline/reconstruct_scan.h"
+#include "job/run_scan.h"
 
 namespace lepus::app {
 namespace {
@@ -30,12 +33,10 @@ std::string summary(const ReconstructReport& report) {
   const double gups = report.updates / std::max(1e-9, report.backproject_seconds) / 0x1p30;
   return format(
       "{}\nkernel    {} on {}, {:.2f} GUPS\ntime      {:.2f} s: filter {:.2f}, backprojection {:.2f}, waiting for the "
-      "writer "
-      "{:.2f}\n"
-      "peak      {} of {} allowed\nwrote     {}",
+      "writer {:.2f}\npeak      {} of {} allowed",
       report.plan, report.kernel, report.device, gups, report.seconds, report.filter_seconds,
       report.backproject_seconds, report.write_wait_seconds, format_bytes(report.peak_memory_bytes),
-      format_bytes(report.memory_limit_bytes), report.output.string());
+      format_bytes(report.memory_limit_bytes));
 }
 
 int run_reconstruct(const ReconstructArguments& arguments, Session& session) {
@@ -44,8 +45,10 @@ int run_reconstruct(const ReconstructArguments& arguments, Session& session) {
   arguments.compute.fill(options);
   options.memory_bytes = session.memory_bytes();
   options.force = session.common().force;
-  const ReconstructReport report = reconstruct_scan(scan, output_of(arguments, scan), options, session.context());
+  const ReconstructReport report = run_scan(scan, output_of(arguments, scan), options, session.context());
   session.print(summary(report));
+  for (const std::string& step : report.post) session.print(format("post      {}", step));
+  session.print(format("wrote     {}", report.output.string()));
   session.result({{"output", report.output.string()},
                   {"seconds", report.seconds},
                   {"filter_seconds", report.filter_seconds},
@@ -54,6 +57,8 @@ int run_reconstruct(const ReconstructArguments& arguments, Session& session) {
                   {"voxel_updates", report.updates},
                   {"peak_memory_bytes", report.peak_memory_bytes},
                   {"memory_limit_bytes", report.memory_limit_bytes},
+                  {"corrections", report.corrections},
+                  {"post", report.post},
                   {"provenance", nlohmann::json::parse(report.provenance)}});
   return exit_ok;
 }

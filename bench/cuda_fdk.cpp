@@ -164,7 +164,7 @@ void whole_fdk(const Problem& p, nlohmann::json& rows, ThreadPool& threads) {
     Timing t = timed(
         [&] {
           MemoryVolume sink(grid, volume.data());
-          return fdk.run(frames, audit, &open, nullptr, sink, context);
+          return fdk.run({frames, &audit, &open}, sink, context);
         },
         5);
     t.plan = words(*fdk.device_plan());

@@ -25,10 +25,12 @@ struct ReconstructOptions {
 struct ReconstructReport {
   std::filesystem::path output;
   VolumeGrid grid;
-  std::string plan;                   // a few lines
-  std::string backend, device;        // what computed
-  std::string kernel;                 // which code summed the views
-  std::vector<std::string> warnings;  // what the user should look at
+  std::string plan;                      // a few lines
+  std::string backend, device;           // what computed
+  std::string kernel;                    // which code summed the views
+  std::vector<std::string> corrections;  // what each found and changed
+  std::vector<std::string> post;         // what each step on the volume did
+  std::vector<std::string> warnings;     // what the user should look at
   double seconds = 0, filter_seconds = 0, backproject_seconds = 0, write_wait_seconds = 0;
   double updates = 0;  // voxel updates: voxels x views
   std::int64_t peak_memory_bytes = 0, memory_limit_bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MetaImage volumes: .mha (header and data in one file) and .mhd (data in a .raw beside it), float32 little-endian when
+// MetaImage volumes: .mha (header and data in one file) and .mhd (data in a .raw beside it), little-endian when
 // written; any integer or float type, either byte order when read. https://itk.org/Wiki/ITK/MetaIO/Documentation
 #include <algorithm>
 #include <cmath>
@@ -52,6 +52,13 @@ std::string room_lines(std::int64_t bytes) {
   return lines;
 }
 
+const char* element_name(PixelType type) {
+  return type == PixelType::u8    ? "MET_UCHAR"
+         : type == PixelType::u16 ? "MET_USHORT"
+         : type == PixelType::i16 ? "MET_SHORT"
+                                  : "MET_FLOAT";
+}
+
 class MetaImageWriter final : public StackWriter {
 public:
   MetaImageWriter(const StackTarget& target, std::int64_t room)
@@ -66,7 +73,7 @@ public:
         sign(grid.step_mm.x), sign(grid.step_mm.y), sign(grid.step_mm.z), joined(grid.origin_mm, " "),
         joined(size, " "), grid.nx, grid.ny, grid.nz, target.text.unit);
     const fs::path data_path = fs::path(target.path).replace_extension(".raw");
-    end_ = format("ElementType = MET_FLOAT\nElementDataFile = {}\n",
+    end_ = format("ElementType = {}\nElementDataFile = {}\n", element_name(target.shape.type),
                   detached_ ? data_path.filename().string() : std::string("LOCAL"));
     header_ = std::make_unique<PartialFile>(target.path, target.force, detached_ ? 0 : target.shape.bytes() + room_);
     if (detached_) data_ = std::make_unique<PartialFile>(data_path, target.force, target.shape.bytes());

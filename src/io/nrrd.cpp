@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NRRD volumes: .nrrd (header and data in one file) and .nhdr (data in a .raw beside it), float32 little-endian when
-// written; any integer or float type, either byte order, encoding raw when read. https://teem.sourceforge.net/nrrd
+// NRRD volumes: .nrrd (header and data in one file) and .nhdr (data in a .raw beside it), little-endian when written;
+// any integer or float type, either byte order, encoding raw when read. https://teem.sourceforge.net/nrrd
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -56,10 +56,11 @@ public:
     const fs::path data_path = fs::path(target.path).replace_extension(".raw");
     start_ = format(
         "NRRD0005\n# written by lepus; origin and directions in millimetres, the rotation axis is z\n"
-        "type: float\ndimension: 3\nspace: 3D-right-handed\nsizes: {} {} {}\n"
+        "type: {}\ndimension: 3\nspace: 3D-right-handed\nsizes: {} {} {}\n"
         "space directions: ({},0,0) (0,{},0) (0,0,{})\nkinds: domain domain domain\nendian: little\nencoding: raw\n"
         "space origin: ({})\nspace units: \"mm\" \"mm\" \"mm\"\n",
-        grid.nx, grid.ny, grid.nz, grid.step_mm.x, grid.step_mm.y, grid.step_mm.z, joined(grid.origin_mm, ","));
+        target.shape.type == PixelType::f32 ? "float" : name_of(target.shape.type), grid.nx, grid.ny, grid.nz,
+        grid.step_mm.x, grid.step_mm.y, grid.step_mm.z, joined(grid.origin_mm, ","));
     if (detached_) start_ += format("data file: {}\n", data_path.filename().string());
     start_ += format("{}:={}\n", unit_key, escaped(target.text.unit));
     header_ = std::make_unique<PartialFile>(target.path, target.force, detached_ ? 0 : target.shape.bytes() + room_);

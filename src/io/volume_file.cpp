@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/format.h"
 #include "io/file.h"
@@ -29,16 +30,35 @@ constexpr bool have_hdf5 = true;
 constexpr bool have_hdf5 = false;
 #endif
 
+// Halves go up. False where a value is not a number.
+template <class Pixel>
+bool round_pixels(const float* values, std::int64_t n, void* out) {
+  constexpr double least = std::numeric_limits<Pixel>::min(), most = std::numeric_limits<Pixel>::max();
+  auto* pixels = static_cast<Pixel*>(out);
+  bool numbers = true;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const bool number = !std::isnan(values[i]);
+    const double value = number ? static_cast<double>(values[i]) : 0;
+    pixels[i] = static_cast<Pixel>(std::clamp(std::floor(value + 0.5), least, most));
+    numbers = numbers && number;
+  }
+  return numbers;
+}
+
+bool is_volume_type(PixelType type) {
+  return type == PixelType::f32 || type == PixelType::u8 || type == PixelType::u16 || type == PixelType::i16;
+}
+
 class SlabWriter final : public VolumeWriter {
 public:
-  SlabWriter(std::unique_ptr<StackWriter> stack, const VolumeGrid& grid, std::string where)
-      : stack_(std::move(stack)), grid_(grid), where_(std::move(where)) {}
+  SlabWriter(std::unique_ptr<StackWriter> stack, const VolumeGrid& grid, PixelType type, std::string where)
+      : stack_(std::move(stack)), grid_(grid), type_(type), where_(std::move(where)) {}
 
   void write(std::int64_t z0, std::int64_t z1, const float* slices) override {
     if (!stack_ || z0 != next_ || z1 < z0 || z1 > grid_.nz)
       fail(format("slices [{}, {}) came after {} of {}", z0, z1, next_, grid_.nz));
     try {
-      stack_->append(slices, z1 - z0);
+      append(slices, z1 - z0);
     } catch (...) {
       stack_.reset();  // the partial files go now, not when the writer does
       throw;
@@ -53,6 +73,23 @@ public:
   }
 
 private:
+  // Integers slice by slice: the rounded copy stays small.
+  void append(const float* slices, std::int64_t count) {
+    if (type_ == PixelType::f32) return stack_->append(slices, count);
+    const std::int64_t n = grid_.nx * grid_.ny;
+    rounded_.resize(static_cast<std::size_t>(n * bytes_per_pixel(type_)));
+    for (std::int64_t z = 0; z < count; ++z, slices += n) {
+      const bool numbers = type_ == PixelType::u8    ? round_pixels<std::uint8_t>(slices, n, rounded_.data())
+                           : type_ == PixelType::u16 ? round_pixels<std::uint16_t>(slices, n, rounded_.data())
+                                                     : round_pixels<std::int16_t>(slices, n, rounded_.data());
+      if (!numbers)
+        throw Error(ErrorKind::input, {.what = "voxels that are not numbers cannot be written as integers",
+                                       .where = format("{}, slice {}", where_, next_ + z),
+                                       .why = {},
+                                       .hint = "replace them first, or write floats"});
+      stack_->append(rounded_.data(), 1);
+    }
+  }
   [[noreturn]] void fail(const std::string& why) const {
     throw Error(ErrorKind::internal,
                 {.what = "volume written out of order", .where = where_, .why = why, .hint = "report this"});
@@ -60,7 +97,9 @@ private:
 
   std::unique_ptr<StackWriter> stack_;
   VolumeGrid grid_;
+  PixelType type_;
   std::string where_;
+  std::vector<unsigned char> rounded_;
   std::int64_t next_ = 0;
 };
 
@@ -117,18 +156,23 @@ std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_
 std::unique_ptr<VolumeWriter> create_volume(const fs::path& path, const VolumeGrid& grid,
                                             const VolumeWriterOptions& options) {
   check(grid, path);
+  if (!is_volume_type(options.type))
+    throw Error(ErrorKind::unsupported, {.what = format("a volume of {} voxels", name_of(options.type)),
+                                         .where = path.string(),
+                                         .why = "volumes are written as float32, uint8, uint16 or int16",
+                                         .hint = "choose one of these"});
   StackTarget target;
   // Five digits and more only where the slices need them, so that names sort the same everywhere.
   const std::size_t digits = std::max<std::size_t>(4, std::to_string(grid.nz - 1).size());
   target.path = names_folder(path) ? path / format("slice_%0{}d.tif", digits) : path;
-  target.shape = {.columns = grid.nx, .rows = grid.ny, .images = grid.nz, .type = PixelType::f32};
+  target.shape = {.columns = grid.nx, .rows = grid.ny, .images = grid.nz, .type = options.type};
   target.text.grid = grid;
   target.text.unit = options.unit;
   std::replace(target.text.unit.begin(), target.text.unit.end(), '\n', ' ');  // headers are made of lines
   target.force = options.force;
   const std::int64_t room =
       options.provenance_room > 0 ? std::max<std::int64_t>(options.provenance_room, 256) : default_provenance_room;
-  return std::make_unique<SlabWriter>(create_stack(target, room), grid, path.string());
+  return std::make_unique<SlabWriter>(create_stack(target, room), grid, options.type, path.string());
 }
 
 std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "io/frames.h"
 #include <lepus/geometry.h>
 
 namespace lepus {
@@ -29,6 +30,9 @@ struct VolumeWriterOptions {
   bool force = false;                // overwrite what is there
   std::string unit = "1/mm";         // of the voxel values
   std::int64_t provenance_room = 0;  // bytes to keep free in headers that come before the data; 0: a default (64 KiB)
+  // Of the file: f32, or u8, u16 or i16, for which values are rounded to the nearest integer and cut off at the ends of
+  // the type's range; NaN is then an Error(input).
+  PixelType type = PixelType::f32;
 };
 
 // By the ending of `path`: .mha .mhd .nrrd .nhdr .tif .h5 .raw; "slices/" or "slices/%04d.tif" is a folder of TIFF

@@ -4,6 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "io/file.h"
 #include "io/stack.h"
 #include "io/test_support.h"
@@ -76,6 +79,42 @@ TEST_P(EveryFormat, round_trip_in_any_cut) {
       }
     EXPECT_LEPUS_ERROR(reader->read(0, 7, nullptr), ErrorKind::internal, "outside");
   }
+}
+
+TEST_P(EveryFormat, integers_are_rounded_and_cut_off) {
+  const VolumeGrid grid{3, 2, 6, {-1, -0.5, 2}, {1, 1, 0.5}};
+  const std::vector<float> values{-70000.f, -0.5f, -0.51f,   0.49f,    0.5f, 254.5f,
+                                  255.5f,   300.f, 32767.6f, 65534.5f, 7e4f, INFINITY};
+  std::vector<float> voxels;
+  for (int i = 0; i < 3; ++i) voxels.insert(voxels.end(), values.begin(), values.end());
+  struct Type {
+    PixelType type;
+    const char* name;
+    float least, most;
+  };
+  for (const Type& t : {Type{PixelType::u8, "uint8", 0, 255}, Type{PixelType::u16, "uint16", 0, 65535},
+                        Type{PixelType::i16, "int16", -32768, 32767}}) {
+    const auto writer =
+        create_volume(target(), grid, {.force = true, .unit = "HU", .provenance_room = 0, .type = t.type});
+    writer->write(0, 4, voxels.data());
+    writer->write(4, 6, voxels.data() + 24);
+    writer->finish(provenance_text);
+    const auto reader = open_volume(target());
+    EXPECT_EQ(reader->pixel_type(), t.name);
+    EXPECT_EQ(reader->grid(), grid);
+    EXPECT_EQ(reader->provenance(), provenance_line);
+    std::vector<float> back(36);
+    reader->read(0, 6, back.data());
+    for (std::size_t i = 0; i < back.size(); ++i)
+      EXPECT_EQ(back[i], std::clamp(std::floor(voxels[i] + 0.5f), t.least, t.most)) << t.name << " " << voxels[i];
+  }
+  const auto writer =
+      create_volume(target(), grid, {.force = true, .unit = "", .provenance_room = 0, .type = PixelType::u8});
+  voxels[9] = NAN;
+  EXPECT_LEPUS_ERROR(writer->write(0, 6, voxels.data()), ErrorKind::input, "slice 1");
+  EXPECT_LEPUS_ERROR(
+      create_volume(target(), grid, {.force = true, .unit = "", .provenance_room = 0, .type = PixelType::f64}),
+      ErrorKind::unsupported, "float64");
 }
 
 TEST_P(EveryFormat, long_provenance_is_kept) {

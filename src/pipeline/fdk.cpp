@@ -133,19 +133,19 @@ PlanRequest Fdk::request(ThreadPool& threads) const {
   return r;
 }
 
-SweepTimes Fdk::run(const FrameSource& frames, RowAudit& audit, const Normalisation* normalisation,
-                    const CorrectionChain* corrections, VolumeWriter& writer, Context& context) {
-  const RowFilter filter({&frames, &audit, normalisation, corrections, resampler_.get(), &weights_, &ramp_,
-                          flat_.columns, weights_.padding().left});
+SweepTimes Fdk::run(const Frames& frames, VolumeWriter& writer, Context& context) {
+  const RowFilter filter({&frames.source, frames.audit, frames.normalisation, frames.dead_pixels, resampler_.get(),
+                          &weights_, &ramp_, flat_.columns, weights_.padding().left});
   if (device_) {
-    DeviceSweep::Frames given{&frames, &audit, normalisation, {}, audit.saturation_level(), nullptr};
+    DeviceSweep::Frames given{
+        &frames.source, frames.audit, frames.normalisation, {}, std::numeric_limits<double>::infinity(), nullptr};
+    if (frames.audit) given.saturation_level = frames.audit->saturation_level();
     if (resampler_) given.prepare = &filter;
-    if (corrections && !resampler_)
-      for (const auto& correction : *corrections) given.dead_pixels = *correction->bridged_pixels();
+    if (frames.dead_pixels && !resampler_) given.dead_pixels = *frames.dead_pixels;
     return device_->run(given, writer, context);
   }
-  const SweepParts parts{&plan_, &*bands_,    &frames,      &filter, backprojector_.get(),
-                         &wide_, setup_.grid, cylinder_mm_, &writer};
+  const SweepParts parts{&plan_, &*bands_,    &frames.source, &filter, backprojector_.get(),
+                         &wide_, setup_.grid, cylinder_mm_,   &writer};
   return sweep(parts, context);
 }
 
@@ -171,7 +171,7 @@ void fdk(const ScanGeometry& geometry, const float* line_integrals, const Volume
   const MemoryFrames frames(geometry, line_integrals);
   MemoryVolume writer(grid, volume);
   RowAudit audit(frames, {.maximum_fraction = 0, .saturation_level = 0});
-  run.run(frames, audit, nullptr, nullptr, writer, context);
+  run.run({frames, &audit}, writer, context);
 }
 
 }  // namespace lepus

@@ -49,9 +49,14 @@ public:
   double field_of_view_mm() const { return field_of_view_mm_; }
   double cylinder_mm() const { return cylinder_mm_; }  // what is reconstructed around the axis
 
-  // frames: the recorded views; normalisation and corrections may be null.
-  SweepTimes run(const FrameSource& frames, RowAudit& audit, const Normalisation* normalisation,
-                 const CorrectionChain* corrections, VolumeWriter& writer, Context& context);
+  // The views, as recorded or corrected.
+  struct Frames {
+    const FrameSource& source;
+    RowAudit* audit = nullptr;                               // null: who made the frames keeps account
+    const Normalisation* normalisation = nullptr;            // null: they hold line integrals
+    const std::vector<std::int64_t>* dead_pixels = nullptr;  // bridged along their row; null: none
+  };
+  SweepTimes run(const Frames& frames, VolumeWriter& writer, Context& context);
 
 private:
   PlanRequest request(ThreadPool& threads) const;

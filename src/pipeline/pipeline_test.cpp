@@ -67,7 +67,7 @@ Run reconstruct_within(const ScanGeometry& geometry, const std::vector<float>& d
   Run run{std::vector<float>(static_cast<std::size_t>(grid.voxels()), std::nanf("")), fdk.plan()};
   MemoryVolume writer(grid, run.volume.data());
   RowAudit audit(frames, {1, 0});
-  fdk.run(frames, audit, nullptr, nullptr, writer, context);
+  fdk.run({frames, &audit}, writer, context);
   return run;
 }
 
@@ -183,7 +183,7 @@ ErrorKind failure_of(const FrameSource& frames, const ScanGeometry& geometry, Vo
   Fdk fdk(setup_of(geometry, grid, true, std::int64_t{1} << 30), threads);
   RowAudit audit(frames, {1, 0});
   try {
-    fdk.run(frames, audit, nullptr, nullptr, writer, context);
+    fdk.run({frames, &audit}, writer, context);
   } catch (const Error& error) {
     return error.kind();
   }

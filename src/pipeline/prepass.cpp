@@ -6,9 +6,11 @@
 #include <limits>
 
 #include "core/format.h"
+#include "correct/beam/beam.h"
 #include "filter/consistency.h"
 #include "geometry/row_band.h"
 #include "preprocess/arc_resample.h"
+#include "preprocess/dead_pixels.h"
 #include "preprocess/row_audit.h"
 
 namespace lepus {
@@ -95,7 +97,8 @@ void normalise(const Scan& scan, PrePass& pre, Context& context) {
                    .hint = "name the flats, or set intensity.from to value, air-region or detector-maximum"});
     const auto flats = open_like_frames(*scan.flats, frames, scan, "flats");
     pre.flats_checksum = frames_checksum(*flats);
-    pre.normalisation = normalisation_from_flats(*flats, darks.get(), frames.pixel_type());
+    pre.normalisation =
+        std::make_unique<Normalisation>(normalisation_from_flats(*flats, darks.get(), frames.pixel_type()));
     pre.intensity = format("mean of {} flats", flats->frames());
     return;
   }
@@ -108,7 +111,8 @@ void normalise(const Scan& scan, PrePass& pre, Context& context) {
     i0 = detector_maximum(scan, frames.pixel_type());
     pre.intensity = "detector's maximum";
   }
-  pre.normalisation = normalisation_from_value(i0, darks.get(), frames.columns(), frames.rows(), frames.pixel_type());
+  pre.normalisation = std::make_unique<Normalisation>(
+      normalisation_from_value(i0, darks.get(), frames.columns(), frames.rows(), frames.pixel_type()));
   pre.intensity += format(", I0 = {:.6g}", i0);
 }
 
@@ -129,21 +133,18 @@ void refuse_dead_flats(const Scan& scan, const PrePass& pre) {
 
 // One row of the flat detector in every view, as line integrals: views x columns.
 std::vector<float> flat_row_of_views(const ScanGeometry& geometry, const PrePass& pre, std::int64_t row,
-                                     const CancelFlag& cancel) {
-  const FrameSource& frames = *pre.frames;
+                                     Context& context) {
   std::optional<ArcResampler> arc;
   if (geometry.recorded_on_arc) arc.emplace(geometry);
   const RowBand flat{row, row + 1};
   const RowBand recorded = arc ? arc->recorded_rows(0, flat) : flat;
-  std::vector<float> sinogram(static_cast<std::size_t>(frames.frames() * geometry.columns));
-  std::vector<float> rows(static_cast<std::size_t>(recorded.size() * frames.columns()));
-  for (std::int64_t view = 0; view < frames.frames(); ++view) {
-    cancel.check();
-    frames.read(view, recorded.first, recorded.last, rows.data());
-    if (pre.normalisation) pre.normalisation->apply(recorded.first, recorded.last, rows.data());
-    for (const auto& correction : pre.corrections)
-      if (correction->stage() == Stage::line_integrals)
-        correction->apply(view, recorded.first, recorded.last, rows.data());
+  const std::int64_t views = pre.frames->frames(), columns = pre.frames->columns();
+  const ChainBand band = pre.chain->bring(recorded, nullptr, *host_engine(context.threads));
+  std::vector<float> sinogram(static_cast<std::size_t>(views * geometry.columns));
+  std::vector<float> rows(static_cast<std::size_t>(recorded.size() * columns));
+  for (std::int64_t view = 0; view < views; ++view) {
+    for (std::int64_t i = 0; i < recorded.size(); ++i)
+      std::copy_n(band.wanted(recorded).row(i, view), columns, rows.data() + i * columns);
     float* line = sinogram.data() + view * geometry.columns;
     if (arc)
       arc->apply(view, flat, rows.data(), line);
@@ -176,9 +177,44 @@ void warn_of_truncation(const std::vector<float>& sinogram, std::int64_t columns
                100 * fraction));
 }
 
+// Null where all flats were taken at one time.
+std::unique_ptr<Correction> flats_of_each_view(const Scan& scan, const PrePass& pre) {
+  if (scan.flat_series.empty() || scan.intensity != Intensity::flats || !pre.normalisation) return nullptr;
+  const Normalisation& n = *pre.normalisation;
+  std::vector<double> positions;
+  std::vector<Buffer<float>> flats;
+  for (const Scan::FlatsAt& group : scan.flat_series) {
+    positions.push_back(group.view);
+    flats.push_back(mean_frame(*open_like_frames(group.files, *pre.frames, scan, "flats")));
+    for (std::int64_t i = 0; i < n.dark.size(); ++i) flats.back()[i] -= n.dark[i];
+  }
+  Buffer<float> mean(n.columns * n.rows);
+  for (std::int64_t i = 0; i < mean.size(); ++i) mean[i] = std::exp(n.log_i0[i]);
+  for (const std::int64_t dead : n.unusable) mean[dead] = 0;
+  return make_flat_interpolation(
+      FlatSeries(n.columns, n.rows, pre.frames->frames(), std::move(positions), std::move(flats)), std::move(mean));
+}
+
+std::optional<std::vector<std::int64_t>> only_dead_pixels(const Scan& scan, const PrePass& pre) {
+  if (!scan.flat_series.empty()) return std::nullopt;
+  if (scan.corrections.empty()) return std::vector<std::int64_t>{};
+  const CorrectionSpec& spec = scan.corrections.front();
+  const bool only = scan.corrections.size() == 1 && spec.kind == "dead-pixels" && pre.normalisation &&
+                    place_corrections(scan.corrections).front() == Stage::line_integrals &&
+                    !spec.parameters.contains("write");
+  if (!only) return std::nullopt;
+  std::vector<std::int64_t> dead = dead_pixels(*pre.normalisation, number_of(spec, "threshold"));
+  // A row that is dead from end to end is bridged between its neighbours, which streaming rows do not have.
+  const std::int64_t columns = pre.normalisation->columns;
+  for (std::size_t i = 0; i + static_cast<std::size_t>(columns) <= dead.size(); ++i)
+    if (dead[i] % columns == 0 && dead[i + static_cast<std::size_t>(columns) - 1] == dead[i] + columns - 1)
+      return std::nullopt;
+  return dead;
+}
+
 void look_at_middle_row(const Scan& scan, PrePass& pre, Context& context) {
   const std::int64_t row = consistency_row(scan.geometry);
-  const std::vector<float> sinogram = flat_row_of_views(scan.geometry, pre, row, context.cancel);
+  const std::vector<float> sinogram = flat_row_of_views(scan.geometry, pre, row, context);
   warn_of_truncation(sinogram, scan.geometry.columns, scan, pre);
   const Consistency turning = check_turning(scan.geometry, row, sinogram.data());
   if (turning.verdict == Turning::backwards || turning.verdict == Turning::mirrored)
@@ -192,8 +228,9 @@ PrePass pre_pass(const Scan& scan, Context& context) {
   pre.frames = select_frames(open_frames(scan.frames), scan.selection);
   normalise(scan, pre, context);
   refuse_dead_flats(scan, pre);
-  const Normalisation none;
-  pre.corrections = make_corrections(scan.corrections, pre.normalisation ? *pre.normalisation : none);
+  pre.chain = std::make_unique<CorrectionChain>(scan, *pre.frames, pre.normalisation.get(), context,
+                                                flats_of_each_view(scan, pre));
+  pre.only_dead_pixels = only_dead_pixels(scan, pre);
   look_at_middle_row(scan, pre, context);
   return pre;
 }

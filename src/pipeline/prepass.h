@@ -3,22 +3,25 @@
 // the scan turn the right way, is the object cut off), dead pixels. Small results, little reading.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/context.h"
-#include "preprocess/correction.h"
+#include "pipeline/correction_chain.h"
 #include "preprocess/normalise.h"
 #include "scan/scan.h"
 
 namespace lepus {
 
 struct PrePass {
-  std::unique_ptr<FrameSource> frames;         // the selected views and rows
-  std::optional<Normalisation> normalisation;  // none: the frames hold line integrals
-  CorrectionChain corrections;
+  std::unique_ptr<FrameSource> frames;           // the selected views and rows
+  std::unique_ptr<Normalisation> normalisation;  // null: the frames hold line integrals
+  std::unique_ptr<CorrectionChain> chain;        // refers to both
+  // Where the chain only bridges dead pixels or is empty, rows need not wait for other views; see pipeline/row_filter.
+  std::optional<std::vector<std::int64_t>> only_dead_pixels;
   std::vector<std::string> warnings;
   std::string flats_checksum, darks_checksum;  // "" where there are none
   std::string intensity;                       // where I0 came from, for the report

@@ -80,8 +80,13 @@ std::string provenance(const Scan& scan, const PrePass& pre, const Fdk& fdk, con
   if (!pre.flats_checksum.empty()) inputs["flats"] = {{"checksum", pre.flats_checksum}};
   if (!pre.darks_checksum.empty()) inputs["darks"] = {{"checksum", pre.darks_checksum}};
   Json corrections = Json::array();
-  for (const auto& correction : pre.corrections)
-    corrections.push_back({{"kind", correction->kind()}, {"found", correction->summary()}});
+  for (const CorrectionReport& c : pre.chain->reports()) {
+    Json entry{
+        {"kind", c.kind}, {"on", c.stage == Stage::grey_levels ? "grey-levels" : "line-integrals"}, {"found", c.found}};
+    if (!pre.only_dead_pixels)
+      entry.update({{"rms_change", c.rms_change}, {"rings_before", c.rings_before}, {"rings_after", c.rings_after}});
+    corrections.push_back(std::move(entry));
+  }
   const Json all{{"lepus", version},
                  {"finished", utc_now()},
                  {"unit", "1/mm"},

@@ -6,6 +6,7 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "io/volume_file.h"
+#include "pipeline/corrected_frames.h"
 #include "pipeline/fdk.h"
 #include "pipeline/prepass.h"
 #include "pipeline/provenance.h"
@@ -53,6 +54,37 @@ std::vector<std::string> audit_warnings(const RowAudit& audit) {
   return warnings;
 }
 
+// A quarter of the memory is for what the corrections need; the plan gets the rest. Null: rows need no other views.
+std::unique_ptr<CorrectedFrames> corrected_frames(const PrePass& pre, RowAudit& audit,
+                                                  const std::filesystem::path& volume_file,
+                                                  const ReconstructOptions& options, Context& context) {
+  if (pre.only_dead_pixels) return nullptr;
+  const bool on_device = options.backend == "cuda" || (options.backend == "auto" && why_no_device().empty());
+  const std::int64_t limit = options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() * 6 / 10;
+  return std::make_unique<CorrectedFrames>(
+      *pre.frames, *pre.chain, audit,
+      CorrectedFramesOptions{.memory_bytes = std::max<std::int64_t>(0, limit - resident_bytes()) / 2,
+                             .scratch = std::filesystem::absolute(volume_file).parent_path(),
+                             .force = options.force,
+                             .threads = context.threads.size(),
+                             .devices = on_device ? options.device : ""},
+      context.cancel);
+}
+
+std::vector<std::string> correction_lines(const PrePass& pre, const CorrectedFrames* corrected) {
+  std::vector<std::string> lines;
+  for (const CorrectionReport& c : pre.chain->reports()) {
+    std::string line = format("{}: {}", c.kind, c.found);
+    if (corrected)
+      line += format("; values changed by {:.3g} rms, rings {:.3g} before, {:.3g} after", c.rms_change, c.rings_before,
+                     c.rings_after);
+    lines.push_back(line);
+  }
+  if (corrected)
+    lines.push_back(format("corrections took {:.2f} s: {}", corrected->seconds(), corrected->description()));
+  return lines;
+}
+
 }  // namespace
 
 ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
@@ -63,8 +95,14 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
       create_volume(volume_file, scan.grid, {.force = options.force, .unit = "1/mm", .provenance_room = 0});
 
   const PrePass pre = pre_pass(scan, context);
-  Fdk fdk(setup_for(scan, options, pre.frames->pixel_type()), context.threads);
   RowAudit audit(*pre.frames, {scan.maximum_bad_fraction, scan.saturation_level});
+  FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
+  const auto corrected = corrected_frames(pre, audit, volume_file, options, context);
+  if (corrected) {
+    setup.frame_pixel_bytes = static_cast<std::int64_t>(sizeof(float));
+    setup.still_to_come_bytes = corrected->memory_bytes();
+  }
+  Fdk fdk(setup, context.threads);
 
   ReconstructReport report;
   report.output = volume_file;
@@ -82,8 +120,11 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
   if (options.backend == "auto" && report.backend == "cpu" && this_build_has_cuda())
     context.progress.note(format("no GPU can be used ({}): the CPU computes", why_no_device()));
 
-  const SweepTimes times = fdk.run(*pre.frames, audit, pre.normalisation ? &*pre.normalisation : nullptr,
-                                   &pre.corrections, *writer, context);
+  const Fdk::Frames recorded{*pre.frames, &audit, pre.normalisation.get(), &*pre.only_dead_pixels};
+  const SweepTimes times = fdk.run(corrected ? Fdk::Frames{*corrected} : recorded, *writer, context);
+  if (corrected) corrected->finish();
+  report.corrections = correction_lines(pre, corrected.get());
+  for (const auto& line : report.corrections) context.progress.note(line);
 
   for (const auto& warning : audit_warnings(audit)) {
     report.warnings.push_back(warning);
@@ -97,15 +138,6 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
   report.provenance = provenance(scan, pre, fdk, audit, report);
   writer->finish(report.provenance);
   return report;
-}
-
-ReconstructReport reconstruct(const std::filesystem::path& scan_file, const std::filesystem::path& volume_file,
-                              const ReconstructOptions& options) {
-  ThreadPool threads(options.threads);
-  CancelFlag never;
-  Progress silent;
-  Context context{threads, never, silent};
-  return reconstruct_scan(read_scan(scan_file), volume_file, options, context);
 }
 
 PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Context& context) {

@@ -33,13 +33,6 @@ std::int64_t RowFilter::scratch_floats() const {
   return aligned(rows_at_once * parts_.ramp->columns()) + recorded + aligned(parts_.ramp->scratch_floats());
 }
 
-void RowFilter::correct(Stage stage, const RowRequest& request, float* rows) const {
-  if (!parts_.corrections) return;
-  for (const auto& correction : *parts_.corrections)
-    if (correction->stage() == stage)
-      correction->apply(request.view, request.recorded.first, request.recorded.last, rows);
-}
-
 float* RowFilter::line_integrals(const RowBlock& block, float* scratch) const {
   const RowRequest& request = block.request;
   float* flat = scratch + aligned(parts_.ramp->scratch_floats());
@@ -47,10 +40,12 @@ float* RowFilter::line_integrals(const RowBlock& block, float* scratch) const {
 
   convert_to_float(parts_.frames->pixel_type(), block.pixels.data(), request.recorded.size() * parts_.frames->columns(),
                    rows);
-  parts_.audit->record(request.view, request.recorded.first, request.recorded.last, block.pixels.data(), rows);
-  correct(Stage::counts, request, rows);
+  if (parts_.audit)
+    parts_.audit->record(request.view, request.recorded.first, request.recorded.last, block.pixels.data(), rows);
   if (parts_.normalisation) parts_.normalisation->apply(request.recorded.first, request.recorded.last, rows);
-  correct(Stage::line_integrals, request, rows);
+  if (parts_.dead_pixels)
+    bridge_along_rows(*parts_.dead_pixels, parts_.frames->columns(), request.recorded.first, request.recorded.last,
+                      rows);
   if (parts_.resampler) parts_.resampler->apply(request.view, request.rows, rows, flat);
   return flat;
 }

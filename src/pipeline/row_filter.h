@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that happens to a block of rows between the frame and the backprojection: counts -> corrections -> line
-// integrals -> corrections -> flat detector with level rows -> FDK weights -> ramp filter.
+// Everything that happens to a block of rows between the frame and the backprojection: counts -> line
+// integrals -> dead pixels bridged -> flat detector with level rows -> FDK weights -> ramp filter.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <vector>
 
 #include "core/memory.h"
 #include "filter/ramp.h"
 #include "filter/weights.h"
 #include "pipeline/row_queue.h"
-#include "preprocess/correction.h"
+#include "preprocess/dead_pixels.h"
 #include "preprocess/normalise.h"
 #include "preprocess/row_audit.h"
 #include "preprocess/row_resampler.h"
@@ -20,10 +20,10 @@ namespace lepus {
 // What the row filter needs; pointers that may be null say so.
 struct RowFilterParts {
   const FrameSource* frames = nullptr;
-  RowAudit* audit = nullptr;
-  const Normalisation* normalisation = nullptr;  // null: the frames hold line integrals
-  const CorrectionChain* corrections = nullptr;  // null: none
-  const RowResampler* resampler = nullptr;       // null: frames have the rows that are filtered
+  RowAudit* audit = nullptr;                               // null: who made the frames keeps account
+  const Normalisation* normalisation = nullptr;            // null: the frames hold line integrals
+  const std::vector<std::int64_t>* dead_pixels = nullptr;  // bridged along their row; null: none
+  const RowResampler* resampler = nullptr;                 // null: frames have the rows that are filtered
   const FdkWeights* weights = nullptr;
   const RampFilter* ramp = nullptr;
   std::int64_t columns = 0;         // of the flat detector; the ramp filter's rows may be padded
@@ -45,7 +45,6 @@ public:
   const float* apply(const RowBlock& block, float* scratch) const;
 
 private:
-  void correct(Stage stage, const RowRequest& request, float* rows) const;
   RowFilterParts parts_;
 };
 

@@ -98,6 +98,16 @@ Normalisation normalisation_from_value(double i0, const FrameSource* darks, std:
   return result;
 }
 
+void Normalisation::grey_factors(std::int64_t row, float* factors) const {
+  const float* l = log_i0.size() ? log_i0.data() + row * columns : nullptr;
+  for (std::int64_t i = 0; i < columns; ++i) factors[i] = std::exp(-(l ? l[i] : log_i0_everywhere));
+}
+
+void Normalisation::apply_grey(std::int64_t row, const float* factors, float* data) const {
+  const float* d = dark.size() ? dark.data() + row * columns : nullptr;
+  for (std::int64_t i = 0; i < columns; ++i) data[i] = std::max(d ? data[i] - d[i] : data[i], clip) * factors[i];
+}
+
 void Normalisation::apply(std::int64_t row0, std::int64_t row1, float* data) const {
   const std::int64_t offset = row0 * columns, n = (row1 - row0) * columns;
   const float* d = dark.size() ? dark.data() + offset : nullptr;

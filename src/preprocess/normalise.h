@@ -23,6 +23,10 @@ struct Normalisation {
 
   // Rows [row0, row1) of counts become line integrals, in place.
   void apply(std::int64_t row0, std::int64_t row1, float* rows_of_counts) const;
+  // What a row of counts above the dark is multiplied with to become grey levels, 1 in the open beam: `columns` values.
+  void grey_factors(std::int64_t row, float* factors) const;
+  // One row of counts becomes grey levels, in place.
+  void apply_grey(std::int64_t row, const float* factors, float* row_of_counts) const;
   std::int64_t bytes() const { return dark.bytes() + log_i0.bytes(); }
 };
 

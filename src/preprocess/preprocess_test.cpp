@@ -7,7 +7,7 @@
 
 #include "geometry/camera.h"
 #include "preprocess/arc_resample.h"
-#include "preprocess/correction.h"
+#include "preprocess/dead_pixels.h"
 #include "preprocess/level_rows.h"
 #include "preprocess/normalise.h"
 #include "preprocess/row_audit.h"
@@ -89,9 +89,8 @@ TEST(DeadPixels, AreBridgedAlongTheRow) {
     return r == 1 && (c == 0 || c == 3 || c == 4) ? 0.0F : 500.0F;
   });
   const Normalisation n = normalisation_from_flats(flats, nullptr, PixelType::u16);
-  const auto correction = make_dead_pixels({"dead-pixels", {}, 1}, n);
   std::vector<float> rows{1, 1, 1, 1, 1, 1, 99, 2, 3, 99, 99, 6};
-  correction->apply(0, 0, 2, rows.data());
+  bridge_along_rows(dead_pixels(n, 0.05), 6, 0, 2, rows.data());
   EXPECT_EQ(rows, (std::vector<float>{1, 1, 1, 1, 1, 1, 2, 2, 3, 4, 5, 6}));
 }
 

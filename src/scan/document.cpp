@@ -9,6 +9,7 @@
 
 #include "core/format.h"
 #include "core/text.h"
+#include "scan/kinds/kinds.h"
 
 namespace lepus {
 namespace {
@@ -210,7 +211,9 @@ struct ScanDocument::Parser {
       const std::string full = joined(name, key);
       if (is_section(full)) {
         if (full == "correct")
-          corrections(node);
+          chain(node, full, correction_kinds(), document.corrections_);
+        else if (full == "post")
+          chain(node, full, post_kinds(), document.post_);
         else if (const auto* inner = node.as_table()) {
           document.section_lines_[full] = line_of(node);
           section(*inner, full);
@@ -231,10 +234,10 @@ struct ScanDocument::Parser {
       std::vector<std::string> names;
       for (const auto& s : scan_sections()) names.emplace_back(s.name);
       const auto near = nearest_name(full, names);
-      const char* brackets = near == "correct" ? "[[correct]]" : nullptr;
+      const bool list = near == "correct" || near == "post";
       fail_at(document.file_, line_of(node), format("unknown section [{}]", full), "",
               near.empty() ? "docs/scan-file.md lists all sections"
-                           : format("did you mean {}?", brackets ? brackets : format("[{}]", near)));
+                           : format("did you mean {}?", list ? format("[[{}]]", near) : format("[{}]", near)));
     }
     if (section.empty())
       fail_at(document.file_, line_of(node), format("key {} stands outside every section", key), "",
@@ -242,33 +245,37 @@ struct ScanDocument::Parser {
     fail_at(document.file_, line_of(node), format("unknown key {}", full), "", suggestion(section, key));
   }
 
-  void corrections(const toml::node& node) {
+  // [[correct]] and [[post]]: one step each, of one of the kinds.
+  void chain(const toml::node& node, const std::string& name, std::span<const CorrectionKind> kinds,
+             std::vector<CorrectionSpec>& out) {
     const auto* list = node.as_array();
     if (!list || !list->is_homogeneous(toml::node_type::table))
-      fail_at(document.file_, line_of(node), "correct is a list of sections", format("found {}", found_words(node)),
-              "write [[correct]] with two brackets on each side, once for each correction");
-    document.section_lines_["correct"] = line_of(node);
-    for (const auto& element : *list) correction(*element.as_table());
+      fail_at(document.file_, line_of(node), format("{} is a list of sections", name),
+              format("found {}", found_words(node)),
+              format("write [[{}]] with two brackets on each side, once for each step", name));
+    document.section_lines_[name] = line_of(node);
+    for (const auto& element : *list) out.push_back(step(*element.as_table(), name, kinds));
   }
 
-  void correction(const toml::table& table) {
+  CorrectionSpec step(const toml::table& table, const std::string& section, std::span<const CorrectionKind> kinds) {
     CorrectionSpec spec;
     spec.line = line_of(table);
+    spec.folder = document.folder();
     const auto* kind_node = table.get("kind");
     std::vector<std::string> names;
-    for (const auto& known : correction_kinds()) names.emplace_back(known.name);
+    for (const auto& known : kinds) names.emplace_back(known.name);
     std::string all;
     for (const auto& known : names) all += (all.empty() ? "" : ", ") + known;
     if (!kind_node)
-      fail_at(document.file_, spec.line, "correct.kind is missing", "every [[correct]] names one correction",
-              format("known: {}", all));
+      fail_at(document.file_, spec.line, format("{}.kind is missing", section),
+              format("every [[{}]] names one kind", section), format("known: {}", all));
     spec.kind = std::get<std::string>(
-        ValueReader(document.file_, *find_scan_key("correct", "kind"), "correct.kind").read(*kind_node));
-    const auto kinds = correction_kinds();
+        ValueReader(document.file_, *find_scan_key(section, "kind"), section + ".kind").read(*kind_node));
+    const char* what = section == "correct" ? "correction" : "step";
     const auto kind = std::ranges::find_if(kinds, [&](const CorrectionKind& k) { return k.name == spec.kind; });
     if (kind == kinds.end()) {
       const auto near = nearest_name(spec.kind, names);
-      fail_at(document.file_, line_of(*kind_node), format("unknown correction \"{}\"", spec.kind),
+      fail_at(document.file_, line_of(*kind_node), format("unknown {} \"{}\"", what, spec.kind),
               format("known: {}", all), near.empty() ? "" : format("did you mean \"{}\"?", near));
     }
     std::vector<std::string> parameters{"kind"};
@@ -283,13 +290,13 @@ struct ScanDocument::Parser {
       const auto parameter = std::ranges::find_if(kind->parameters, [&](const ScanKey& p) { return p.name == name; });
       if (parameter == kind->parameters.end()) {
         const auto near = nearest_name(name, parameters);
-        fail_at(document.file_, line_of(value), format("unknown key {} of correction \"{}\"", name, spec.kind), "",
+        fail_at(document.file_, line_of(value), format("unknown key {} of {} \"{}\"", name, what, spec.kind), "",
                 near.empty() ? "docs/scan-file.md lists all keys" : format("did you mean {}?", near));
       }
       spec.parameters[name] =
-          parameter_of(ValueReader(document.file_, *parameter, format("correct.{}", name)).read(value));
+          parameter_of(ValueReader(document.file_, *parameter, format("{}.{}", section, name)).read(value));
     }
-    document.corrections_.push_back(std::move(spec));
+    return spec;
   }
 };
 

@@ -59,6 +59,7 @@ public:
   const KeyValue* lookup(std::string_view name) const;  // the value, or the default, or nullptr
   std::string where(std::string_view name) const;       // "scan.toml:14", or that of its section, or the file
   const std::vector<CorrectionSpec>& corrections() const { return corrections_; }
+  const std::vector<CorrectionSpec>& post() const { return post_; }
 
   [[noreturn]] void fail(std::string_view key, std::string what, std::string why, std::string hint,
                          ErrorKind kind = ErrorKind::input) const;
@@ -70,7 +71,7 @@ private:
   std::filesystem::path file_;
   std::map<std::string, std::pair<KeyValue, int>, std::less<>> values_;
   std::map<std::string, int, std::less<>> section_lines_;
-  std::vector<CorrectionSpec> corrections_;
+  std::vector<CorrectionSpec> corrections_, post_;
 };
 
 // The defaults of the table, by "section.key".

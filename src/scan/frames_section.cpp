@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // [frames], [frames.raw] and [intensity]: which files, which part of them, what their values mean.
+#include <algorithm>
+#include <functional>
 #include <memory>
 
 #include "core/format.h"
@@ -101,6 +103,28 @@ void check_same_size(const ScanDocument& document, const std::string& key, const
                   "they must come from the same detector in the same mode");
 }
 
+// Each name of frames.flats stands for flats taken at one time.
+void read_flat_series(const ScanDocument& document, Scan& scan) {
+  const std::string key = "frames.flats_at_view";
+  const auto times = document.get<std::vector<double>>(key);
+  const auto names = document.given("frames.flats") ? document.get<std::vector<std::string>>("frames.flats")
+                                                    : std::vector<std::string>{};
+  if (times.size() != names.size() || times.size() < 2)
+    document.fail(key, "flats and their times do not match",
+                  format("{} numbers for {} names in frames.flats", times.size(), names.size()),
+                  "give one number for each name in frames.flats, two or more of them");
+  if (std::adjacent_find(times.begin(), times.end(), std::greater_equal<>()) != times.end())
+    document.fail(key, "the times of the flats do not ascend", "", "name the flats in the order they were taken");
+  const std::vector<std::int64_t>& frames = scan.selection.frames;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    FrameFiles files = *scan.flats;
+    files.files = located(document, "frames.flats", [&] { return expand_pattern(document.folder(), names[i]); });
+    const auto later = std::find_if(frames.begin(), frames.end(),
+                                    [&](std::int64_t frame) { return static_cast<double>(frame) >= times[i]; });
+    scan.flat_series.push_back({static_cast<double>(later - frames.begin()), std::move(files)});
+  }
+}
+
 }  // namespace
 
 void read_frames_section(const ScanDocument& document, Scan& scan, Resolution& resolution) {
@@ -124,6 +148,7 @@ void read_frames_section(const ScanDocument& document, Scan& scan, Resolution& r
     scan.flats = frame_files(document, "frames.flats", "frames.flats_dataset", &scan.recorded, resolution);
     check_same_size(document, "frames.flats", *scan.flats, scan.recorded);
   }
+  if (document.given("frames.flats_at_view")) read_flat_series(document, scan);
   if (document.given("frames.darks")) {
     scan.darks = frame_files(document, "frames.darks", "frames.darks_dataset", &scan.recorded, resolution);
     check_same_size(document, "frames.darks", *scan.darks, scan.recorded);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scan/keys.h"
 
+#include "scan/kinds/kinds.h"
+
 #include <algorithm>
 #include <array>
 
@@ -30,6 +32,7 @@ constexpr auto sections = std::to_array<ScanSection>({
     {"filter", "The ramp filter."},
     {"backprojection", "The backprojection."},
     {"correct", "A correction of the frames. Write `[[correct]]` once for each; they run in the order of the file."},
+    {"post", "A step on the finished volume. Write `[[post]]` once for each; docs/post.md explains them."},
     {"output", "The volume file."},
 });
 
@@ -45,6 +48,17 @@ constexpr auto keys = std::to_array<ScanKey>({
      "counts line-integrals"},
     {"frames", "flats", names, "", "", "none", "Frames with the beam on and no object, in the same forms as `files`.",
      ""},
+    {"frames",
+     "flats_at_view",
+     numbers,
+     "",
+     "",
+     "all at one time",
+     "When flats were taken: one number for each name in `flats`, counted in recorded frames (0: before the first). I0 "
+     "is "
+     "interpolated between them.",
+     "",
+     {.least = 0}},
     {"frames", "flats_dataset", text, "", "\"/exchange/data_white\"", "", "Dataset of the flats inside an HDF5 file.",
      ""},
     {"frames", "darks", names, "", "", "none", "Frames with the beam off, in the same forms as `files`.", ""},
@@ -114,6 +128,10 @@ constexpr auto keys = std::to_array<ScanKey>({
      "How far the detector's middle lies from the central ray, to the right as the source sees it.", ""},
     {"geometry", "detector_shift_v_mm", number, "mm", "0.0", "",
      "How far the detector's middle lies from the central ray, downwards.", ""},
+    {"geometry", "center", choice, "", "\"given\"", "",
+     "Where the rotation axis is seen: as the keys of this section say, or found in the frames (`lepus center`; the "
+     "detector's shift and in-plane angle are then set anew).",
+     "given auto"},
     {"geometry", "axis_offset_mm", number, "mm", "0.0", "",
      "How far the rotation axis lies from the central ray, to the right as the source sees it.", ""},
     {"geometry", "in_plane_deg", number, "deg", "0.0", "", "Rotation of the detector about its normal.", "", any},
@@ -219,6 +237,7 @@ constexpr auto keys = std::to_array<ScanKey>({
      "nearest linear cubic"},
 
     {"correct", "kind", text, "", "", "required", "Which correction; see below.", ""},
+    {"post", "kind", text, "", "", "required", "Which step; see below.", ""},
 
     {"output", "file", text, "", "", "given with -o",
      "Name of the volume; its ending chooses the format (.mha, .mhd, .nrrd, .tif, .h5, .raw).", ""},
@@ -290,15 +309,17 @@ std::string type_words(const ScanKey& key) {
 std::string scan_keys_markdown() {
   std::string page;
   for (const auto& section : sections) {
-    page += section.name == "correct" ? "### [[correct]]\n\n" : format("### [{}]\n\n", section.name);
+    const bool chain = section.name == "correct" || section.name == "post";
+    page += chain ? format("### [[{}]]\n\n", section.name) : format("### [{}]\n\n", section.name);
     page += format("{}\n\n", section.meaning);
     std::vector<ScanKey> rows;
     std::ranges::copy_if(keys, std::back_inserter(rows),
                          [&](const ScanKey& key) { return key.section == section.name; });
     append_table(page, rows);
     page += "\n";
-    if (section.name == "correct")
-      for (const auto& kind : correction_kinds()) {
+    const auto post = post_kinds();
+    if (chain)
+      for (const auto& kind : section.name == "post" ? std::span<const CorrectionKind>(post) : correction_kinds()) {
         page += format("`kind = \"{}\"`: {}\n\n", kind.name, kind.meaning);
         if (kind.parameters.empty()) continue;
         append_table(page, kind.parameters);

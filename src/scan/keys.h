@@ -59,6 +59,9 @@ const ScanKey* find_scan_key(std::string_view section, std::string_view name);  
 struct CorrectionKind {
   std::string_view name, meaning;
   std::vector<ScanKey> parameters;
+  // What it works on, the default first: "grey-levels", "line-integrals", or both; "either": what it finds where it
+  // stands.
+  std::string_view works_on = "grey-levels line-integrals";
 };
 std::span<const CorrectionKind> correction_kinds();
 

@@ -57,7 +57,9 @@ Scan resolve(const ScanDocument& document) {
   read_intensity_section(document, scan, resolution);
   scan.geometry = read_geometry_section(document, scan, explicit_grid(document), resolution);
   read_volume_section(document, scan, resolution);
+  scan.automatic_center = document.get<std::string>("geometry.center") == "auto";
   scan.corrections = document.corrections();
+  scan.post = document.post();
   scan.filter = filter_options(document);
   scan.interpolation = interpolation_of(document.get<std::string>("backprojection.interpolation"));
   scan.output = document.find<std::string>("output.file").value_or("");

@@ -43,8 +43,8 @@ const KeyValue* value_of(const std::string& name, const ScanDocument& document, 
   return resolution.inactive.contains(name) ? nullptr : document.lookup(name);
 }
 
-std::string correction_text(const CorrectionSpec& spec) {
-  std::string text = format("\n[[correct]]\nkind = {}\n", to_toml(spec.kind));
+std::string step_text(std::string_view section, const CorrectionSpec& spec) {
+  std::string text = format("\n[[{}]]\nkind = {}\n", section, to_toml(spec.kind));
   for (const auto& [name, parameter] : spec.parameters)
     text += format("{} = {}\n", name, std::visit([](const auto& v) { return to_toml(KeyValue(v)); }, parameter));
   return text;
@@ -62,8 +62,9 @@ std::string resolved_text(const ScanDocument& document, const Scan& scan, const 
   text += format("# The part of the volume that is reconstructed has {} x {} x {} voxels.\n", scan.grid.nx,
                  scan.grid.ny, scan.grid.nz);
   for (const auto& section : scan_sections()) {
-    if (section.name == "correct") {
-      for (const auto& spec : scan.corrections) text += correction_text(spec);
+    if (section.name == "correct" || section.name == "post") {
+      for (const auto& spec : section.name == "post" ? scan.post : scan.corrections)
+        text += step_text(section.name, spec);
       continue;
     }
     std::string lines;

@@ -29,7 +29,8 @@ using ParameterValue = std::variant<bool, std::int64_t, double, std::string, std
 struct CorrectionSpec {
   std::string kind;
   std::map<std::string, ParameterValue> parameters;
-  int line = 0;  // in the scan file, for messages
+  int line = 0;                       // in the scan file, for messages
+  std::filesystem::path folder = {};  // of the scan file: names of files are relative to it
 };
 
 // What the files hold, before any part of it is selected.
@@ -45,6 +46,12 @@ struct Scan {
   RecordedFrames recorded;   // all that the files hold
   FrameSelection selection;  // of views and rows; already applied to geometry
   std::optional<FrameFiles> flats, darks;
+  // Flats taken at several times, in order; each before that view (of the selected ones). Empty: all at one time.
+  struct FlatsAt {
+    double view = 0;
+    FrameFiles files;
+  };
+  std::vector<FlatsAt> flat_series;
   FrameContent content = FrameContent::counts;
   Intensity intensity = Intensity::flats;
   double intensity_value = 0;          // Intensity::value
@@ -52,11 +59,13 @@ struct Scan {
   double maximum_bad_fraction = 0.01;  // of pixels that are NaN or saturated before a frame is refused
   double saturation_level = 0;         // 0: the largest value of the pixel type
 
-  ScanGeometry geometry;  // of the selected views and rows
-  VolumeGrid grid;        // already resolved where the file says auto, slices and region of interest applied
+  ScanGeometry geometry;          // of the selected views and rows
+  bool automatic_center = false;  // the axis is to be found (job/run_scan.h)
+  VolumeGrid grid;                // already resolved where the file says auto, slices and region of interest applied
   bool automatic_grid = false;
   bool field_of_view_mask = true;  // voxels outside the field of view become zero
   std::vector<CorrectionSpec> corrections;
+  std::vector<CorrectionSpec> post;  // steps on the finished volume
   RampOptions filter;
   Interpolation interpolation = Interpolation::linear;
   std::string output;                 // "" where the file names none

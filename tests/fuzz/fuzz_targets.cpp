@@ -12,6 +12,8 @@
 
 #include "io/frames.h"
 #include "io/volume_file.h"
+#include "rabbitct/format.h"
+#include "rabbitct/result.h"
 #include <lepus/error.h>
 
 namespace lepus::fuzz {
@@ -103,6 +105,28 @@ void raw_sidecar(const std::uint8_t* data, std::size_t size) {
   folder().write("a.raw.json", data, size);
   read_volume(file);
   read_frames({{file}, "", {}, FrameOrder::sinograms});
+}
+
+// A data file and a result file start differently, and a fuzzer can turn one into the other.
+void rabbitct(const std::uint8_t* data, std::size_t size) {
+  const fs::path file = folder().write("a.rct", data, size);
+  try {
+    const rabbitct::DataFile read(file);
+    const rabbitct::Header& h = read.header();
+    if (h.columns * h.rows > most_pixels) return;
+    std::vector<float> pixels(static_cast<std::size_t>(h.columns * h.rows));
+    for (std::int64_t view = 0; view < std::min<std::int64_t>(h.views, 8); ++view) {
+      (void)read.matrix(view);
+      read.read_view(view, pixels.data());
+    }
+    std::vector<std::uint16_t> slice(128 * 128);
+    read.read_reference(128, 127, 128, slice.data());
+  } catch (const Error&) {
+  }
+  try {
+    (void)rabbitct::read_result(file);
+  } catch (const Error&) {
+  }
 }
 
 }  // namespace lepus::fuzz

@@ -226,7 +226,7 @@ TEST(DeviceSweep, AnyAmountOfMemoryGivesTheSameBits) {
       Fdk fdk(setup, threads);
       RowAudit audit(frames, {});
       InOrder writer;
-      fdk.run(frames, audit, nullptr, nullptr, writer, context);
+      fdk.run({frames, &audit}, writer, context);
       const std::int64_t taken = free_before - cuda::memory_info().free_bytes;
       std::printf("limit %.1f MiB, devices %s: %s, %zu slabs, planned %.1f MiB, taken %.1f MiB\n", mib, devices,
                   fdk.device_plan()->resident ? "resident" : "streamed", fdk.device_plan()->slabs.size(),
@@ -281,7 +281,7 @@ TEST(DeviceSweep, AnAllocationThatFailsMakesThePlanSmaller) {
   RowAudit audit(frames, {});
   InOrder writer;
   try {
-    fdk.run(frames, audit, nullptr, nullptr, writer, context);
+    fdk.run({frames, &audit}, writer, context);
     EXPECT_LT(fdk.device_plan()->memory_bytes(), planned);
     EXPECT_EQ(writer.voxels, expected);
     std::printf("planned %.1f MiB, then %.1f MiB\n", static_cast<double>(planned) / 0x1p20,
@@ -320,7 +320,7 @@ TEST(DeviceSweepDeathTest, ADeviceThatIsLostIsSaid) {
     RowAudit audit(frames, {});
     InOrder writer;
     try {
-      fdk.run(frames, audit, nullptr, nullptr, writer, context);
+      fdk.run({frames, &audit}, writer, context);
     } catch (const Error& error) {
       std::fprintf(stderr, "%s\n", error.what());
       std::_Exit(error.kind() == ErrorKind::internal ? 3 : 4);

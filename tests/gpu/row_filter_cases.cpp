@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "io/pixels.h"
-#include "preprocess/correction.h"
+#include "preprocess/dead_pixels.h"
 
 namespace lepus::gpu_test {
 namespace {
@@ -18,8 +18,6 @@ double noise(std::uint64_t place) {
   place = (place ^ (place >> 27)) * 0x94d049bb133111ebULL;
   return static_cast<double>((place ^ (place >> 31)) >> 11) * 0x1p-53;
 }
-
-CorrectionSpec dead_pixels() { return {"dead-pixels", {}, 0}; }
 
 }  // namespace
 
@@ -60,7 +58,7 @@ std::vector<float> RowCase::on_cpu(std::int64_t view, std::int64_t row0, std::in
   std::vector<float> rows(static_cast<std::size_t>(count * columns));
   convert_to_float(options.type, pixels, count * columns, rows.data());
   if (options.counts) normalisation_.apply(row0, row1, rows.data());
-  if (options.dead) make_dead_pixels(dead_pixels(), normalisation_)->apply(view, row0, row1, rows.data());
+  if (options.dead) bridge_along_rows(dead_pixels(normalisation_, 0.05), columns, row0, row1, rows.data());
   if (precision == Weights::single_precision) {
     weights.apply(view, row0, row1, rows.data());
   } else {

@@ -15,9 +15,14 @@
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
+// At most 8 lanes: what limits these kernels is the number of loads of 8 and 16 bytes, not arithmetic, and vectors of
+// 16 that are put together from such loads were slower. The benchmark for 128 bits asks for 4.
+#ifndef LEPUS_MOST_LANES
+#define LEPUS_MOST_LANES 8
+#endif
 // Lanes, where the target fixes them. Highway's lower numbers are the better targets of a family; AVX3 is AVX-512.
 #undef LEPUS_LANES
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && LEPUS_MOST_LANES == 8
 #define LEPUS_LANES 8
 #elif (HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3) || HWY_TARGET == HWY_NEON || HWY_TARGET == HWY_EMU128
 #define LEPUS_LANES 4
@@ -33,9 +38,7 @@ namespace lepus::cpu {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-// At most 8 lanes: what limits these kernels is the number of loads of 8 and 16 bytes, not arithmetic, and vectors of
-// 16 that are put together from such loads were slower.
-using Floats = hn::CappedTag<float, 8>;
+using Floats = hn::CappedTag<float, LEPUS_MOST_LANES>;
 using Ints = hn::RebindToSigned<Floats>;
 using VF = hn::Vec<Floats>;
 using VI = hn::Vec<Ints>;

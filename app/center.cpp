@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// lepus center: where the rotation axis is seen, and the lines of the scan file that say so.
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+#include <toml++/toml.h>
+
+#include "align/center_picture.h"
+#include "align/scan_rows.h"
+#include "app/command.h"
+#include "app/commands.h"
+#include "core/format.h"
+
+namespace lepus::app {
+namespace {
+
+struct CenterArguments {
+  std::string scan_file, method = "auto", key = "detector_shift_u_mm", picture;
+  std::optional<double> first, last, column;
+  double step = 0.5, detrend = 4, largest_tilt_deg = 1.5, trial_step = 1;
+  std::optional<std::int64_t> row;
+  std::int64_t bands = 5, image_size = 0;
+  int lines = 12;
+  bool no_tilt = false;
+};
+
+CenterMethod method_of(const std::string& word) {
+  for (const CenterMethod m : {CenterMethod::sharpness, CenterMethod::conjugate, CenterMethod::wedge})
+    if (word == name_of(m)) return m;
+  return CenterMethod::automatic;
+}
+
+CenterRequest request_of(const CenterArguments& a, const Session& session) {
+  CenterRequest r;
+  r.options.method = method_of(a.method);
+  r.options.key = a.key == "axis_offset_mm" ? CenterKey::axis_offset : CenterKey::detector_shift;
+  r.options.first = a.first;
+  r.options.last = a.last;
+  r.options.step = a.step;
+  r.options.detrend = a.detrend;
+  r.options.tilt = !a.no_tilt;
+  r.options.largest_tilt_deg = a.largest_tilt_deg;
+  r.options.image_size = a.image_size;
+  r.options.lines = a.lines;
+  r.bands = a.bands;
+  r.row = a.row;
+  r.memory_bytes = session.memory_bytes() / 2;
+  return r;
+}
+
+// The keys of [geometry] that put the axis where it was found; none where the geometry comes from a file of matrices.
+struct GeometryKeys {
+  std::string lines;
+  nlohmann::json json;
+};
+
+GeometryKeys geometry_keys(const Scan& scan, const CenterResult& r, CenterKey key) {
+  const toml::table resolved = toml::parse(scan.resolved);
+  const auto geometry = resolved["geometry"];
+  const auto number = [&](const char* name) { return geometry[name].value<double>(); };
+  const auto width = number("pixel_width_mm");
+  if (!width || !number("detector_shift_u_mm")) return {};
+  // Along the middle row, from the detector's middle; the shift is across the axis, and the row may be slanted.
+  const double middle = 0.5 * static_cast<double>(scan.geometry.columns - 1);
+  const auto across = [&](double column, double in_plane_deg) {
+    return (column - middle) * *width * std::cos(radians(in_plane_deg));
+  };
+  const double sign = geometry["mirror_columns"].value_or(false) ? -1 : 1;
+  const double moved = sign * (across(r.column, r.in_plane_deg) - across(r.given_column, r.given_in_plane_deg));
+  GeometryKeys keys;
+  if (key == CenterKey::detector_shift) {
+    keys.json["detector_shift_u_mm"] = *number("detector_shift_u_mm") - moved;
+  } else {
+    const double demagnify = scan.geometry.beam == Beam::parallel
+                                 ? 1
+                                 : number("source_axis_mm").value_or(1) / number("source_detector_mm").value_or(1);
+    keys.json["axis_offset_mm"] = number("axis_offset_mm").value_or(0) + moved * demagnify;
+  }
+  // An angle that the rows' scatter explains is not worth writing down.
+  if (r.tilt_found && std::abs(r.in_plane_deg - r.given_in_plane_deg) > 2 * r.in_plane_error_deg)
+    keys.json["in_plane_deg"] = r.in_plane_deg;
+  for (const auto& [name, value] : keys.json.items())
+    keys.lines += format("  {} = {:.6g}\n", name, value.get<double>());
+  return keys;
+}
+
+std::string with_error(double value, double error, int digits) {
+  return error > 0 ? format("{:.{}f} +- {:.{}f}", value, digits, error, digits) : format("{:.{}f}", value, digits);
+}
+
+std::string describe(const CenterResult& r, const GeometryKeys& keys, CenterKey key) {
+  std::string text = format("axis      column {} on row {:.1f} (the scan file has {:.3f})\n",
+                            with_error(r.column, r.column_error, 3), r.middle_row, r.given_column);
+  if (r.tilt_found)
+    text += format("in-plane  {} deg (the scan file has {:.4f})\n", with_error(r.in_plane_deg, r.in_plane_error_deg, 4),
+                   r.given_in_plane_deg);
+  text += format("method    {}\n", name_of(r.method));
+  for (const RowCenter& row : r.rows) text += format("row {:<6.1f}column {:.3f}\n", row.row, row.column);
+  if (keys.lines.empty())
+    return text + format("\nThe geometry comes from a file. Its columns must move by {:+.4f} px.\n",
+                         r.column - r.given_column);
+  return text +
+         (key == CenterKey::detector_shift
+              ? "\nIn the scan file, if the detector stands aside and the central ray meets the axis (what most "
+                "tools\nmean by the centre; --key axis_offset_mm moves the axis instead):\n[geometry]\n"
+              : "\nIn the scan file, if the axis stands beside the central ray (--key detector_shift_u_mm moves "
+                "the\ndetector instead):\n[geometry]\n") +
+         keys.lines;
+}
+
+std::vector<TrialImage> trials(const CenterScan& rows, const CenterResult& in_input, double trial_step,
+                               Session& session) {
+  std::vector<TrialImage> images;
+  const auto band = static_cast<std::int64_t>(rows.input.bands.size() / 2);
+  const auto binning = static_cast<double>(rows.binning);
+  for (int i = -2; i <= 2; ++i) {
+    const double column = in_input.column + i * trial_step / binning;
+    images.push_back(trial_image(rows.input, band, column, in_input.in_plane_deg, session.context()));
+    images.back().column = column * binning + 0.5 * (binning - 1);
+  }
+  return images;
+}
+
+CenterResult taken_from_user(const CenterScan& rows, double column, Session& session) {
+  CenterInput one = rows.input;
+  one.options.tilt = false;
+  one.options.first = rows.column_in_input(column) - 2;
+  one.options.last = rows.column_in_input(column) + 2;
+  CenterResult r = find_center(one, session.context());
+  r.column = rows.column_in_input(column);
+  r.column_error = 0;
+  r.warnings.clear();
+  return r;
+}
+
+int run_center(const CenterArguments& a, Session& session) {
+  const Scan scan = read_scan(a.scan_file);
+  const CenterRequest request = request_of(a, session);
+  const CenterScan rows = read_center_rows(scan, request, session.context());
+  const CenterResult found =
+      a.column ? taken_from_user(rows, *a.column, session) : find_center(rows.input, session.context());
+  const CenterResult r = rows.in_frames(found);
+  for (const auto& list : {scan.warnings, rows.warnings, r.warnings})
+    for (const auto& warning : list) session.context().progress.warning(warning);
+  const GeometryKeys keys = geometry_keys(scan, r, request.options.key);
+  if (!a.picture.empty()) {
+    save_png(center_picture(r, trials(rows, found, a.trial_step, session)), a.picture, session.common().force);
+    session.note(format("wrote {}", a.picture));
+  }
+  session.print(describe(r, keys, request.options.key));
+  nlohmann::json object{{"column", r.column},
+                        {"column_error", r.column_error},
+                        {"given_column", r.given_column},
+                        {"middle_row", r.middle_row},
+                        {"in_plane_deg", r.in_plane_deg},
+                        {"in_plane_error_deg", r.in_plane_error_deg},
+                        {"given_in_plane_deg", r.given_in_plane_deg},
+                        {"tilt_found", r.tilt_found},
+                        {"method", name_of(r.method)},
+                        {"geometry", keys.json}};
+  for (const RowCenter& row : r.rows) object["rows"].push_back({{"row", row.row}, {"column", row.column}});
+  for (const ScorePoint& p : r.curve)
+    object["curve"].push_back({p.column, std::isfinite(p.score) ? nlohmann::json(p.score) : nlohmann::json()});
+  session.result(object);
+  return exit_ok;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> center_command() {
+  auto arguments = std::make_shared<CenterArguments>();
+  auto command = std::make_unique<Command>();
+  command->name = "center";
+  command->summary = "find the column on which the rotation axis is seen";
+  command->description =
+      "Reads a few bands of rows of all views and finds where the rotation axis is projected, and at what angle it "
+      "crosses the rows. Prints the keys of [geometry] that say so.\n\n"
+      "Methods: conjugate compares rays that were measured from both ends (full turn and short scans; in a parallel "
+      "beam 0 and 180 degrees); wedge fits a parallel half turn's sinogram to its mirror image in Fourier space; "
+      "sharpness reconstructs a slice for every column and takes the one with the highest mean frequency.";
+  command->examples = {{"lepus center scan.toml", "the column, the angle, and the lines for the scan file"},
+                       {"lepus center scan.toml --method sharpness --first 14 --last 17 --picture center.png",
+                        "by trial reconstructions, with a picture of the curve and of five trials"}};
+  command->writes = true;
+  OptionTable& table = command->options;
+  CenterArguments& a = *arguments;
+  table.positional("SCAN", a.scan_file, "the scan file (TOML)").must().file();
+  table.value("--method", "METHOD", a.method, "what is compared").one_of({"auto", "conjugate", "wedge", "sharpness"});
+  table.value("--key", "KEY", a.key, "what is moved to put the axis there")
+      .one_of({"detector_shift_u_mm", "axis_offset_mm"});
+  table.value("--picture", "PNG", a.picture, "the score over the columns, and trial slices on the best and beside it")
+      .file();
+  table.value("--column", "COLUMN", a.column, "take this column: nothing is searched, its lines and picture are made");
+  table.group("Search");
+  table.value("--first", "COLUMN", a.first, "first column that is tried")
+      .otherwise("a quarter of the detector before the scan file's");
+  table.value("--last", "COLUMN", a.last, "last column that is tried").otherwise("as far behind it");
+  table.value("--step", "COLUMNS", a.step, "step of the coarse search; it is refined from there");
+  table.value("--row", "ROW", a.row, "look at this row only");
+  table.value("--bands", "N", a.bands, "heights on the detector that are looked at");
+  table.flag("--no-tilt", a.no_tilt, "leave the in-plane angle as it is");
+  table.value("--largest-tilt", "DEG", a.largest_tilt_deg, "largest in-plane angle that is looked for");
+  table.group("Trial reconstructions");
+  table.value("--image-size", "PIXELS", a.image_size, "side of the trial image").otherwise("as many as columns");
+  table.value("--lines", "N", a.lines, "rows and columns of the image whose spectrum counts");
+  table.value("--detrend", "COLUMNS", a.detrend, "width of the running mean that is taken off the curve; 0: none");
+  table.value("--trial-step", "COLUMNS", a.trial_step, "distance of the trials in the picture");
+  command->run = [arguments](Session& session) { return run_center(*arguments, session); };
+  return command;
+}
+
+}  // namespace lepus::app

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// lepus post: a chain of steps on a finished volume.
+#include "post/post.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "app/commands.h"
+#include "core/format.h"
+#include "core/memory.h"
+#include "scan/kinds/kinds.h"
+#include <lepus/error.h>
+
+namespace lepus::app {
+namespace {
+
+struct PostArguments {
+  std::string input, output, backend = "auto", device_memory;
+  int device = 0;
+  std::vector<std::string> steps;
+};
+
+// A paragraph for every kind, from the table.
+std::string steps_text() {
+  std::string text;
+  for (const CorrectionKind& kind : post_kinds()) {
+    text += format("\n\n{}: {} With", kind.name, kind.meaning);
+    for (const ScanKey& key : kind.parameters) {
+      std::string standard(key.default_toml);
+      std::erase(standard, '"');
+      text += format(" {}={}", key.name, standard.empty() ? "..." : standard);
+    }
+  }
+  return text;
+}
+
+int run_post(const PostArguments& a, Session& session) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(a.input, a.output, ignored))
+    throw Error(ErrorKind::usage, {.what = "input and output are the same",
+                                   .where = a.output,
+                                   .why = {},
+                                   .hint = "give another name for the output"});
+  std::vector<PostSpec> chain;
+  for (const std::string& step : a.steps) chain.push_back(parse_post_step(step));
+  PostOptions options;
+  options.input = a.input;
+  options.backend = a.backend;
+  options.device = a.device;
+  if (!a.device_memory.empty()) options.device_memory_bytes = parse_bytes(a.device_memory);
+  // The limit is for the whole program, which is there already.
+  options.memory_bytes = std::max<std::int64_t>(1, session.memory_bytes() - resident_bytes());
+  options.force = session.common().force;
+  const auto volume = open_volume(a.input);
+  const PostReport report = post_process(*volume, a.output, chain, options, session.context());
+
+  std::string text;
+  for (const std::string& step : report.steps) text += format("step      {}\n", step);
+  session.print(text + format("time      {:.2f} s, {} slabs of {} slices, filters on {}\nwrote     {}: {} x {} x {} "
+                              "voxels, {}{}",
+                              report.seconds, report.slabs, report.slab_slices, report.device, a.output, report.grid.nx,
+                              report.grid.ny, report.grid.nz, report.pixel_type,
+                              report.unit.empty() ? "" : ", " + report.unit));
+  session.result({{"from", a.input},
+                  {"to", a.output},
+                  {"size", {report.grid.nx, report.grid.ny, report.grid.nz}},
+                  {"pixel_type", report.pixel_type},
+                  {"unit", report.unit},
+                  {"steps", report.steps},
+                  {"device", report.device},
+                  {"slabs", report.slabs},
+                  {"slab_slices", report.slab_slices},
+                  {"seconds", report.seconds}});
+  return exit_ok;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> post_command() {
+  auto arguments = std::make_shared<PostArguments>();
+  auto command = std::make_unique<Command>();
+  command->name = "post";
+  command->summary = "filter, mask, crop or rescale a finished volume";
+  command->description =
+      "Runs the steps of --do in their order, slab by slab, and writes the volume that comes out; neither volume "
+      "needs\n"
+      "to fit into memory. A step is a kind and its parameters; docs/post.md explains each. The kinds and their "
+      "defaults:" +
+      steps_text();
+  command->examples = {
+      {"lepus post demo/truth.mha -o demo/small.tif --do \"median radius=2\" --do \"rescale low=0.1 high=99.9\"",
+       "Less noise, and 16 bits a voxel"},
+      {"lepus post demo/truth.mha -o demo/hu.mha --do ring-mask --do \"hu water=0.02\"",
+       "Hounsfield units inside the largest circle"}};
+  command->writes = true;
+  OptionTable& table = command->options;
+  PostArguments& a = *arguments;
+  table.positional("VOLUME", a.input, "a volume in any format that lepus reads").must().file();
+  table.value("-o,--output", "FILE", a.output, "the volume to write: .mha .mhd .nrrd .tif .h5 .raw").must().file();
+  table.value("--do", "STEP", a.steps, "a step: a kind and its parameters as key=value, in quotes; again for each")
+      .must();
+  table.value("--backend", "NAME", a.backend, "what runs the filters: a GPU where there is one, else the CPU")
+      .one_of({"auto", "cpu", "cuda"});
+  table.value("--device", "N", a.device, "which GPU");
+  table.value("--device-memory", "SIZE", a.device_memory, "limit for the GPU, for example 8GiB")
+      .otherwise("90 % of what is free");
+  command->run = [arguments](Session& session) { return run_post(*arguments, session); };
+  return command;
+}
+
+}  // namespace lepus::app

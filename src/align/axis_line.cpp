@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "align/axis_line.h"
+
+#include <cmath>
+
+#include "core/format.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+struct LineCrossing {
+  double column, slope;  // slope: columns per row
+};
+
+// Where the axis of one view crosses a row. The axis is a straight line on the detector; two of its points give it.
+LineCrossing crossing(const ScanGeometry& geometry, std::int64_t view, double row) {
+  const Matrix34& p = geometry.matrices[static_cast<std::size_t>(view)];
+  const bool fan = geometry.beam == Beam::fan;
+  const double reach = 10 * pitch_at_axis(camera_of(geometry, view)).height_mm;
+  const auto at = [&](double z) {
+    const Vec3 h = transform(p, {0, 0, z});
+    return std::pair{h.x / h.z, fan ? h.y : h.y / h.z};
+  };
+  const auto [u0, v0] = at(-reach);
+  const auto [u1, v1] = at(reach);
+  if (!(std::abs(v1 - v0) > 0.1))
+    throw Error(ErrorKind::geometry, {.what = "the rotation axis runs along the detector's rows",
+                                      .where = format("view {}", view),
+                                      .why = "rows must cross the axis for its column to be found",
+                                      .hint = "turn the frames by 90 degrees"});
+  const double slope = (u1 - u0) / (v1 - v0);
+  return {u0 + slope * (row - v0), slope};
+}
+
+}  // namespace
+
+double AxisLine::column_at(double row) const { return column + std::tan(angle_rad) * aspect * (row - middle_row); }
+double AxisLine::in_plane_deg() const { return handedness * degrees(angle_rad); }
+double AxisLine::angle_of_in_plane(double in_plane_deg) const { return handedness * radians(in_plane_deg); }
+
+AxisLine axis_line(const ScanGeometry& geometry, std::optional<double> middle_row) {
+  AxisLine line;
+  line.middle_row = middle_row.value_or(0.5 * static_cast<double>(geometry.rows - 1));
+  const Camera camera = camera_of(geometry, 0);
+  const PixelPitch pitch = pitch_at_axis(camera);
+  line.aspect = pitch.height_mm / pitch.width_mm;
+  line.handedness = dot(cross(camera.column_step_mm, camera.row_step_mm), camera.direction) < 0 ? -1 : 1;
+  double slope = 0;
+  for (std::int64_t view = 0; view < geometry.views(); ++view) {
+    const LineCrossing c = crossing(geometry, view, line.middle_row);
+    line.column += c.column / static_cast<double>(geometry.views());
+    slope += c.slope / static_cast<double>(geometry.views());
+  }
+  line.angle_rad = std::atan(slope / line.aspect);
+  return line;
+}
+
+ScanGeometry with_axis_at(const ScanGeometry& geometry, double row, double column, CenterKey key) {
+  ScanGeometry moved = geometry;
+  const double now = axis_line(geometry, row).column;
+  if (key == CenterKey::detector_shift) {
+    for (Matrix34& p : moved.matrices)
+      for (int j = 0; j < 4; ++j) p(0, j) += (column - now) * p(2, j);
+    return moved;
+  }
+  // Source and detector move together across the beam: X becomes X + tau * right in the view's frame. Newton's steps,
+  // since with a tilted detector the column is not quite linear in tau.
+  std::vector<Camera> cameras;
+  for (std::int64_t view = 0; view < geometry.views(); ++view) cameras.push_back(camera_of(geometry, view));
+  double tau = 0;
+  for (int step = 0; step < 4; ++step) {
+    const double missing = column - axis_line(moved, row).column;
+    tau += missing * norm(cameras.front().column_step_mm) *
+           (dot(cameras.front().column_step_mm,
+                Vec3{std::cos(view_angle_rad(cameras.front())), std::sin(view_angle_rad(cameras.front())), 0}) < 0
+                ? -1
+                : 1);
+    for (std::size_t i = 0; i < moved.matrices.size(); ++i) {
+      const double angle = view_angle_rad(cameras[i]);
+      const Vec3 right{std::cos(angle), std::sin(angle), 0};
+      Matrix34 p = geometry.matrices[i];
+      for (int r = 0; r < 3; ++r)
+        if (!(geometry.beam == Beam::fan && r == 1)) p(r, 3) += tau * dot(row3(geometry.matrices[i], r), right);
+      moved.matrices[i] = normalised(p, geometry.beam, static_cast<std::int64_t>(i));
+    }
+  }
+  return moved;
+}
+
+ScanGeometry turned(const ScanGeometry& geometry, double middle_row, double angle_rad) {
+  if (angle_rad == 0 || geometry.beam == Beam::fan) return geometry;
+  const double aspect = axis_line(geometry, middle_row).aspect;
+  const double middle_column = 0.5 * static_cast<double>(geometry.columns - 1);
+  const double c = std::cos(angle_rad), s = std::sin(angle_rad);
+  ScanGeometry result = geometry;
+  for (Matrix34& p : result.matrices)
+    for (int j = 0; j < 4; ++j) {
+      const double w = p(2, j), x = p(0, j) - middle_column * w, y = (p(1, j) - middle_row * w) * aspect;
+      p(0, j) = middle_column * w + c * x + s * y;
+      p(1, j) = middle_row * w + (c * y - s * x) / aspect;
+    }
+  return result;
+}
+
+ScanGeometry centred(const ScanGeometry& geometry, const CenterResult& result, CenterKey key) {
+  const AxisLine line = axis_line(geometry, result.middle_row);
+  const double angle = line.angle_of_in_plane(result.in_plane_deg) - line.angle_rad;
+  return with_axis_at(turned(geometry, result.middle_row, angle), result.middle_row, result.column, key);
+}
+
+RowFan::RowFan(const ScanGeometry& geometry, double base_column, double row)
+    : camera_(camera_of(geometry, 0)), base_(base_column), row_(row) {
+  bearing_ = bearing(base_);
+  radius_ = source_axis_mm(camera_);
+  const double angle = view_angle_rad(camera_);
+  pitch_ = dot(camera_.column_step_mm, Vec3{std::cos(angle), std::sin(angle), 0});
+}
+
+double RowFan::bearing(double column) const {
+  const Vec3 ray = camera_.ray(column, row_);
+  return std::atan2(ray.y, ray.x);
+}
+
+double RowFan::angle_rad(double x) const {
+  return camera_.beam == Beam::parallel ? 0 : std::remainder(bearing(base_ + x) - bearing_, 2 * pi);
+}
+
+double RowFan::opposite(double x) const {
+  if (camera_.beam == Beam::parallel) return -x;
+  const double wanted = -angle_rad(x);
+  double y = -x;
+  for (int step = 0; step < 3; ++step) {
+    const double slope = (angle_rad(y + 0.5) - angle_rad(y - 0.5));
+    y += (wanted - angle_rad(y)) / slope;
+  }
+  return y;
+}
+
+double RowFan::distance_mm(double x) const {
+  if (camera_.beam == Beam::parallel) return pitch_ * x;
+  return -radius_ * std::sin(angle_rad(x));
+}
+
+}  // namespace lepus

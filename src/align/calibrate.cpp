@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "align/calibrate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/format.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+constexpr int globals = 6, pitch_index = 4, yaw_index = 5;
+constexpr std::array<const char*, globals> names{"source_detector_mm", "detector_shift_u_mm", "detector_shift_v_mm",
+                                                 "in_plane_deg",       "pitch_deg",           "yaw_deg"};
+
+double& global_of(CircularScan& s, int i) {
+  switch (i) {
+    case 0:
+      return s.source_detector_mm;
+    case 1:
+      return s.detector_shift_u_mm;
+    case 2:
+      return s.detector_shift_v_mm;
+    case 3:
+      return s.in_plane_rad;
+    case 4:
+      return s.pitch_rad;
+    default:
+      return s.yaw_rad;
+  }
+}
+
+double global_of(const CircularScan& s, int i) {
+  CircularScan copy = s;
+  return global_of(copy, i);
+}
+
+[[noreturn]] void refuse_beads(std::string what, std::string why, std::string hint) {
+  throw Error(ErrorKind::input,
+              {.what = std::move(what), .where = "calibrate", .why = std::move(why), .hint = std::move(hint)});
+}
+
+struct Sighting {
+  std::size_t bead, view;
+  double column, row;
+  bool used = true;
+};
+
+struct Projected {
+  double u, v;
+  std::array<double, 3> du, dv;  // by x, y, z of the bead
+};
+
+Projected project(const Matrix34& p, Vec3 x) {
+  const Vec3 h = transform(p, x);
+  Projected r{h.x / h.z, h.y / h.z, {}, {}};
+  for (int j = 0; j < 3; ++j) {
+    r.du[static_cast<std::size_t>(j)] = (p(0, j) - r.u * p(2, j)) / h.z;
+    r.dv[static_cast<std::size_t>(j)] = (p(1, j) - r.v * p(2, j)) / h.z;
+  }
+  return r;
+}
+
+// The point nearest to a bead's rays: (P0 - u P2) X = 0 and (P1 - v P2) X = 0 by least squares.
+Vec3 triangulate(const ScanGeometry& geometry, const BeadTrack& track) {
+  Matrix3 m{{0, 0, 0, 0, 0, 0, 0, 0, 0}};
+  Vec3 b;
+  for (const BeadSighting& s : track) {
+    const Matrix34& p = geometry.matrices[static_cast<std::size_t>(s.view)];
+    for (int k = 0; k < 2; ++k) {
+      const double q = k == 0 ? s.column : s.row;
+      const Vec3 a = row3(p, k) - q * row3(p, 2);
+      const double c = q * p(2, 3) - p(k, 3);
+      const double f[3] = {a.x, a.y, a.z};
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) m(i, j) += f[i] * f[j];
+      b = b + c * a;
+    }
+  }
+  return inverse(m) * b;
+}
+
+// Symmetric positive definite systems; false where it is not.
+bool solve(std::vector<double>& a, std::vector<double>& b, std::size_t n) {
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t k = 0; k < j; ++k)
+      for (std::size_t i = j; i < n; ++i) a[i * n + j] -= a[i * n + k] * a[j * n + k];
+    if (!(a[j * n + j] > 0)) return false;
+    const double root = std::sqrt(a[j * n + j]);
+    for (std::size_t i = j; i < n; ++i) a[i * n + j] /= root;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < i; ++k) b[i] -= a[i * n + k] * b[k];
+    b[i] /= a[i * n + i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t k = i + 1; k < n; ++k) b[i] -= a[k * n + i] * b[k];
+    b[i] /= a[i * n + i];
+  }
+  return true;
+}
+
+class Adjustment {
+public:
+  explicit Adjustment(const CalibrateInput& input) : scan_(input.scan), given_(input.scan) {
+    scan_.perturbations.clear();
+    const ScanGeometry start = build_scan(scan_);
+    for (std::size_t b = 0; b < input.tracks.size(); ++b) {
+      beads_.push_back(triangulate(start, input.tracks[b]));
+      for (const BeadSighting& s : input.tracks[b])
+        sightings_.push_back({b, static_cast<std::size_t>(s.view), s.column, s.row});
+    }
+  }
+
+  // Levenberg-Marquardt; the damping multiplies the diagonal. noise_px: what a coordinate of a sighting is off by,
+  // against which the scan file's pitch and yaw count as known to a degree. Frames with small cone angles hardly tell
+  // them from shifts, and the solution would wander off along what they do not tell.
+  int run(double noise_px) {
+    prior_ = noise_px / radians(1);
+    double damping = 1e-3, cost = cost_of(scan_, beads_);
+    for (int iteration = 1; iteration <= 200; ++iteration) {
+      std::vector<double> matrix, right;
+      normal_equations(matrix, right);
+      bool better = false;
+      double gain = 0;
+      while (!better && damping < 1e12) {
+        std::vector<double> a = matrix, step = right;
+        const std::size_t n = step.size();
+        for (std::size_t i = 0; i < n; ++i) a[i * n + i] *= 1 + damping;
+        CircularScan scan = scan_;
+        std::vector<Vec3> beads = beads_;
+        if (solve(a, step, n)) {
+          for (int g = 0; g < globals; ++g) global_of(scan, g) += step[static_cast<std::size_t>(g)];
+          for (std::size_t b = 0; b < beads.size(); ++b)
+            beads[b] = beads[b] + Vec3{step[globals + 3 * b], step[globals + 3 * b + 1], step[globals + 3 * b + 2]};
+          const double now = plausible(scan) ? cost_of(scan, beads) : cost + 1;
+          better = now <= cost;
+          gain = cost - now;
+          if (better) {
+            scan_ = scan;
+            beads_ = beads;
+            cost = now;
+          }
+        }
+        damping *= better ? 0.2 : 5;
+      }
+      if (!better || gain < 1e-8 * cost) return iteration;
+    }
+    refuse_beads("the geometry was not found", "200 steps did not converge",
+                 "start from a scan file nearer to the truth: distances within 20 %");
+  }
+
+  double rms_px() const {
+    double n = 0;
+    for (const Sighting& s : sightings_) n += s.used ? 2 : 0;
+    return std::sqrt(misfit(scan_, beads_) / n);
+  }
+
+  // Sightings farther off than five times the usual distance belong to something else.
+  std::int64_t leave_out() {
+    std::vector<double> distances;
+    const ScanGeometry geometry = build_scan(scan_);
+    const auto distance = [&](const Sighting& s) {
+      const Projected p = project(geometry.matrices[s.view], beads_[s.bead]);
+      return std::hypot(p.u - s.column, p.v - s.row);
+    };
+    for (const Sighting& s : sightings_) distances.push_back(distance(s));
+    const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
+    std::nth_element(distances.begin(), middle, distances.end());
+    const double limit = 5 * std::max(*middle, 0.005);
+    std::int64_t count = 0;
+    for (Sighting& s : sightings_) {
+      s.used = distance(s) <= limit;
+      count += s.used ? 0 : 1;
+    }
+    return count;
+  }
+
+  CalibrateResult result(std::optional<double> spacing) {
+    CalibrateResult r;
+    const ScanGeometry geometry = build_scan(scan_);
+    r.view_rms_px.assign(scan_.angles_rad.size(), 0);
+    std::vector<double> counts(scan_.angles_rad.size());
+    double sum = 0;
+    for (const Sighting& s : sightings_) {
+      if (!s.used) {
+        ++r.left_out;
+        if (r.bad_views.empty() ||
+            std::find(r.bad_views.begin(), r.bad_views.end(), static_cast<std::int64_t>(s.view)) == r.bad_views.end())
+          r.bad_views.push_back(static_cast<std::int64_t>(s.view));
+        continue;
+      }
+      const Projected p = project(geometry.matrices[s.view], beads_[s.bead]);
+      const double square = (p.u - s.column) * (p.u - s.column) + (p.v - s.row) * (p.v - s.row);
+      sum += square;
+      r.view_rms_px[s.view] += square;
+      counts[s.view] += 2;
+      ++r.sightings;
+    }
+    std::sort(r.bad_views.begin(), r.bad_views.end());
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (counts[i] > 0) r.view_rms_px[i] = std::sqrt(r.view_rms_px[i] / counts[i]);
+    r.rms_px = std::sqrt(sum / static_cast<double>(2 * r.sightings));
+    standard_errors(r);
+    std::sort(beads_.begin(), beads_.end(), [](Vec3 a, Vec3 b) { return a.z < b.z; });
+    double scale = 1;
+    if (spacing) scale = *spacing * static_cast<double>(beads_.size() - 1) / (beads_.back().z - beads_.front().z);
+    scan_.source_axis_mm *= scale;
+    scan_.axis_offset_mm *= scale;
+    for (Vec3& bead : beads_) bead = scale * bead;
+    r.beads_mm = beads_;
+    r.scan = scan_;
+    return r;
+  }
+
+private:
+  static bool plausible(const CircularScan& s) {
+    return s.source_detector_mm > 0 && std::abs(s.pitch_rad) < 0.7 && std::abs(s.yaw_rad) < 0.7 &&
+           std::abs(s.in_plane_rad) < 1.6;
+  }
+
+  double cost_of(const CircularScan& scan, const std::vector<Vec3>& beads) const {
+    const double pitch = prior_ * (scan.pitch_rad - given_.pitch_rad), yaw = prior_ * (scan.yaw_rad - given_.yaw_rad);
+    return misfit(scan, beads) + pitch * pitch + yaw * yaw;
+  }
+
+  double misfit(const CircularScan& scan, const std::vector<Vec3>& beads) const {
+    const ScanGeometry geometry = build_scan(scan);
+    double sum = 0;
+    for (const Sighting& s : sightings_) {
+      if (!s.used) continue;
+      const Projected p = project(geometry.matrices[s.view], beads[s.bead]);
+      sum += (p.u - s.column) * (p.u - s.column) + (p.v - s.row) * (p.v - s.row);
+    }
+    return sum;
+  }
+
+  void normal_equations(std::vector<double>& matrix, std::vector<double>& right) const {
+    const std::size_t n = globals + 3 * beads_.size();
+    matrix.assign(n * n, 0);
+    right.assign(n, 0);
+    for (const int g : {pitch_index, yaw_index}) {
+      const auto i = static_cast<std::size_t>(g);
+      matrix[i * n + i] += prior_ * prior_;
+      right[i] += prior_ * prior_ * (global_of(given_, g) - global_of(scan_, g));
+    }
+    const ScanGeometry geometry = build_scan(scan_);
+    std::array<std::array<ScanGeometry, 2>, globals> nearby;
+    std::array<double, globals> reach{};
+    for (int g = 0; g < globals; ++g) {
+      CircularScan changed = scan_;
+      double& value = global_of(changed, g);
+      const double step = g < 3 ? 1e-5 * scan_.source_detector_mm : 1e-5, kept = value;
+      reach[static_cast<std::size_t>(g)] = step;
+      for (const int side : {0, 1}) {
+        value = kept + (side == 0 ? -step : step);
+        nearby[static_cast<std::size_t>(g)][static_cast<std::size_t>(side)] = build_scan(changed);
+      }
+    }
+    for (const Sighting& s : sightings_) {
+      if (!s.used) continue;
+      const Projected p = project(geometry.matrices[s.view], beads_[s.bead]);
+      std::array<std::array<double, globals + 3>, 2> slope{};
+      for (std::size_t g = 0; g < globals; ++g) {
+        const Projected before = project(nearby[g][0].matrices[s.view], beads_[s.bead]);
+        const Projected after = project(nearby[g][1].matrices[s.view], beads_[s.bead]);
+        slope[0][g] = (after.u - before.u) / (2 * reach[g]);
+        slope[1][g] = (after.v - before.v) / (2 * reach[g]);
+      }
+      std::array<std::size_t, globals + 3> place{};
+      for (std::size_t i = 0; i < place.size(); ++i) place[i] = i < globals ? i : globals + 3 * s.bead + i - globals;
+      for (std::size_t j = 0; j < 3; ++j) {
+        slope[0][globals + j] = p.du[j];
+        slope[1][globals + j] = p.dv[j];
+      }
+      const std::array<double, 2> missing{s.column - p.u, s.row - p.v};
+      for (std::size_t k = 0; k < 2; ++k)
+        for (std::size_t i = 0; i < place.size(); ++i) {
+          right[place[i]] += slope[k][i] * missing[k];
+          for (std::size_t j = 0; j < place.size(); ++j) matrix[place[i] * n + place[j]] += slope[k][i] * slope[k][j];
+        }
+    }
+  }
+
+  // The inverse of the normal matrix, column by column for the globals, times the variance of a coordinate.
+  void standard_errors(CalibrateResult& r) const {
+    std::vector<double> matrix, right;
+    normal_equations(matrix, right);
+    const std::size_t n = right.size();
+    const double freedom = static_cast<double>(2 * r.sightings) - static_cast<double>(n);
+    if (!(freedom > 0)) return;
+    const double variance = r.rms_px * r.rms_px * static_cast<double>(2 * r.sightings) / freedom;
+    for (std::size_t g = 0; g < globals; ++g) {
+      std::vector<double> a = matrix, unit(n);
+      unit[g] = 1;
+      if (!solve(a, unit, n)) continue;
+      const double error = std::sqrt(variance * unit[g]);
+      r.errors.emplace_back(names[g], g < 3 ? error : degrees(error));
+    }
+  }
+
+  CircularScan scan_, given_;
+  double prior_ = 0;  // px per radian
+  std::vector<Vec3> beads_;
+  std::vector<Sighting> sightings_;
+};
+
+}  // namespace
+
+CalibrateResult calibrate(const CalibrateInput& input) {
+  if (input.scan.beam != Beam::cone || input.scan.arc)
+    refuse_beads("only a cone beam with a flat detector can be calibrated with beads", "the scan file has another one",
+                 "use 'lepus center' for the axis");
+  if (input.tracks.size() < 4)
+    refuse_beads(format("{} beads were followed through the views", input.tracks.size()),
+                 "at least 4 are needed, at different heights",
+                 "check that the beads are the densest things in the frames and do not overlap");
+  if (input.bead_spacing_mm && !(*input.bead_spacing_mm > 0))
+    refuse_beads("the distance of the beads must be above zero", format("it is {}", *input.bead_spacing_mm), "");
+  Adjustment adjustment(input);
+  int iterations = adjustment.run(0.1);
+  for (int again = 0; again < 3; ++again) {
+    adjustment.leave_out();
+    iterations += adjustment.run(adjustment.rms_px());
+  }
+  CalibrateResult result = adjustment.result(input.bead_spacing_mm);
+  result.iterations = iterations;
+  return result;
+}
+
+}  // namespace lepus

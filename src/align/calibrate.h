@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The geometry of a circular cone-beam scan from the tracks of beads on whatever holds them: source and detector
+// distance, shifts, tilts. Levenberg-Marquardt in double precision over the geometry and the beads' positions, which
+// need not be known. docs/calibrate.md.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "align/beads.h"
+#include "core/context.h"
+#include "scan/scan.h"
+#include <lepus/geometry.h>
+
+namespace lepus {
+
+struct CalibrateInput {
+  CircularScan scan;  // where to start: angles, pixel size and detector are kept, all else is found
+  std::vector<BeadTrack> tracks;
+  // A world and a scanner twice as large give the same frames. The scale comes from the mean distance of neighbouring
+  // beads along the axis where it is given; else from scan.source_axis_mm, which is then kept.
+  std::optional<double> bead_spacing_mm;
+};
+
+struct CalibrateResult {
+  CircularScan scan;
+  std::vector<Vec3> beads_mm;           // by height
+  double rms_px = 0;                    // of a coordinate of a sighting
+  std::vector<double> view_rms_px;      // 0 where the view shows no bead
+  std::vector<std::int64_t> bad_views;  // with sightings that were left out
+  std::int64_t sightings = 0, left_out = 0;
+  std::vector<std::pair<std::string, double>> errors;  // standard errors, by the scan file's keys
+  int iterations = 0;
+};
+
+// Throws Error(input) where there are too few beads or the solution does not converge.
+CalibrateResult calibrate(const CalibrateInput& input);
+
+// The sampling interval from frames of a plate of known width (line integrals): its width in pixels, the mean over
+// all rows that show it.
+struct PlateResult {
+  double interval_mm = 0, error_mm = 0;  // at the plate; the standard error over the frames
+  std::vector<double> widths_px;         // per frame; 0 where none was seen
+  std::vector<std::int64_t> cut_off;     // frames in which the plate reaches the edge
+};
+class PlateMeter {
+public:
+  PlateMeter(std::int64_t columns, std::int64_t rows) : columns_(columns), rows_(rows) {}
+  void add(std::span<const float> frame);
+  PlateResult result(double width_mm) const;
+
+private:
+  std::int64_t columns_, rows_;
+  std::vector<double> widths_;
+  std::vector<std::int64_t> cut_off_;
+};
+
+// The frames of a scan as line integrals, one after another; for bead and plate scans.
+void each_frame(const Scan& scan, Context& context,
+                const std::function<void(std::int64_t, std::span<const float>)>& use);
+
+}  // namespace lepus

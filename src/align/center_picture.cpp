@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "align/center_picture.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/format.h"
+
+namespace lepus {
+namespace {
+
+constexpr Colour paper{255, 255, 255}, ink{30, 30, 30}, mark{200, 30, 30}, faint{210, 210, 210};
+constexpr std::int64_t margin = 12, plot_height = 200, label_height = 24;
+
+void draw_line(Picture& picture, double x0, double y0, double x1, double y1, Colour colour) {
+  const int steps = static_cast<int>(std::ceil(std::max({std::abs(x1 - x0), std::abs(y1 - y0), 1.0})));
+  for (int i = 0; i <= steps; ++i) {
+    const double t = static_cast<double>(i) / steps;
+    picture.set(std::llround(x0 + t * (x1 - x0)), std::llround(y0 + t * (y1 - y0)), colour);
+  }
+}
+
+// The curve, with the found column in red.
+void draw_curve(Picture& picture, const CenterResult& result, std::int64_t top, std::int64_t width) {
+  std::vector<ScorePoint> curve = result.curve;
+  std::erase_if(curve, [](const ScorePoint& p) { return !std::isfinite(p.score); });
+  if (curve.size() < 2) return;
+  double low = curve.front().score, high = low;
+  for (const ScorePoint& p : curve) {
+    low = std::min(low, p.score);
+    high = std::max(high, p.score);
+  }
+  if (!(high > low)) high = low + 1;
+  const double first = curve.front().column, last = curve.back().column;
+  const auto x = [&](double column) {
+    return static_cast<double>(margin) + (column - first) / (last - first) * static_cast<double>(width);
+  };
+  const auto y = [&](double score) {
+    return static_cast<double>(top) + (high - score) / (high - low) * static_cast<double>(plot_height);
+  };
+  const auto bottom = static_cast<double>(top + plot_height);
+  draw_line(picture, x(first), bottom, x(last), bottom, faint);
+  draw_line(picture, x(result.column), static_cast<double>(top), x(result.column), bottom, mark);
+  for (std::size_t i = 1; i < curve.size(); ++i)
+    draw_line(picture, x(curve[i - 1].column), y(curve[i - 1].score), x(curve[i].column), y(curve[i].score), ink);
+  draw_text(picture, format("{:.1f}", first), margin, top + plot_height + 5, 1, ink);
+  const std::string end = format("{:.1f}", last);
+  draw_text(picture, end, margin + width - text_width(end, 1), top + plot_height + 5, 1, ink);
+}
+
+Slice as_slice(const TrialImage& image) {
+  Slice slice;
+  slice.width = slice.height = image.size;
+  slice.pixel_width_mm = slice.pixel_height_mm = image.pixel_mm;
+  slice.values = image.values;
+  return slice;
+}
+
+}  // namespace
+
+Picture center_picture(const CenterResult& result, const std::vector<TrialImage>& trials) {
+  std::vector<Slice> slices;
+  for (const TrialImage& trial : trials) slices.push_back(as_slice(trial));
+  const std::int64_t cell = trials.empty() ? 300 : std::clamp<std::int64_t>(trials.front().size, 160, 240);
+  const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(trials.size()));
+  const std::int64_t width = count * cell + (count - 1) * margin;
+  const std::int64_t top = margin + label_height, images = top + plot_height + label_height + margin;
+  Picture picture(width + 2 * margin, images + (trials.empty() ? 0 : label_height + cell + margin), paper);
+  draw_text(picture,
+            format("axis on column {:.2f}, in-plane {:.3f} deg ({})", result.column, result.in_plane_deg,
+                   name_of(result.method)),
+            margin, margin, 2, ink);
+  draw_curve(picture, result, top, width);
+  if (trials.empty()) return picture;
+  const GreyWindow window = percentile_window(slices, 0.5, 99.5);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const std::int64_t x = margin + static_cast<std::int64_t>(i) * (cell + margin);
+    draw_text(picture, format("{:.2f}", trials[i].column), x, images, 2,
+              std::abs(trials[i].column - result.column) < 1e-6 ? mark : ink);
+    const double pixel = static_cast<double>(trials[i].size) * trials[i].pixel_mm / static_cast<double>(cell);
+    picture.paste(draw_slice(slices[i], window, ColourMap::grey, pixel), x, images + label_height);
+  }
+  return picture;
+}
+
+}  // namespace lepus

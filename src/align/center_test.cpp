@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The axis as a line on the detector, and the three methods on small scans whose axis is known.
+#include "align/center.h"
+
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "align/axis_line.h"
+#include "align/center_score.h"
+#include "align/test_scans.h"
+#include "geometry/camera.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+using namespace align_test;
+
+struct Tools {
+  explicit Tools(int n = 2) : threads(n) {}
+  ThreadPool threads;
+  CancelFlag never;
+  Progress silent;
+  Context context{threads, never, silent};
+};
+
+TEST(AxisLine, KnowsShiftTiltAndMirror) {
+  CircularScan scan = cone_scan(101, 81, 8);
+  scan.detector_shift_u_mm = 3.5 * scan.pixel_width_mm;
+  scan.in_plane_rad = radians(0.7);
+  for (const bool mirrored : {false, true}) {
+    scan.mirror_columns = mirrored;
+    const AxisLine line = axis_line(build_scan(scan), {});
+    // The axis is 3.5 columns across from the middle; along the slanted row that is 3.5 / cos.
+    EXPECT_NEAR(line.column, 50 - (mirrored ? -1 : 1) * 3.5 / std::cos(scan.in_plane_rad), 1e-9);
+    EXPECT_NEAR(line.in_plane_deg(), 0.7, 1e-9);
+    EXPECT_NEAR(line.column_at(60) - line.column, (mirrored ? -1 : 1) * 20 * std::tan(scan.in_plane_rad), 1e-9);
+  }
+}
+
+TEST(AxisLine, UnequalPixels) {
+  CircularScan scan = parallel_scan(101, 81, 8);
+  scan.pixel_height_mm = 2 * scan.pixel_width_mm;
+  scan.in_plane_rad = radians(-0.4);
+  const AxisLine line = axis_line(build_scan(scan), {});
+  EXPECT_NEAR(line.aspect, 2, 1e-9);
+  EXPECT_NEAR(line.in_plane_deg(), -0.4, 1e-9);
+}
+
+// Moving the geometry that the scan file has to what was found gives the geometry of the frames.
+TEST(AxisLine, CentredGeometryIsTheTrueOne) {
+  for (const CenterKey key : {CenterKey::detector_shift, CenterKey::axis_offset}) {
+    const CircularScan told = cone_scan(120, 90, 12);
+    CircularScan truth = told;
+    truth.in_plane_rad = radians(0.5);
+    (key == CenterKey::detector_shift ? truth.detector_shift_u_mm : truth.axis_offset_mm) = 4 * told.pixel_width_mm;
+    const ScanGeometry real = build_scan(truth);
+    const AxisLine line = axis_line(real, {});
+    CenterResult found;
+    found.column = line.column;
+    found.middle_row = line.middle_row;
+    found.in_plane_deg = line.in_plane_deg();
+    const ScanGeometry moved = centred(build_scan(told), found, key);
+    for (std::size_t view = 0; view < moved.matrices.size(); ++view)
+      for (const Vec3 x : {Vec3{0, 0, 20}, Vec3{25, 10, -15}, Vec3{-10, 30, 5}}) {
+        const Vec3 a = transform(moved.matrices[view], x), b = transform(real.matrices[view], x);
+        // The shift is along the row, not across the axis: 4 columns times sin 0.5 deg in v, and as much times that
+        // again in u.
+        EXPECT_NEAR(a.x / a.z, b.x / b.z, 2e-3);
+        EXPECT_NEAR(a.y / a.z, b.y / b.z, 8 * std::sin(radians(0.5)));
+      }
+  }
+}
+
+TEST(RowFan, OppositeRaysMakeOppositeAngles) {
+  CircularScan scan = cone_scan(200, 10, 8);
+  scan.axis_offset_mm = 5;
+  const ScanGeometry geometry = build_scan(scan);
+  const double axis = axis_line(geometry, {}).column;
+  const RowFan fan(geometry, axis, 4.5);
+  for (const double x : {-80.0, -3.0, 1.0, 60.0}) EXPECT_NEAR(fan.angle_rad(fan.opposite(x)), -fan.angle_rad(x), 1e-10);
+  // To the right (+u) is clockwise from above; the axis ray is 300 mm long, a column at the axis 0.5 mm.
+  EXPECT_NEAR(fan.angle_rad(10), -std::atan(5.0 / 300), 1e-3);
+  const RowFan straight(build_scan(parallel_scan(64, 4, 8)), 31.5, 2);
+  EXPECT_EQ(straight.opposite(7), -7);
+  EXPECT_EQ(straight.angle_rad(7), 0);
+}
+
+TEST(SplineWeights, SumToOneAndKeepPlaces) {
+  for (const double f : {0.0, 0.2, 0.5, 0.9}) {
+    const auto w = spline_weights(f);
+    EXPECT_NEAR(w[0] + w[1] + w[2] + w[3], 1, 1e-6);
+    EXPECT_NEAR(-w[0] + w[2] + 2 * w[3], f, 1e-6);  // a slope comes out where it is
+  }
+}
+
+TEST(CenterBands, LieOnTheDetector) {
+  for (const std::int64_t rows : {1, 2, 7, 40, 63, 257})
+    for (const std::int64_t count : {1, 3, 9}) {
+      const auto bands = center_bands(build_scan(cone_scan(257, rows, 8)), count, {});
+      EXPECT_EQ(static_cast<std::int64_t>(bands.size()), std::min(count, rows));
+      for (const RowBand& band : bands) {
+        EXPECT_GE(band.first, 0);
+        EXPECT_LE(band.last, rows);
+        EXPECT_GE(band.size(), 1);
+      }
+    }
+}
+
+// The blur leaves constants and slopes as they are, and says which rows are left.
+TEST(BlurredRows, KeepSlopes) {
+  Tools tools;
+  CenterBand band{3, 21, {}};
+  for (int row = 0; row < 21; ++row)
+    for (int i = 0; i < 2 * 5; ++i) band.line_integrals.push_back(static_cast<float>(row));
+  const CenterBand out = blurred_across_rows(band, 2, 5, 1, tools.context);
+  EXPECT_EQ(out.middle(), band.middle());
+  for (std::int64_t row = 0; row < out.rows; ++row)
+    EXPECT_NEAR(out.line_integrals[static_cast<std::size_t>(row * 10)], out.first_row - 3 + static_cast<double>(row),
+                1e-5);
+}
+
+CircularScan shifted(CircularScan scan, double columns) {
+  scan.detector_shift_u_mm = columns * scan.pixel_width_mm;
+  return scan;
+}
+
+double found_column(const CircularScan& told, double shift, CenterOptions options, int threads = 2) {
+  Tools tools(threads);
+  options.tilt = false;
+  const CenterInput input =
+      noisy_rows(phantom_of("porous"), shifted(told, shift), told, 1, 20000, 3, options, tools.threads);
+  return find_center(input, tools.context).column;
+}
+
+// Bars are the 0.1 column; what is measured is far below for the first two.
+TEST(FindCenter, ConjugateInConesFansAndShortScans) {
+  EXPECT_NEAR(found_column(cone_scan(96, 5, 96), 2.3, {}), 47.5 - 2.3, 0.03);
+  EXPECT_NEAR(found_column(cone_scan(96, 5, 96, 240), -3.7, {}), 47.5 + 3.7, 0.05);
+  CircularScan fan = cone_scan(96, 5, 96);
+  fan.beam = Beam::fan;
+  EXPECT_NEAR(found_column(fan, 1.4, {}), 47.5 - 1.4, 0.03);
+}
+
+// The wedge is cut out of a coarse spectrum: up to 0.08 columns off on this object, with or without noise.
+TEST(FindCenter, WedgeOnHalfATurn) {
+  CenterOptions options;
+  options.first = 42;
+  options.last = 56;
+  for (const double shift : {2.3, -5.1}) {
+    const CircularScan told = parallel_scan(96, 5, 120);
+    EXPECT_NEAR(found_column(told, shift, options), 47.5 - shift, 0.1);
+  }
+}
+
+TEST(FindCenter, SharpnessRefinesToATwentieth) {
+  CenterOptions options;
+  options.method = CenterMethod::sharpness;
+  options.first = 42;
+  options.last = 49;
+  EXPECT_NEAR(found_column(cone_scan(96, 5, 120), 2.3, options), 47.5 - 2.3, 0.1);
+}
+
+TEST(FindCenter, SameBitsForAnyNumberOfThreads) {
+  for (const CenterMethod method : {CenterMethod::conjugate, CenterMethod::sharpness}) {
+    CenterOptions options;
+    options.method = method;
+    options.first = 44;
+    options.last = 47;
+    EXPECT_EQ(found_column(cone_scan(96, 3, 60), 2.3, options, 1), found_column(cone_scan(96, 3, 60), 2.3, options, 3));
+  }
+}
+
+TEST(FindCenter, AxisOffsetIsTheSameColumn) {
+  Tools tools;
+  CenterOptions options;
+  options.tilt = false;
+  options.key = CenterKey::axis_offset;
+  const CircularScan told = cone_scan(96, 5, 96);
+  CircularScan truth = told;
+  truth.axis_offset_mm = 1.7;
+  const CenterInput input = noisy_rows(phantom_of("shepp-logan"), truth, told, 1, 0, 1, options, tools.threads);
+  const CenterResult r = find_center(input, tools.context);
+  EXPECT_NEAR(r.column, axis_line(build_scan(truth), {}).column, 0.05);
+}
+
+Error error_of(const CenterInput& input) {
+  Tools tools;
+  try {
+    find_center(input, tools.context);
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error";
+  return Error(ErrorKind::internal, {});
+}
+
+TEST(FindCenter, BadInputIsSaid) {
+  const auto input = [](const CircularScan& scan, float value) {
+    CenterInput in{build_scan(scan), {}, {}, {}};
+    in.bands.push_back(
+        {1, 1, std::vector<float>(static_cast<std::size_t>(in.geometry.views() * in.geometry.columns), value)});
+    return in;
+  };
+  EXPECT_EQ(error_of(input(cone_scan(64, 3, 20), 0.5F)).parts().what, "there is nothing to see in the rows");
+  EXPECT_NE(error_of(input(cone_scan(64, 3, 4), 0)).parts().what.find("too few views"), std::string::npos);
+  EXPECT_NE(error_of(input(cone_scan(16, 3, 20), 0)).parts().what.find("too few columns"), std::string::npos);
+  CenterInput holes = input(cone_scan(64, 3, 20), 0.5F);
+  holes.bands[0].line_integrals[77] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_NE(error_of(holes).parts().what.find("not numbers"), std::string::npos);
+  CenterInput quarter = input(parallel_scan(64, 3, 20, 90), 0.5F);
+  quarter.bands[0].line_integrals[77] = 1;
+  quarter.options.method = CenterMethod::conjugate;
+  EXPECT_NE(error_of(quarter).parts().what.find("both ends"), std::string::npos);
+  quarter.options.method = CenterMethod::wedge;
+  EXPECT_NE(error_of(quarter).parts().what.find("half a turn"), std::string::npos);
+  CenterInput backwards = input(cone_scan(64, 3, 20), 0.5F);
+  backwards.options.first = 40;
+  backwards.options.last = 30;
+  EXPECT_EQ(error_of(backwards).kind(), ErrorKind::usage);
+}
+
+TEST(FindCenter, AMaximumAtTheEndIsWarnedOf) {
+  Tools tools;
+  CenterOptions options;
+  options.tilt = false;
+  options.first = 44;
+  options.last = 46;
+  const CircularScan told = cone_scan(96, 5, 60);
+  const CenterInput input = noisy_rows(phantom_of("shepp-logan"), told, told, 1, 0, 1, options, tools.threads);
+  EXPECT_EQ(find_center(input, tools.context).warnings.size(), 1U);
+}
+
+TEST(TrialImage, IsSharpestOnTheAxis) {
+  Tools tools;
+  CenterOptions options;
+  options.tilt = false;
+  const CircularScan told = cone_scan(64, 3, 60);
+  const CenterInput input = noisy_rows(phantom_of("shepp-logan"), told, told, 1, 0, 1, options, tools.threads);
+  const TrialImage image = trial_image(input, 0, 31.5, 0, tools.context);
+  ASSERT_EQ(image.values.size(), 64U * 64U);
+  // The head's grey matter is 0.2 * 0.06 per mm; the ventricles are 0.
+  const auto at = [&](double x_mm, double y_mm) {
+    const auto i = static_cast<std::size_t>(std::floor(x_mm / image.pixel_mm + 32));
+    const auto j = static_cast<std::size_t>(std::floor(-y_mm / image.pixel_mm + 32));
+    return image.values[j * 64 + i];
+  };
+  EXPECT_NEAR(at(0, -13), 0.012, 0.003);
+  EXPECT_NEAR(at(40, 40), 0, 0.003);
+}
+
+}  // namespace
+}  // namespace lepus

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "correct/beam/flat_series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/format.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+[[noreturn]] void refuse_flats(std::string what, std::string why) {
+  throw Error(ErrorKind::input, {.what = std::move(what),
+                                 .where = "flats",
+                                 .why = std::move(why),
+                                 .hint = "give every set of flats the view before which it was taken"});
+}
+
+}  // namespace
+
+FlatSeries::FlatSeries(std::int64_t columns, std::int64_t rows, std::int64_t views, std::vector<double> positions,
+                       std::vector<Buffer<float>> flats)
+    : columns_(columns), rows_(rows), views_(views), positions_(std::move(positions)), flats_(std::move(flats)) {
+  if (flats_.empty()) refuse_flats("no flats", "the open beam cannot be known without one");
+  if (positions_.size() != flats_.size())
+    refuse_flats(format("{} positions for {} sets of flats", positions_.size(), flats_.size()), "");
+  for (std::size_t i = 0; i < flats_.size(); ++i) {
+    if (!std::isfinite(positions_[i]) || (i > 0 && !(positions_[i] > positions_[i - 1])))
+      refuse_flats(format("the position {} of set {}", positions_[i], i), "positions must ascend");
+    if (flats_[i].size() != columns * rows)
+      refuse_flats(format("set {} has {} pixels", i, flats_[i].size()), format("frames have {}", columns * rows));
+    if (!std::all_of(flats_[i].begin(), flats_[i].end(), [](float v) { return std::isfinite(v); }))
+      refuse_flats(format("set {} holds NaN or infinity", i), "");
+  }
+}
+
+std::int64_t FlatSeries::bytes() const {
+  std::int64_t sum = 0;
+  for (const auto& flat : flats_) sum += flat.bytes();
+  return sum;
+}
+
+FlatShare FlatSeries::share(std::int64_t view) const {
+  const double at = static_cast<double>(view) + 0.5;
+  const auto next = std::upper_bound(positions_.begin(), positions_.end(), at);
+  const auto last = static_cast<std::int32_t>(positions_.size() - 1);
+  if (next == positions_.begin()) return {0, 0, 0};
+  if (next == positions_.end()) return {last, last, 0};
+  const auto after = static_cast<std::int32_t>(next - positions_.begin());
+  const double from = *(next - 1);
+  return {after - 1, after, static_cast<float>((at - from) / (*next - from))};
+}
+
+std::vector<FlatShare> FlatSeries::shares() const {
+  std::vector<FlatShare> all;
+  for (std::int64_t view = 0; view < views_; ++view) all.push_back(share(view));
+  return all;
+}
+
+void FlatSeries::row(std::int64_t view, std::int64_t row, float* i0) const {
+  const FlatShare s = share(view);
+  const float* before = plane(s.before) + row * columns_;
+  const float* after = plane(s.after) + row * columns_;
+  for (std::int64_t x = 0; x < columns_; ++x) i0[x] = interpolated_flat(before[x], after[x], s.share);
+}
+
+std::vector<std::int64_t> FlatSeries::unusable() const {
+  std::vector<std::int64_t> pixels;
+  for (std::int64_t i = 0; i < columns_ * rows_; ++i)
+    if (std::any_of(flats_.begin(), flats_.end(), [&](const auto& flat) { return !(flat[i] > 0); }))
+      pixels.push_back(i);
+  return pixels;
+}
+
+double interpolated_flat_reference(const std::vector<double>& positions, const std::vector<double>& values,
+                                   std::int64_t view) {
+  const double at = static_cast<double>(view) + 0.5;
+  if (at <= positions.front()) return values.front();
+  for (std::size_t i = 1; i < positions.size(); ++i)
+    if (at < positions[i])
+      return values[i - 1] + (values[i] - values[i - 1]) * (at - positions[i - 1]) / (positions[i] - positions[i - 1]);
+  return values.back();
+}
+
+}  // namespace lepus

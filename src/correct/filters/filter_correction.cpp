@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "correct/filters/filter_correction.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "core/format.h"
+#include <lepus/error.h>
+#if LEPUS_HAVE_CUDA
+#include "backend/cuda/cuda_check.h"
+#include "correct/workspace.h"
+#endif
+
+namespace lepus {
+namespace {
+
+constexpr std::array<std::string_view, 4> kind_names{"box", "gaussian", "median", "bilateral"};
+constexpr std::array<std::string_view, 6> border_names{"keep", "zero", "partial", "wrap", "mirror", "clamp"};
+
+template <class Enum, std::size_t n>
+Enum named(const CorrectionSpec& spec, const std::string& key, const std::array<std::string_view, n>& names) {
+  const std::string text = text_of(spec, key);
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found != names.end()) return static_cast<Enum>(found - names.begin());
+  std::string known;
+  for (const std::string_view name : names) known += format("{}\"{}\"", known.empty() ? "" : ", ", name);
+  refuse(spec, format("'{}' is \"{}\"", key, text), "", format("write one of {}", known));
+}
+
+// Sinograms are filtered some at a time, so that the copy that a filter needs stays small.
+constexpr std::int64_t floats_at_once = std::int64_t{1} << 23;
+
+class FilterCorrection final : public Correction {
+public:
+  FilterCorrection(const FilterOptions& options, bool frames) : options_(options), frames_(frames) {}
+
+  RowBand rows_needed(RowBand wanted, std::int64_t detector_rows) const override {
+    return frames_ ? needed_along(options_, wanted, detector_rows) : wanted;
+  }
+
+  std::int64_t scratch_bytes(const SinogramBand& largest, int threads) const override {
+    constexpr auto bytes = static_cast<std::int64_t>(sizeof(float));
+    if (frames_) return largest.floats() * bytes + filter_scratch_bytes(largest.frames(), options_, threads);
+    const RowBand part{largest.rows.first, largest.rows.first + at_once(largest, floats_at_once)};
+    return part.size() * largest.views * largest.columns * bytes +
+           filter_scratch_bytes(largest.sinograms(part), options_, threads);
+  }
+
+  void apply(const SinogramBand& band, RowBand wanted, ThreadPool& threads) override {
+    Buffer<float> memory;
+    each_part(band, wanted, floats_at_once,
+              [&](const Planes& in, Planes out, const FilterCut& cut, float* to, std::int64_t floats) {
+                if (memory.size() < floats) memory = Buffer<float>(floats);
+                out.data = memory.data();
+                filter(in, out, options_, cut, threads);
+                std::copy_n(memory.data(), floats, to);
+              });
+  }
+
+#if LEPUS_HAVE_CUDA
+  void apply_on_device(const SinogramBand& band, RowBand wanted, cuda::Workspace& workspace) override {
+    // Launches cost more than a copy in the device's memory.
+    each_part(band, wanted, 16 * floats_at_once,
+              [&](const Planes& in, Planes out, const FilterCut& cut, float* to, std::int64_t floats) {
+                const cuda::Workspace::Scope scope(workspace);
+                out.data = workspace.take<float>(floats);
+                cuda::filter(in, out, options_, cut, workspace);
+                cuda::check(cudaMemcpyAsync(to, out.data, static_cast<std::size_t>(floats) * sizeof(float),
+                                            cudaMemcpyDeviceToDevice, workspace.stream()),
+                            "copy filtered rows");
+              });
+  }
+#else
+  void apply_on_device(const SinogramBand&, RowBand, cuda::Workspace&) override {
+    throw Error(ErrorKind::unsupported,
+                {.what = "lepus was built without CUDA", .where = "filter", .why = "", .hint = ""});
+  }
+#endif
+
+  std::string summary() const override {
+    return format("{} filter of radius {}{}", kind_names[static_cast<std::size_t>(options_.kind)], options_.radius,
+                  options_.dimensions == 1 ? " along rows"
+                  : frames_                ? " in frames"
+                                           : " in sinograms");
+  }
+
+private:
+  static std::int64_t at_once(const SinogramBand& band, std::int64_t floats) {
+    return std::clamp<std::int64_t>(floats / std::max<std::int64_t>(band.views * band.columns, 1), 1,
+                                    std::max<std::int64_t>(band.rows.size(), 1));
+  }
+
+  // Calls work(in, out without memory, cut, where the result belongs, its floats) for parts of the wanted rows.
+  template <class Work>
+  void each_part(const SinogramBand& band, RowBand wanted, std::int64_t most_floats, const Work& work) {
+    if (wanted.size() == 0 || band.views == 0) return;
+    const std::int64_t row_floats = band.views * band.columns;
+    const auto row = [&](std::int64_t v) { return band.data + (v - band.rows.first) * row_floats; };
+    if (frames_) {
+      const Planes in = band.frames();
+      const Planes out{nullptr, band.columns, wanted.size(), row_floats, band.views, band.columns};
+      work(in, out, cut_rows(in, band.rows, band.detector_rows, wanted), row(wanted.first), wanted.size() * row_floats);
+      return;
+    }
+    const std::int64_t step = at_once(band, most_floats);
+    for (std::int64_t first = wanted.first; first < wanted.last; first += step) {
+      const RowBand part{first, std::min(first + step, wanted.last)};
+      const Planes in = band.sinograms(part);
+      work(in, in, uncut(in), row(first), part.size() * row_floats);
+    }
+  }
+
+  FilterOptions options_;
+  bool frames_;
+};
+
+}  // namespace
+
+double value_range(const CorrectionSpec& spec, const ScanFacts& facts) {
+  if (facts.stage == Stage::grey_levels) return 1;
+  if (!facts.band || facts.rows < 1)
+    refuse(spec, "the range of the line integrals is not known", "", "give 'value_range'");
+  const std::int64_t middle = facts.rows / 2;
+  Buffer<float> values = facts.band({middle, middle + 1});
+  const auto percentile = [&](double share) {
+    float* at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+    std::nth_element(values.begin(), at, values.end());
+    return static_cast<double>(*at);
+  };
+  if (std::any_of(values.begin(), values.end(), [](float v) { return !std::isfinite(v); }))
+    refuse(spec, "the middle row holds values that are not numbers", "",
+           "put a correction that replaces dead pixels before this one, or give 'value_range'");
+  const double range = values.size() == 0 ? 0 : percentile(0.995) - percentile(0.005);
+  if (!(range > 0))
+    refuse(spec, "the line integrals of the middle row are all the same", "no range can be taken from them",
+           "give 'value_range'");
+  return range;
+}
+
+FilterOptions filter_options(const CorrectionSpec& spec, const ScanFacts& facts) {
+  FilterOptions options;
+  options.kind = named<FilterKind>(spec, "filter", kind_names);
+  options.border = named<FilterBorder>(spec, "border", border_names);
+  options.radius = integer_of(spec, "radius_px");
+  options.sigma = number_of(spec, "sigma_px");
+  options.dimensions = static_cast<int>(integer_of(spec, "dimensions"));
+  options.iterations = static_cast<int>(integer_of(spec, "iterations"));
+  if (options.kind == FilterKind::bilateral) {
+    const double given = number_of(spec, "value_range");
+    options.sigma_value = number_of(spec, "sigma_value") * (given > 0 ? given : value_range(spec, facts));
+  }
+  return options;
+}
+
+std::unique_ptr<Correction> make_filter(const CorrectionSpec& spec, const ScanFacts& facts) {
+  const FilterOptions options = filter_options(spec, facts);
+  const std::string pictures = text_of(spec, "pictures");
+  if (pictures != "sinograms" && pictures != "frames")
+    refuse(spec, format("'pictures' is \"{}\"", pictures), "", "write \"sinograms\" or \"frames\"");
+  if (options.dimensions > 2)
+    refuse(spec, "a filter of three dimensions", "sinograms and frames have two", "filter the volume instead");
+  const bool frames = pictures == "frames" && options.dimensions == 2;
+  try {
+    check_filter(options, facts.columns, frames ? facts.rows : facts.views, 1);
+  } catch (const Error& error) {
+    refuse(spec, error.parts().what, error.parts().why, error.parts().hint);
+  }
+  return std::make_unique<FilterCorrection>(options, frames);
+}
+
+}  // namespace lepus

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "core/format.h"
+#include "correct/correction.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+const ParameterValue* find(const CorrectionSpec& spec, const std::string& name) {
+  const auto found = spec.parameters.find(name);
+  return found == spec.parameters.end() ? nullptr : &found->second;
+}
+
+template <class T>
+T parameter(const CorrectionSpec& spec, const std::string& name, const char* type) {
+  const ParameterValue* value = find(spec, name);
+  if (const T* typed = value ? std::get_if<T>(value) : nullptr) return *typed;
+  refuse(spec, format("'{}' must be {}", name, type), value ? "it is of another type" : "it is not given", "");
+}
+
+}  // namespace
+
+double number_of(const CorrectionSpec& spec, const std::string& name) {
+  const ParameterValue* value = find(spec, name);
+  if (const auto* whole = value ? std::get_if<std::int64_t>(value) : nullptr) return static_cast<double>(*whole);
+  return parameter<double>(spec, name, "a number");
+}
+
+std::int64_t integer_of(const CorrectionSpec& spec, const std::string& name) {
+  return parameter<std::int64_t>(spec, name, "an integer");
+}
+
+bool flag_of(const CorrectionSpec& spec, const std::string& name) {
+  return parameter<bool>(spec, name, "true or false");
+}
+
+std::string text_of(const CorrectionSpec& spec, const std::string& name) {
+  return parameter<std::string>(spec, name, "text");
+}
+
+std::vector<double> numbers_of(const CorrectionSpec& spec, const std::string& name) {
+  return find(spec, name) ? parameter<std::vector<double>>(spec, name, "a list of numbers") : std::vector<double>{};
+}
+
+std::filesystem::path file_of(const CorrectionSpec& spec, const std::string& name) {
+  return spec.folder / text_of(spec, name);
+}
+
+void refuse(const CorrectionSpec& spec, std::string what, std::string why, std::string hint) {
+  throw Error(ErrorKind::input, {.what = format("correction \"{}\": {}", spec.kind, what),
+                                 .where = format("line {} of the scan file", spec.line),
+                                 .why = std::move(why),
+                                 .hint = std::move(hint)});
+}
+
+}  // namespace lepus

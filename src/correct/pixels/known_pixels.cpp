@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The corrections that know their pixels before they see a frame: "dead-pixels" from the flats, "defect-map" from a
+// file. Both bridge them in every view.
+#include <utility>
+
+#include "core/format.h"
+#include "correct/pixels/bridge.h"
+#include "correct/pixels/defect_map.h"
+#include "correct/pixels/pixels.h"
+#include <lepus/error.h>
+#ifdef LEPUS_HAVE_CUDA
+#include "correct/pixels/pixel_kernels.h"
+#endif
+
+namespace lepus {
+namespace {
+
+using pixels::BadPixels;
+
+class KnownPixels final : public Correction {
+public:
+  KnownPixels(BadPixels bad, std::string what) : bad_(std::move(bad)), what_(std::move(what)) {}
+
+  RowBand rows_needed(RowBand wanted, std::int64_t) const override { return bad_.rows_needed(wanted); }
+
+  void apply(const SinogramBand& band, RowBand wanted, ThreadPool& threads) override {
+    bad_.bridge(band, wanted, threads);
+  }
+
+#ifdef LEPUS_HAVE_CUDA
+  void apply_on_device(const SinogramBand& band, RowBand wanted, cuda::Workspace& workspace) override {
+    const auto from_band = [&](std::int64_t row) { return row < 0 ? row : row - band.rows.first; };
+    std::vector<pixels::PixelRun> runs = bad_.runs(bad_.rows_needed(wanted));
+    std::vector<pixels::RowLine> lines = bad_.lines(wanted);
+    for (auto& run : runs) run.row = from_band(run.row);
+    for (auto& line : lines) line = {from_band(line.row), from_band(line.above), from_band(line.below)};
+    pixels::launch_bridges(runs.data(), static_cast<std::int64_t>(runs.size()), lines.data(),
+                           static_cast<std::int64_t>(lines.size()), band.sinograms(band.rows), workspace);
+  }
+#else
+  void apply_on_device(const SinogramBand&, RowBand, cuda::Workspace&) override {
+    throw Error(ErrorKind::unsupported, {.what = "built without CUDA", .where = what_, .why = {}, .hint = {}});
+  }
+#endif
+
+  std::string summary() const override {
+    return format("{} {} pixel{} replaced in every view", bad_.count(), what_, bad_.count() == 1 ? "" : "s");
+  }
+
+private:
+  BadPixels bad_;
+  std::string what_;
+};
+
+std::unique_ptr<Correction> known_pixels(const CorrectionSpec& spec, std::int64_t columns, std::int64_t rows,
+                                         std::vector<std::int64_t> list, const char* what) {
+  BadPixels bad(columns, rows, std::move(list));
+  if (rows > 0 && bad.all_rows_bad())
+    refuse(spec, "no pixel of the detector is good", format("all {} rows are {} from end to end", rows, what),
+           "check the flats or the map");
+  return std::make_unique<KnownPixels>(std::move(bad), what);
+}
+
+}  // namespace
+
+std::unique_ptr<Correction> make_dead_pixels(const CorrectionSpec& spec, const ScanFacts& facts, std::int64_t columns,
+                                             std::vector<std::int64_t> list) {
+  return known_pixels(spec, columns, facts.rows, std::move(list), "dead");
+}
+
+std::unique_ptr<Correction> make_defect_map(const CorrectionSpec& spec, const ScanFacts& facts,
+                                            const RecordedDetector& recorded) {
+  const std::filesystem::path file = recorded.folder / text_of(spec, "file");
+  const std::vector<std::int64_t> all = pixels::read_defect_map(file, recorded.columns, recorded.rows);
+  std::vector<std::int64_t> selected;
+  for (const std::int64_t pixel : all) {
+    const std::int64_t from_first = pixel / recorded.columns - recorded.first_row;
+    if (from_first < 0 || from_first % recorded.row_step != 0 || from_first / recorded.row_step >= facts.rows) continue;
+    selected.push_back(from_first / recorded.row_step * facts.columns + pixel % recorded.columns);
+  }
+  return known_pixels(spec, facts.columns, facts.rows, std::move(selected), "defective");
+}
+
+}  // namespace lepus

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many pixels each row of the detector had replaced. A row may come along in several bands: the last count stands,
+// so that every pixel is counted once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#ifdef LEPUS_HAVE_CUDA
+#include "backend/cuda/device_memory.h"
+#endif
+
+namespace lepus::pixels {
+
+class PixelCounts {
+public:
+  explicit PixelCounts(std::int64_t rows) : host_(static_cast<std::size_t>(rows)) {}
+
+  std::int64_t& operator[](std::int64_t row) { return host_[static_cast<std::size_t>(row)]; }
+
+#ifdef LEPUS_HAVE_CUDA
+  // One number per row of the detector in pinned memory, into which kernels write directly: no copy, no waiting.
+  std::int64_t* for_device() {
+    const std::lock_guard lock(mutex_);
+    if (device_.size() == 0) {
+      device_ = cuda::PinnedBuffer<std::int64_t>(static_cast<std::int64_t>(host_.size()));
+      std::fill(device_.data(), device_.data() + device_.size(), 0);
+    }
+    return device_.data();
+  }
+#endif
+
+  // After the device's stream has been waited for.
+  std::int64_t total() const {
+    std::int64_t sum = 0;
+    for (std::size_t row = 0; row < host_.size(); ++row) {
+      std::int64_t count = host_[row];
+#ifdef LEPUS_HAVE_CUDA
+      if (device_.size() > 0) count = std::max(count, device_.data()[row]);
+#endif
+      sum += count;
+    }
+    return sum;
+  }
+
+private:
+  std::vector<std::int64_t> host_;
+#ifdef LEPUS_HAVE_CUDA
+  cuda::PinnedBuffer<std::int64_t> device_;
+  std::mutex mutex_;
+#endif
+};
+
+}  // namespace lepus::pixels

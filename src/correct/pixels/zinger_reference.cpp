@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "correct/pixels/zinger_reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace lepus::pixels {
+namespace {
+
+float sorted_median(std::vector<float> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+std::int64_t reference_zingers(const ZingerRules& rules, const Planes& sinograms, std::int64_t plane) {
+  const std::int64_t columns = sinograms.width, views = sinograms.height;
+  std::vector<float> original(static_cast<std::size_t>(columns * views));
+  for (std::int64_t view = 0; view < views; ++view)
+    std::copy_n(sinograms.row(plane, view), columns, original.begin() + view * columns);
+  const auto w = [&](std::int64_t view, std::int64_t x) {
+    return original[static_cast<std::size_t>(view * columns + x)];
+  };
+  const auto view_median = [&](std::int64_t view, std::int64_t x) {
+    std::vector<float> values;
+    for (std::int64_t i = 0; i <= 2 * rules.radius; ++i)
+      values.push_back(w(first_neighbour(view, rules.radius, views) + i, x));
+    return sorted_median(values);
+  };
+  const auto row_median = [&](std::int64_t view, std::int64_t x) {
+    std::vector<float> values;
+    for (std::int64_t i = 0; i <= 2 * row_radius; ++i)
+      values.push_back(w(view, first_neighbour(x, row_radius, columns) + i));
+    return sorted_median(values);
+  };
+  const bool by_row = rules.neighbours == ZingerNeighbours::row;
+  std::int64_t replaced = 0;
+  for (std::int64_t x = 0; x < columns; ++x) {
+    double distance = 0;
+    for (std::int64_t view = 0; view < views; ++view)
+      distance += std::abs(static_cast<double>(w(view, x)) - (by_row ? row_median(view, x) : view_median(view, x)));
+    const double threshold = rules.limit * distance / static_cast<double>(views);
+    for (std::int64_t view = 0; view < views; ++view) {
+      const float median = by_row ? row_median(view, x) : view_median(view, x);
+      if (!(rules.sign * (static_cast<double>(w(view, x)) - median) > threshold)) continue;
+      if (rules.neighbours == ZingerNeighbours::both &&
+          !(rules.sign * (static_cast<double>(w(view, x)) - row_median(view, x)) > threshold))
+        continue;
+      sinograms.row(plane, view)[x] = median;
+      ++replaced;
+    }
+  }
+  return replaced;
+}
+
+}  // namespace lepus::pixels

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Zingers in double precision with medians by sorting: the definition that the fast versions are held against.
+#pragma once
+
+#include <cstdint>
+
+#include "correct/pixels/zinger_rules.h"
+#include "correct/planes.h"
+
+namespace lepus::pixels {
+
+// One sinogram (plane) of views x columns, in place; needs views > 2 radius and columns > 2 row_radius. Returns how
+// many values were replaced.
+std::int64_t reference_zingers(const ZingerRules& rules, const Planes& sinograms, std::int64_t plane);
+
+}  // namespace lepus::pixels

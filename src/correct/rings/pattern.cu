@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trend method's pattern and the wavelet-Fourier filter's products and steps on the device.
+#include "backend/cuda/cuda_check.h"
+#include "correct/rings/device_launch.h"
+#include "correct/rings/stripe_pattern.h"
+#include "correct/rings/wavelet.h"
+
+namespace lepus::rings {
+namespace {
+
+constexpr unsigned largest_grid = 65535;  // in y and z
+
+unsigned blocks_for(std::int64_t n, std::int64_t each) { return static_cast<unsigned>((n + each - 1) / each); }
+unsigned capped(std::int64_t n) { return static_cast<unsigned>(n < largest_grid ? n : largest_grid); }
+
+// A thread per column and eighth of the views: the sums of the parts meet in shared memory, in a fixed order.
+constexpr int columns_at_once = 32, parts = 8;
+
+__global__ void take_pattern(Planes sinograms, Planes smooth, bool relative) {
+  const std::int64_t x = std::int64_t{blockIdx.x} * columns_at_once + threadIdx.x;
+  const bool inside = x < sinograms.width;
+  __shared__ double sums[parts][columns_at_once], smooth_sums[parts][columns_at_once];
+  for (std::int64_t plane = blockIdx.y; plane < sinograms.count; plane += gridDim.y) {
+    double sum = 0, smooth_sum = 0;
+    for (std::int64_t y = threadIdx.y; inside && y < sinograms.height; y += parts) {
+      const float value = sinograms.row(plane, y)[x], trend = smooth.row(plane, y)[x];
+      sum += relative ? value : value - trend;
+      smooth_sum += trend;
+    }
+    sums[threadIdx.y][threadIdx.x] = sum;
+    smooth_sums[threadIdx.y][threadIdx.x] = smooth_sum;
+    __syncthreads();
+    sum = smooth_sum = 0;
+    for (int part = 0; part < parts; ++part) {
+      sum += sums[part][threadIdx.x];
+      smooth_sum += smooth_sums[part][threadIdx.x];
+    }
+    const float pattern =
+        static_cast<float>(relative ? gain_repair(sum, smooth_sum) : sum / static_cast<double>(sinograms.height));
+    for (std::int64_t y = threadIdx.y; inside && y < sinograms.height; y += parts) {
+      float& value = sinograms.row(plane, y)[x];
+      value = relative ? value * pattern : value - pattern;
+    }
+    __syncthreads();
+  }
+}
+
+// Tiles of 64 x 64 of C, 16 of k at a time through shared memory, 4 x 4 elements per thread.
+constexpr int tile = 64, depth = 16, each = 4;
+
+__global__ void __launch_bounds__(256) product(DeviceProduct p) {
+  __shared__ float a[depth][tile + 1], b[depth][tile];
+  const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+  const std::int64_t x0 = std::int64_t{blockIdx.x} * tile, row0 = std::int64_t{blockIdx.y} * tile;
+  for (std::int64_t plane = blockIdx.z; plane < p.c.count; plane += gridDim.z) {
+    float sums[each][each] = {};
+    for (std::int64_t k0 = 0; k0 < p.k; k0 += depth) {
+      for (int i = threadIdx.x; i < tile * depth; i += 256) {
+        const std::int64_t row = row0 + i / depth, k = k0 + i % depth;
+        a[i % depth][i / depth] = row < p.m && k < p.k ? p.a[row * p.k + k] : 0.0F;
+        const std::int64_t x = x0 + i % tile, deep = k0 + i / tile;
+        b[i / tile][i % tile] = x < p.n && deep < p.k ? p.b.row(plane, deep)[x] : 0.0F;
+      }
+      __syncthreads();
+#pragma unroll
+      for (int k = 0; k < depth; ++k) {
+        float left[each], right[each];
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+          left[i] = a[k][ty * each + i];
+          right[i] = b[k][i * 16 + tx];
+        }
+#pragma unroll
+        for (int i = 0; i < each; ++i)
+#pragma unroll
+          for (int j = 0; j < each; ++j) sums[i][j] += left[i] * right[j];
+      }
+      __syncthreads();
+    }
+    for (int i = 0; i < each; ++i)
+      for (int j = 0; j < each; ++j) {
+        const std::int64_t row = row0 + ty * each + i, x = x0 + j * 16 + tx;
+        if (row >= p.m || x >= p.n) continue;
+        float& c = p.c.row(plane, row)[x];
+        c = p.subtract ? c - sums[i][j] : sums[i][j];
+      }
+  }
+}
+
+template <bool Back>
+__global__ void wavelet_step(WaveletStep s) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x, mode = s.own + blockIdx.y;
+  if (i >= (Back ? s.n : s.half)) return;
+  const float* taps = mode < s.higher ? s.high : s.low;
+  for (std::int64_t plane = blockIdx.z; plane < s.planes; plane += gridDim.z) {
+    const std::int64_t line = (plane * s.modes + mode) * s.stride;
+    float sum = 0;
+    if (Back) {
+      for (std::int64_t k = i / 2; 2 * k + 1 - i < s.taps && k < s.half; ++k)
+        sum += taps[2 * k + 1 - i] * s.from[line + k];
+    } else {
+      for (int j = 0; j < s.taps; ++j) sum += taps[j] * s.from[line + mirrored_index(2 * i + 1 - j, s.n)];
+    }
+    s.to[line + i] = sum;
+  }
+}
+
+dim3 step_blocks(const WaveletStep& s, std::int64_t outputs) {
+  return dim3(blocks_for(outputs, 128), static_cast<unsigned>(s.modes - s.own), capped(s.planes));
+}
+
+}  // namespace
+
+void launch_take_pattern(const Planes& sinograms, const Planes& smooth, bool relative, cudaStream_t stream) {
+  const dim3 blocks(blocks_for(sinograms.width, columns_at_once), capped(sinograms.count));
+  take_pattern<<<blocks, dim3(columns_at_once, parts), 0, stream>>>(sinograms, smooth, relative);
+  cuda::check_launch("take_pattern");
+}
+
+void launch_product(const DeviceProduct& p, cudaStream_t stream) {
+  const dim3 blocks(blocks_for(p.n, tile), blocks_for(p.m, tile), capped(p.c.count));
+  product<<<blocks, 256, 0, stream>>>(p);
+  cuda::check_launch("product");
+}
+
+void launch_analyse(const WaveletStep& step, cudaStream_t stream) {
+  wavelet_step<false><<<step_blocks(step, step.half), 128, 0, stream>>>(step);
+  cuda::check_launch("wavelet_step");
+}
+
+void launch_synthesise(const WaveletStep& step, cudaStream_t stream) {
+  wavelet_step<true><<<step_blocks(step, step.n), 128, 0, stream>>>(step);
+  cuda::check_launch("wavelet_step");
+}
+
+}  // namespace lepus::rings

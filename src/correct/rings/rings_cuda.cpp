@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The methods on the device, some sinograms at a time so that what a method holds beside them stays small.
+#include <algorithm>
+
+#include "backend/cuda/cuda_check.h"
+#include "correct/rings/device_launch.h"
+#include "correct/rings/methods.h"
+#include "correct/rings/wavelet_modes.h"
+#include "correct/workspace.h"
+
+namespace lepus::cuda {
+namespace {
+
+constexpr std::int64_t floats_at_once = std::int64_t{1} << 27;  // 512 MiB of each picture
+
+std::int64_t planes_at_once(const Planes& sinograms, std::int64_t floats_each) {
+  return std::clamp<std::int64_t>(floats_at_once / std::max<std::int64_t>(floats_each, 1), 1,
+                                  std::max<std::int64_t>(sinograms.count, 1));
+}
+
+Planes packed(Workspace& workspace, const Planes& like, std::int64_t height, std::int64_t width) {
+  return {workspace.take<float>(like.count * height * width), width, height, width, like.count, height * width};
+}
+
+template <class T>
+T* uploaded(Workspace& workspace, const std::vector<T>& values) {
+  T* device = workspace.take<T>(static_cast<std::int64_t>(values.size()));
+  check(cudaMemcpyAsync(device, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, workspace.stream()),
+        "copy tables of the ring removal");
+  return device;
+}
+
+void by_trend(const Planes& sinograms, const RingOptions& options, Workspace& workspace) {
+  const std::int64_t group = planes_at_once(sinograms, sinograms.width * sinograms.height);
+  for (std::int64_t first = 0; first < sinograms.count; first += group) {
+    const Workspace::Scope scope(workspace);
+    const Planes part = rings::part_of(sinograms, first, group);
+    const Planes smooth = packed(workspace, part, part.height, part.width);
+    for (int i = 0; i < options.iterations; ++i) {
+      filter(part, smooth, rings::trend_filter(options), workspace);
+      rings::launch_take_pattern(part, smooth, options.relative, workspace.stream());
+    }
+  }
+}
+
+void by_wavelets(const Planes& sinograms, const RingOptions& options, Workspace& workspace) {
+  const auto kept =
+      rings::wavelet_modes(sinograms.width, sinograms.height, options.wavelet, options.levels, options.damping_sigma);
+  const rings::WaveletModes& w = *kept;
+  const Workspace::Scope tables(workspace);
+  const float* there = uploaded(workspace, w.there);
+  const float* back = uploaded(workspace, w.back);
+  const float* low = uploaded(workspace, w.low);
+  const float* high = uploaded(workspace, w.high);
+  const std::int64_t longest = w.longest(), group = planes_at_once(sinograms, w.modes * longest);
+  const int levels = static_cast<int>(w.first.size()) - 1;
+  const cudaStream_t stream = workspace.stream();
+  for (std::int64_t first = 0; first < sinograms.count; first += group) {
+    const Workspace::Scope scope(workspace);
+    const Planes part = rings::part_of(sinograms, first, group);
+    const Planes lines[2] = {packed(workspace, part, w.modes, longest), packed(workspace, part, w.modes, longest)};
+    const auto step = [&](int level, int from) {
+      const auto l = static_cast<std::size_t>(level);
+      return rings::WaveletStep{.from = lines[from].data,
+                                .to = lines[1 - from].data,
+                                .low = low,
+                                .high = high,
+                                .taps = static_cast<int>(w.low.size()),
+                                .n = w.lengths[l - 1],
+                                .half = w.lengths[l],
+                                .stride = longest,
+                                .modes = w.modes,
+                                .own = w.first[l - 1],
+                                .higher = w.first[l],
+                                .planes = part.count};
+    };
+    for (int i = 0; i < options.iterations; ++i) {
+      rings::launch_product({there, part, lines[0], w.modes, w.views, part.width, false}, stream);
+      for (int level = 1; level <= levels; ++level) rings::launch_analyse(step(level, (level + 1) % 2), stream);
+      for (int level = levels; level >= 1; --level) rings::launch_synthesise(step(level, level % 2), stream);
+      rings::launch_product({back, lines[0], part, w.views, w.modes, part.width, true}, stream);
+    }
+  }
+}
+
+void by_sorting(const Planes& sinograms, const RingOptions& options, Workspace& workspace) {
+  const std::int64_t width = sinograms.width, size = width * sinograms.height;
+  const std::int64_t group = planes_at_once(sinograms, size);
+  const bool combined = options.method == RingMethod::combined;
+  const cudaStream_t stream = workspace.stream();
+  for (std::int64_t first = 0; first < sinograms.count; first += group) {
+    const Workspace::Scope scope(workspace);
+    const Planes part = rings::part_of(sinograms, first, group);
+    const Planes sorted = packed(workspace, part, part.height, width);
+    const Planes smooth = packed(workspace, part, part.height, width);
+    auto* views = workspace.take<std::uint32_t>(part.count * size);
+    auto* keys = workspace.take<std::uint64_t>(std::max<std::int64_t>(rings::sort_keys_needed(part), 1));
+    const std::int64_t columns = combined ? part.count * width : 1;
+    auto* list = workspace.take<double>(columns);
+    auto* flutter = workspace.take<double>(columns);
+    auto* ascending = workspace.take<double>(combined ? part.count * rings::ascending_size(width) : 1);
+    auto* mask = workspace.take<unsigned char>(columns);
+    const auto mark = [&] {
+      rings::launch_mark(list, ascending, width, part.count, options.snr, options.large_size / 2, mask, stream);
+    };
+    for (int i = 0; i < options.iterations; ++i) {
+      if (combined && part.height >= 3) {
+        rings::launch_flutter(part, flutter, keys, stream);
+        rings::launch_flutter_contrast(flutter, ascending, list, width, part.count, options.large_size / 2, stream);
+        mark();
+        rings::launch_bridge(part, mask, stream);
+      }
+      rings::launch_sort_columns(part, sorted, views, keys, stream);
+      if (combined) {
+        filter(sorted, smooth, rings::sorted_filter(options.large_size), workspace);
+        rings::launch_offsets(sorted, smooth, options.relative, list, stream);
+        mark();
+        rings::launch_replace(sorted, smooth, mask, stream);
+      }
+      filter(sorted, smooth, rings::sorted_filter(options.small_size), workspace);
+      rings::launch_put_back(part, smooth, views, stream);
+    }
+  }
+}
+
+}  // namespace
+
+void remove_rings(const Planes& sinograms, const RingOptions& options, Workspace& workspace) {
+  check_rings(options, sinograms.width, sinograms.height);
+  switch (options.method) {
+    case RingMethod::trend:
+      return by_trend(sinograms, options, workspace);
+    case RingMethod::wavelet_fourier:
+      return by_wavelets(sinograms, options, workspace);
+    case RingMethod::sorting:
+    case RingMethod::combined:
+      return by_sorting(sinograms, options, workspace);
+  }
+}
+
+}  // namespace lepus::cuda

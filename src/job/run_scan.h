@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that a scan file asks for, in order: find the rotation axis, correct and reconstruct, post-process the volume.
+#pragma once
+
+#include <filesystem>
+
+#include "core/context.h"
+#include "scan/scan.h"
+#include <lepus/reconstruct.h>
+
+namespace lepus {
+
+// Where the scan file says center = "auto": puts the axis where the frames show it. Else nothing changes.
+void find_automatic_center(Scan& scan, Context& context);
+
+ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, const ReconstructOptions& options,
+                           Context& context);
+
+}  // namespace lepus

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/band_engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace lepus {
+namespace {
+
+class HostEngine final : public BandEngine {
+public:
+  explicit HostEngine(ThreadPool& pool) : pool_(pool) {}
+
+  SinogramBand take(const SinogramBand& host) override { return host; }
+
+  void normalise(const SinogramBand& kept, const Normalisation* normalisation, Stage to) override {
+    for_rows(kept, [&](std::int64_t row, float* values) {
+      std::vector<float> factors(static_cast<std::size_t>(kept.columns));
+      if (normalisation && to == Stage::grey_levels) normalisation->grey_factors(row, factors.data());
+      for (std::int64_t view = 0; view < kept.views; ++view, values += kept.columns) {
+        if (normalisation && to == Stage::grey_levels)
+          normalisation->apply_grey(row, factors.data(), values);
+        else if (normalisation)
+          normalisation->apply(row, row + 1, values);
+        else if (to == Stage::grey_levels)
+          for (std::int64_t i = 0; i < kept.columns; ++i) values[i] = std::exp(-values[i]);
+      }
+    });
+  }
+
+  void take_log(const SinogramBand& kept) override {
+    for_rows(kept, [&](std::int64_t, float* values) {
+      for (std::int64_t i = 0; i < kept.views * kept.columns; ++i)
+        values[i] = -std::log(std::max(values[i], least_grey));
+    });
+  }
+
+  void apply(Correction& correction, const SinogramBand& kept, RowBand wanted) override {
+    correction.apply(kept, wanted, pool_);
+  }
+
+  void bring_back(const SinogramBand& kept, RowBand rows, float* host) override {
+    const SinogramBand part = part_of(kept, rows);
+    if (part.data != host) std::copy_n(part.data, part.floats(), host);
+  }
+
+  ThreadPool& pool() override { return pool_; }
+
+private:
+  // Calls work(recorded row, its values in all views).
+  template <class RowWork>
+  void for_rows(const SinogramBand& band, const RowWork& work) {
+    pool_.parallel_for(0, band.rows.size(), 1, [&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t i = begin; i < end; ++i) work(band.rows.first + i, band.data + i * band.views * band.columns);
+    });
+  }
+
+  ThreadPool& pool_;
+};
+
+}  // namespace
+
+SinogramBand part_of(const SinogramBand& band, RowBand rows) {
+  return {band.data + (rows.first - band.rows.first) * band.views * band.columns, band.columns, band.views, rows,
+          band.detector_rows};
+}
+
+std::unique_ptr<BandEngine> host_engine(ThreadPool& pool) { return std::make_unique<HostEngine>(pool); }
+
+}  // namespace lepus

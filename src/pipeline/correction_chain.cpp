@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/correction_chain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/format.h"
+#include "correct/rings/ring_energy.h"
+#include "io/pixels.h"
+#include "pipeline/make_correction.h"
+#include "scan/keys.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+// None: on either side of the log.
+std::optional<Stage> stage_of(const CorrectionSpec& spec) {
+  const auto kinds = correction_kinds();
+  const auto kind = std::ranges::find(kinds, spec.kind, &CorrectionKind::name);
+  std::string on(kind == kinds.end() ? "" : kind->works_on);
+  if (spec.parameters.contains("on")) on = text_of(spec, "on");
+  if (on == "either") return std::nullopt;
+  return on.starts_with("grey") ? Stage::grey_levels : Stage::line_integrals;
+}
+
+}  // namespace
+
+std::vector<Stage> place_corrections(const std::vector<CorrectionSpec>& specs) {
+  const auto last_grey = std::find_if(specs.rbegin(), specs.rend(), [](const CorrectionSpec& spec) {
+                           return stage_of(spec) == Stage::grey_levels;
+                         }).base();
+  std::vector<Stage> stages;
+  const CorrectionSpec* after_the_log = nullptr;
+  for (auto spec_at = specs.begin(); spec_at != specs.end(); ++spec_at) {
+    const CorrectionSpec& spec = *spec_at;
+    const auto stage_here = stage_of(spec);
+    stages.push_back(stage_here.value_or(spec_at < last_grey ? Stage::grey_levels : Stage::line_integrals));
+    if (stage_here == Stage::line_integrals) {
+      after_the_log = &spec;
+    } else if (after_the_log && stage_here == Stage::grey_levels) {
+      std::string order;
+      for (const Stage stage : {Stage::grey_levels, Stage::line_integrals})
+        for (const CorrectionSpec& other : specs)
+          if (stage_of(other) == stage) order += (order.empty() ? "" : ", ") + other.kind;
+      refuse(spec, "it belongs before the log",
+             format("it works on grey levels, and \"{}\" before it on line integrals", after_the_log->kind),
+             format("this order works: {}; or set `on` of one of them where it can work on both", order));
+    }
+  }
+  return stages;
+}
+
+struct CorrectionChain::Step {
+  CorrectionSpec spec;
+  Stage stage;
+  std::unique_ptr<Correction> correction;
+  // Over the middle rows of the bands so far.
+  double squared_change = 0, rings_before = 0, rings_after = 0;
+  std::int64_t looked_at = 0;
+};
+
+CorrectionChain::CorrectionChain(const Scan& scan, const FrameSource& frames, const Normalisation* normalisation,
+                                 Context& context, std::unique_ptr<Correction> flats)
+    : frames_(frames),
+      normalisation_(normalisation),
+      columns_(frames.columns()),
+      rows_(frames.rows()),
+      views_(frames.frames()) {
+  if (flats) {
+    CorrectionSpec spec;
+    spec.kind = "flats";
+    steps_.push_back(std::make_unique<Step>(Step{std::move(spec), Stage::grey_levels, std::move(flats)}));
+  }
+  const std::vector<Stage> stages = place_corrections(scan.corrections);
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    ScanFacts facts;
+    facts.columns = columns_;
+    facts.rows = rows_;
+    facts.views = views_;
+    facts.geometry = &scan.geometry;
+    facts.stage = stages[i];
+    facts.context = &context;
+    facts.band = [this, stage = stages[i], steps = steps_.size(), &context](RowBand rows) {
+      ChainBand made = run(rows, steps, stage, nullptr, *host_engine(context.threads));
+      const Planes wanted = made.wanted(rows);
+      if (wanted.data != made.data.data()) std::copy_n(wanted.data, rows.size() * views_ * columns_, made.data.data());
+      return std::move(made.data);
+    };
+    auto correction = make_correction(scan.corrections[i], facts, {&scan, normalisation});
+    steps_.push_back(std::make_unique<Step>(Step{scan.corrections[i], stages[i], std::move(correction)}));
+  }
+}
+
+CorrectionChain::~CorrectionChain() = default;
+
+std::vector<RowBand> CorrectionChain::rows_of_steps(RowBand wanted, std::size_t steps) const {
+  std::vector<RowBand> rows(steps + 1, wanted);
+  for (std::size_t i = steps; i > 0; --i) rows[i - 1] = steps_[i - 1]->correction->rows_needed(rows[i], rows_);
+  return rows;
+}
+
+RowBand CorrectionChain::rows_needed(RowBand wanted) const { return rows_of_steps(wanted, steps_.size()).front(); }
+
+std::int64_t CorrectionChain::band_bytes(std::int64_t rows, int threads) const {
+  std::int64_t most = 0, scratch = 0;
+  for (const std::int64_t first : {std::int64_t{0}, (rows_ - rows) / 2, rows_ - rows}) {
+    const RowBand needed = rows_needed({std::max<std::int64_t>(0, first), std::min(rows_, first + rows)});
+    most = std::max(most, needed.size());
+  }
+  const SinogramBand largest{nullptr, columns_, views_, {0, most}, rows_};
+  for (const auto& step : steps_) scratch = std::max(scratch, step->correction->scratch_bytes(largest, threads));
+  return largest.floats() * static_cast<std::int64_t>(sizeof(float)) + scratch;
+}
+
+ChainBand CorrectionChain::read(RowBand rows, RowAudit* audit, ThreadPool& pool) const {
+  ChainBand out;
+  out.band = {nullptr, columns_, views_, rows, rows_};
+  out.data = Buffer<float>(out.band.floats());
+  out.band.data = out.data.data();
+  const std::int64_t pixels = rows.size() * columns_;
+  std::vector<Buffer<unsigned char>> native;
+  std::vector<Buffer<float>> values;
+  for (int i = 0; i < pool.size(); ++i) {
+    native.emplace_back(pixels * bytes_per_pixel(frames_.pixel_type()));
+    values.emplace_back(pixels);
+  }
+  pool.parallel_for(0, views_, 1, [&](std::int64_t begin, std::int64_t end, int worker) {
+    unsigned char* bytes = native[static_cast<std::size_t>(worker)].data();
+    float* frame = values[static_cast<std::size_t>(worker)].data();
+    for (std::int64_t view = begin; view < end; ++view) {
+      frames_.read_native(view, rows.first, rows.last, bytes);
+      convert_to_float(frames_.pixel_type(), bytes, pixels, frame);
+      if (audit) audit->record(view, rows.first, rows.last, bytes, frame);
+      for (std::int64_t row = 0; row < rows.size(); ++row)
+        std::copy_n(frame + row * columns_, columns_, out.band.data + (row * views_ + view) * columns_);
+    }
+  });
+  return out;
+}
+
+void CorrectionChain::apply(Step& step, const SinogramBand& band, RowBand wanted, BandEngine& engine) {
+  const std::int64_t middle = (wanted.first + wanted.last) / 2, floats = views_ * columns_;
+  std::vector<float> before(static_cast<std::size_t>(floats)), after(before);
+  const auto look = [&](std::vector<float>& row) {
+    engine.bring_back(band, {middle, middle + 1}, row.data());
+    return ring_energy({row.data(), columns_, views_, columns_, 1, floats}, engine.pool()).total();
+  };
+  step.rings_before += look(before);
+  engine.apply(*step.correction, band, wanted);
+  step.rings_after += look(after);
+  double squared = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double change = static_cast<double>(after[i]) - static_cast<double>(before[i]);
+    squared += change * change;
+  }
+  step.squared_change += squared / static_cast<double>(floats);
+  ++step.looked_at;
+}
+
+ChainBand CorrectionChain::run(RowBand wanted, std::size_t steps, Stage leave_as, RowAudit* audit, BandEngine& engine) {
+  const std::vector<RowBand> rows = rows_of_steps(wanted, steps);
+  ChainBand made = read(rows.front(), audit, engine.pool());
+  const SinogramBand kept = engine.take(made.band);
+  const bool any_grey = leave_as == Stage::grey_levels || (steps > 0 && steps_.front()->stage == Stage::grey_levels);
+  Stage now = any_grey ? Stage::grey_levels : Stage::line_integrals;
+  engine.normalise(kept, normalisation_, now);
+  float* const wanted_here = made.wanted(wanted).data;
+  for (std::size_t i = 0; i < steps; ++i) {
+    Step& step = *steps_[i];
+    if (now != step.stage) engine.take_log(part_of(kept, rows[i]));
+    now = step.stage;
+    apply(step, part_of(kept, rows[i]), rows[i + 1], engine);
+    if (!writer_ || !step.spec.parameters.contains("write")) continue;
+    engine.bring_back(kept, wanted, wanted_here);
+    writer_(i, wanted, made.wanted(wanted));
+  }
+  if (now != leave_as) engine.take_log(part_of(kept, wanted));
+  engine.bring_back(kept, wanted, wanted_here);
+  return made;
+}
+
+ChainBand CorrectionChain::bring(RowBand wanted, RowAudit* audit, BandEngine& engine) {
+  return run(wanted, steps_.size(), Stage::line_integrals, audit, engine);
+}
+
+std::vector<CorrectionReport> CorrectionChain::reports() const {
+  std::vector<CorrectionReport> all;
+  for (const auto& step : steps_) {
+    const auto bands = static_cast<double>(std::max<std::int64_t>(1, step->looked_at));
+    all.push_back({step->spec.kind, step->correction->summary(), step->stage, std::sqrt(step->squared_change / bands),
+                   std::sqrt(step->rings_before / bands), std::sqrt(step->rings_after / bands)});
+  }
+  return all;
+}
+
+std::vector<std::pair<std::size_t, std::filesystem::path>> CorrectionChain::files() const {
+  std::vector<std::pair<std::size_t, std::filesystem::path>> all;
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    if (steps_[i]->spec.parameters.contains("write")) all.emplace_back(i, file_of(steps_[i]->spec, "write"));
+  return all;
+}
+
+}  // namespace lepus

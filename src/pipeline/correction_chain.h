@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The corrections of a scan in the order of its file, with the log where it belongs between them: bands of recorded
+// rows of all views go in, line integrals come out, [row][view][column].
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/context.h"
+#include "correct/correction.h"
+#include "io/frames.h"
+#include "pipeline/band_engine.h"
+#include "preprocess/normalise.h"
+#include "preprocess/row_audit.h"
+#include "scan/scan.h"
+
+namespace lepus {
+
+// Which side of the log each correction is on. Throws Error(input) where one that needs grey levels comes after one
+// that needs line integrals, with the order that would work.
+std::vector<Stage> place_corrections(const std::vector<CorrectionSpec>& specs);
+
+// What a correction did, on the middle row of each band that passed.
+struct CorrectionReport {
+  std::string kind, found;
+  Stage stage = Stage::grey_levels;
+  double rms_change = 0;                     // of the values
+  double rings_before = 0, rings_after = 0;  // rms of what stays the same in all views (correct/rings/ring_energy.h)
+};
+
+struct ChainBand {
+  Buffer<float> data;
+  SinogramBand band;  // in it, with rows beyond the wanted ones
+  Planes wanted(RowBand rows) const { return band.sinograms(rows); }
+};
+
+class CorrectionChain {
+public:
+  // Makes the corrections; some look at the scan first. normalisation: null where frames hold line integrals.
+  // flats: a first correction, of grey levels, where flats were taken at several times.
+  CorrectionChain(const Scan& scan, const FrameSource& frames, const Normalisation* normalisation, Context& context,
+                  std::unique_ptr<Correction> flats = nullptr);
+  ~CorrectionChain();
+
+  bool empty() const { return steps_.empty(); }
+  std::size_t size() const { return steps_.size(); }
+  // Recorded rows that `wanted` are made from.
+  RowBand rows_needed(RowBand wanted) const;
+  // Host memory for a band of so many rows anywhere, beside what the caller holds.
+  std::int64_t band_bytes(std::int64_t rows, int threads) const;
+
+  // audit may be null. Nobody else uses the engine meanwhile.
+  ChainBand bring(RowBand wanted, RowAudit* audit, BandEngine& engine);
+  std::vector<CorrectionReport> reports() const;
+
+  // Where the steps that ask for it write what they leave: called with the step's file, once for each, rows ascending.
+  using Writer = std::function<void(std::size_t step, RowBand rows, const Planes& sinograms)>;
+  void write_with(Writer writer) { writer_ = std::move(writer); }
+  std::vector<std::pair<std::size_t, std::filesystem::path>> files() const;
+
+private:
+  struct Step;
+
+  std::vector<RowBand> rows_of_steps(RowBand wanted, std::size_t steps) const;
+  ChainBand read(RowBand rows, RowAudit* audit, ThreadPool& pool) const;
+  ChainBand run(RowBand wanted, std::size_t steps, Stage leave_as, RowAudit* audit, BandEngine& engine);
+  void apply(Step& step, const SinogramBand& band, RowBand wanted, BandEngine& engine);
+
+  const FrameSource& frames_;
+  const Normalisation* normalisation_;
+  std::int64_t columns_, rows_, views_;
+  std::vector<std::unique_ptr<Step>> steps_;
+  Writer writer_;
+};
+
+}  // namespace lepus

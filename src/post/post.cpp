@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chain: steps are made and checked, the output is opened, then the volume streams through them.
+#include "post/post.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "core/format.h"
+#include "core/memory.h"
+#include "post/filter_device.h"
+#include "post/percentiles.h"
+#include "post/sweep.h"
+#include <lepus/error.h>
+#include <lepus/version.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using namespace post;
+
+// A volume file beside the output that goes away with this.
+class ScratchVolume {
+public:
+  ScratchVolume(const fs::path& output, const VolumeGrid& grid, int number)
+      : path_(fs::absolute(output).parent_path() / format("lepus-post-scratch-{}.mha", number)),
+        writer_(create_volume(path_, grid, {.force = true, .unit = "", .provenance_room = 0})) {}
+  ~ScratchVolume() {
+    writer_.reset();
+    reader_.reset();
+    std::error_code code;
+    fs::remove(path_, code);
+  }
+  ScratchVolume(const ScratchVolume&) = delete;
+  ScratchVolume& operator=(const ScratchVolume&) = delete;
+
+  VolumeWriter& writer() { return *writer_; }
+  const VolumeReader& finished() {
+    writer_->finish("");
+    writer_.reset();
+    reader_ = open_volume(path_);
+    return *reader_;
+  }
+
+private:
+  fs::path path_;
+  std::unique_ptr<VolumeWriter> writer_;
+  std::unique_ptr<VolumeReader> reader_;
+};
+
+// Steps that are ready, and the volume that goes into the first of them.
+class Chain {
+public:
+  Chain(const VolumeReader& volume, const VolumeFacts& facts, fs::path output, const SweepLimits& limits,
+        bool any_value, Context& context)
+      : volume_(&volume),
+        before_(facts),
+        now_(facts),
+        output_(std::move(output)),
+        limits_(limits),
+        any_value_(any_value),
+        context_(context) {}
+
+  void add(std::unique_ptr<Step> step) {
+    if (step->needs_percentiles())
+      step->prepare([this](const std::vector<double>& percents) { return percentiles(percents); });
+    now_ = step->after(now_);
+    ready_.push_back(std::move(step));
+  }
+
+  Sweep write(VolumeWriter& writer) {
+    Sweep sweep(*volume_, before_, ready_, limits_, context_.threads.size());
+    sweep.run("writing", any_value_, {}, sink_of(writer), context_);
+    return sweep;
+  }
+
+  std::vector<std::string> summaries() const {
+    std::vector<std::string> all = written_;
+    for (const auto& step : ready_) all.push_back(step->summary());
+    return all;
+  }
+
+private:
+  static Sweep::Sink sink_of(VolumeWriter& writer) {
+    return [&writer](SliceRange slices, const float* values) { writer.write(slices.first, slices.last, values); };
+  }
+
+  std::vector<double> percentiles(const std::vector<double>& percents) {
+    const int threads = context_.threads.size();
+    PercentileFinder finder(percents, threads);
+    const auto count = [&](SliceRange slices, const float* values) {
+      finder.add(values, slices.size() * now_.grid.nx * now_.grid.ny, context_.threads);
+    };
+    const bool keep = std::any_of(ready_.begin(), ready_.end(), [](const auto& step) { return step->is_costly(); });
+    std::unique_ptr<ScratchVolume> made;
+    if (keep) made = std::make_unique<ScratchVolume>(output_, now_.grid, ++scratches_);
+    Sweep(*volume_, before_, ready_, limits_, threads)
+        .run(keep ? "filtering" : "measuring", any_value_, count, keep ? sink_of(made->writer()) : Sweep::Sink(),
+             context_);
+    if (keep) {
+      written_ = summaries();
+      ready_.clear();
+      volume_ = &made->finished();
+      scratch_ = std::move(made);
+      before_ = now_;
+      any_value_ = false;
+    }
+    finder.start_second_pass();
+    Sweep(*volume_, before_, ready_, limits_, threads).run("measuring", any_value_, count, {}, context_);
+    return finder.percentiles();
+  }
+
+  const VolumeReader* volume_;
+  VolumeFacts before_, now_;  // before the first of ready_, and after the last
+  fs::path output_;
+  SweepLimits limits_;
+  bool any_value_;
+  Context& context_;
+  Steps ready_;
+  std::unique_ptr<ScratchVolume> scratch_;
+  std::vector<std::string> written_;  // what the steps before the scratch volume did
+  int scratches_ = 0;
+};
+
+std::unique_ptr<FilterDevice> device_for(const PostOptions& options, bool filters) {
+  if (options.backend != "auto" && options.backend != "cpu" && options.backend != "cuda")
+    throw Error(ErrorKind::usage, {.what = format("there is no backend '{}' for filters", options.backend),
+                                   .where = "post-processing",
+                                   .why = {},
+                                   .hint = "use auto, cpu or cuda"});
+  const bool wanted =
+      options.backend == "cuda" || (options.backend == "auto" && filters && why_no_filter_device().empty());
+  return wanted ? std::make_unique<FilterDevice>(options.device) : nullptr;
+}
+
+Json to_json(const PostSpec& spec) {
+  Json json{{"kind", spec.step.kind}};
+  for (const auto& [name, parameter] : spec.step.parameters)
+    std::visit([&](const auto& value) { json[name] = value; }, parameter);
+  return json;
+}
+
+std::string provenance_of(const VolumeReader& volume, const std::vector<PostSpec>& chain, const PostOptions& options,
+                          const PostReport& report) {
+  Json object = Json::parse(volume.provenance(), nullptr, false);
+  if (!object.is_object()) object = Json::object();
+  Json note{{"by", format("lepus {}", version)},
+            {"from", options.input},
+            {"format", volume.format()},
+            {"pixel_type", volume.pixel_type()},
+            {"device", report.device},
+            {"unit", report.unit},
+            {"steps", Json::array()},
+            {"did", report.steps}};
+  for (const PostSpec& spec : chain) note["steps"].push_back(to_json(spec));
+  object["post"].push_back(note);
+  return object.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+PostReport post_process(const VolumeReader& volume, const fs::path& output, const std::vector<PostSpec>& chain,
+                        const PostOptions& options, Context& context) {
+  const auto start = std::chrono::steady_clock::now();
+  if (chain.empty())
+    throw Error(ErrorKind::usage, {.what = "the chain has no step",
+                                   .where = "post-processing",
+                                   .why = {},
+                                   .hint = "name at least one, such as --do \"median radius=2\""});
+  std::vector<PostSpec> specs;
+  for (const PostSpec& spec : chain)
+    for (PostSpec& part : expanded(spec)) specs.push_back(std::move(part));
+  const bool filters =
+      std::any_of(specs.begin(), specs.end(), [](const PostSpec& spec) { return is_filter(spec.step.kind); });
+  const std::unique_ptr<FilterDevice> device = device_for(options, filters);
+
+  const VolumeFacts before{volume.grid(), volume.unit(), PixelType::f32};
+  Steps steps;
+  VolumeFacts facts = before;
+  for (const PostSpec& spec : specs) {
+    steps.push_back(make_step(spec, facts, device.get()));
+    facts = steps.back()->after(facts);
+  }
+  SweepLimits limits;
+  limits.memory_bytes = (options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() / 10 * 6) -
+                        PercentileFinder::memory_bytes(context.threads.size());
+  limits.slab_slices = options.slab_slices;
+  if (device)
+    limits.device_bytes = options.device_memory_bytes > 0 ? options.device_memory_bytes : device->free_bytes() / 10 * 9;
+  Sweep(volume, before, steps, limits, context.threads.size());  // the whole chain fits, or no work starts
+
+  const std::int64_t room = 2 * static_cast<std::int64_t>(volume.provenance().size()) + (64 << 10);
+  const auto writer = create_volume(
+      output, facts.grid, {.force = options.force, .unit = facts.unit, .provenance_room = room, .type = facts.type});
+  Chain ready(volume, before, output, limits, specs.front().step.kind == "finite", context);
+  for (auto& step : steps) ready.add(std::move(step));
+  const Sweep last = ready.write(*writer);
+  context.cancel.check();
+
+  PostReport report;
+  report.grid = facts.grid;
+  report.pixel_type = name_of(facts.type);
+  report.unit = facts.unit;
+  report.device = device && filters ? device->name() : "cpu";
+  report.steps = ready.summaries();
+  report.slabs = last.slabs();
+  report.slab_slices = last.slab_slices();
+  report.provenance = provenance_of(volume, chain, options, report);
+  writer->finish(report.provenance);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+}  // namespace lepus

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What [[correct]] knows of the beam; src/correct/beam does the work.
+#include "scan/kinds/kinds.h"
+
+namespace lepus {
+namespace {
+
+CorrectionKind drift_kind() {
+  return {"drift",
+          "divides every frame by the strength that the beam had in it, seen in a part of the frame that is air in "
+          "every view. Grey levels.",
+          {{"correct",
+            "region_px",
+            KeyType::numbers,
+            "px",
+            "",
+            "found at the left and right edges",
+            "Where there is only air: first column, end column, first row, end row of the selected frames.",
+            "",
+            {},
+            4},
+           {"correct",
+            "lowest_level",
+            KeyType::number,
+            "",
+            "0.8",
+            "",
+            "A region that gets darker than this share of the open beam is not air: an error.",
+            "",
+            {.least = 0, .most = 1}}}};
+}
+
+CorrectionKind dose_kind() {
+  return {"dose",
+          "divides every frame by its dose, given as a list or in a file. Grey levels.",
+          {{"correct",
+            "values",
+            KeyType::numbers,
+            "",
+            "",
+            "none",
+            "The dose of every selected view, in any unit.",
+            "",
+            {.least = 0, .open = true}},
+           {"correct", "file", KeyType::text, "", "", "none", "A text file with the dose of every selected view.", ""},
+           {"correct",
+            "reference",
+            KeyType::number,
+            "",
+            "",
+            "the mean of all views",
+            "The dose of the flats, in the same unit.",
+            "",
+            {.least = 0, .open = true}}}};
+}
+
+CorrectionKind lag_kind() {
+  return {"lag",
+          "removes what the detector keeps of earlier frames (afterglow), by the inverse of a first-order model along "
+          "the views. Grey levels; before drift and dose.",
+          {{"correct",
+            "fraction",
+            KeyType::number,
+            "",
+            "0.02",
+            "",
+            "Share of a frame that is memory of the ones before it.",
+            "",
+            {.least = 0, .most = 0.499}},
+           {"correct",
+            "decay_frames",
+            KeyType::number,
+            "",
+            "3.0",
+            "",
+            "Number of frames in which the memory fades to 1/e.",
+            "",
+            {.least = 0, .open = true}},
+           {"correct", "before", KeyType::choice, "", "\"first-frame\"", "",
+            "What the detector saw before the first view: the same as in it, the open beam, or nothing.",
+            "first-frame open-beam dark"}}};
+}
+
+CorrectionKind hardening_kind() {
+  return {"hardening",
+          "straightens line integrals of a beam of many energies by a polynomial p' = c1 p + c2 p^2 + ... that is "
+          "given, calibrated, or fitted so that a homogeneous object comes out flat. Line integrals.",
+          {{"correct", "coefficients", KeyType::numbers, "", "", "none", "c1, c2, ...; up to six.", ""},
+           {"correct", "calibration", KeyType::text, "", "", "none",
+            "A text file of pairs: thickness in mm, line integral measured behind it.", ""},
+           {"correct",
+            "attenuation_per_mm",
+            KeyType::number,
+            "",
+            "",
+            "the mean of the calibration",
+            "What a mm of the calibration's material is to count, in 1/mm.",
+            "",
+            {.least = 0, .open = true}},
+           {"correct", "homogeneous", KeyType::boolean, "", "false", "",
+            "The object is of one material: find the polynomial from the scan itself.", ""},
+           {"correct",
+            "degree",
+            KeyType::integer,
+            "",
+            "3",
+            "",
+            "Of the polynomial that is calibrated or fitted.",
+            "",
+            {.least = 2, .most = 6}}}};
+}
+
+CorrectionKind phase_kind() {
+  return {"phase",
+          "retrieves the phase from one distance (Paganin), for objects of one material in a coherent beam: a low-pass "
+          "filter on frames that takes the bright fringes off edges. Grey levels.",
+          {{"correct",
+            "energy_kev",
+            KeyType::number,
+            "",
+            "",
+            "required",
+            "Energy of the photons in keV.",
+            "",
+            {.least = 0, .open = true}},
+           {"correct",
+            "delta_over_beta",
+            KeyType::number,
+            "",
+            "",
+            "required",
+            "Ratio of the refractive index decrement to the absorption index of the object's material.",
+            "",
+            {.least = 0, .open = true}},
+           {"correct",
+            "distance_mm",
+            KeyType::number,
+            "mm",
+            "",
+            "from the geometry",
+            "From the rotation axis to the detector; required in a parallel beam. The magnification is allowed for.",
+            "",
+            {.least = 0, .open = true}}}};
+}
+
+}  // namespace
+
+std::vector<CorrectionKind> beam_kinds() {
+  std::vector<CorrectionKind> kinds{drift_kind(), dose_kind(), lag_kind(), hardening_kind(), phase_kind()};
+  for (CorrectionKind& kind : kinds) kind.works_on = kind.name == "hardening" ? "line-integrals" : "grey-levels";
+  return kinds;
+}
+
+}  // namespace lepus

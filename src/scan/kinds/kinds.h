@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of the table of corrections, by family; correction_kinds.cpp puts them together.
+#pragma once
+
+#include <vector>
+
+#include "scan/keys.h"
+
+namespace lepus {
+
+std::vector<CorrectionKind> filter_kinds();
+std::vector<CorrectionKind> ring_kinds();
+std::vector<CorrectionKind> pixel_kinds();
+std::vector<CorrectionKind> beam_kinds();
+std::vector<CorrectionKind> post_kinds();  // of [[post]] and `lepus post`
+
+}  // namespace lepus

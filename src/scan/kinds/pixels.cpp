@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Corrections that replace pixels; src/correct/pixels does the work, docs/corrections/pixels.md explains it.
+#include "scan/kinds/kinds.h"
+
+namespace lepus {
+namespace {
+
+ScanKey pixel_key(std::string_view name, KeyType type, std::string_view unit, std::string_view default_toml,
+                  std::string_view meaning, ValueRange range = {}, std::string_view choices = "") {
+  return {"correct", name, type, unit, default_toml, "", meaning, choices, range};
+}
+
+}  // namespace
+
+std::vector<CorrectionKind> pixel_kinds() {
+  const auto positive = ValueRange{.least = 0, .open = true};
+  return {
+      {"dead-pixels",
+       "bridges pixels whose flat is not above the dark, or far below the other pixels, between their good neighbours "
+       "in the row.",
+       {pixel_key("threshold", KeyType::number, "", "0.05", "Share of the median flat below which a pixel is dead.",
+                  {.least = 0, .most = 1, .open = true})},
+       "either"},
+      {"defect-map",
+       "bridges the pixels that a file names between their good neighbours in the row; a row that is bad from end to "
+       "end, between the rows around it.",
+       {{"correct", "file", KeyType::text, "", "", "required",
+         "A picture (PNG, TIFF) as large as the recorded frames in which all that is not zero is bad, or a text file: "
+         "\"column row\" or \"column0 row0 column1 row1\" (a rectangle, corners included) on each line, counted from "
+         "0. Relative to the scan file's folder.",
+         ""}},
+       "either"},
+      {"hot-pixels",
+       "finds pixels that differ from their neighbours in the row over all views, and replaces them in every view; "
+       "runs "
+       "of up to `gap_px` of them, too.",
+       {pixel_key("method", KeyType::choice, "", "\"shifted-window\"",
+                  "`shifted-window` compares a pixel with two windows of its row and survives runs of hot pixels; "
+                  "`classic` compares it with the whole row and is for single ones.",
+                  {}, "shifted-window classic"),
+        pixel_key("tolerance", KeyType::number, "", "4",
+                  "How many standard deviations a pixel's deviation must lie above the others'.", positive),
+        pixel_key("window_px", KeyType::integer, "px", "6",
+                  "Pixels of each window (numDev). 2: the original weights; more: weights that cancel a linear trend.",
+                  {.least = 2, .most = 32}),
+        pixel_key("gap_px", KeyType::integer, "px", "5",
+                  "Distance of a window's nearest pixel (numPix); the longest run that is found.",
+                  {.least = 1, .most = 64}),
+        pixel_key("deviations", KeyType::integer, "", "3",
+                  "3: the windows are judged by one-sided deviations, which a run in between does not touch; 1: by the "
+                  "two-sided one.",
+                  {.least = 1, .most = 3}),
+        pixel_key("normalise", KeyType::boolean, "", "true",
+                  "Deviations are divided by their gain. `false`, with `window_px = 2`, is the original form."),
+        pixel_key("below", KeyType::boolean, "", "false",
+                  "Pixels that deviate far less than the others are replaced, too."),
+        pixel_key("replace_by", KeyType::choice, "", "\"windows\"",
+                  "`windows`: the mean of both windows (`classic`: of both neighbours); `bridge`: the line between the "
+                  "nearest good pixels, which follows an object's shape better.",
+                  {}, "windows bridge"),
+        pixel_key("iterations", KeyType::integer, "", "3",
+                  "How often to look again at what is left; later rounds look only where something was replaced.",
+                  {.least = 1, .most = 100})}},
+      {"zingers",
+       "replaces values in single frames that stand far above the same pixel in the neighbouring views by their "
+       "median.",
+       {pixel_key("tolerance", KeyType::number, "", "8",
+                  "How many standard deviations of the pixel's noise a value must lie above the median.", positive),
+        pixel_key("radius_views", KeyType::integer, "", "2", "Views on each side that the median is taken over.",
+                  {.least = 1, .most = 3}),
+        pixel_key("neighbours", KeyType::choice, "", "\"both\"",
+                  "What a value is compared with: the same pixel in the neighbouring `views`, five pixels of the same "
+                  "`row`, or `both`.",
+                  {}, "both views row")}},
+  };
+}
+
+}  // namespace lepus

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""center and calibrate: what the simulator hid from the scan file is found again, and bad input is explained."""
+import re
+import unittest
+
+from program_case import ProgramCase
+
+SCANNER = ["--flats", "2", "--darks", "2", "--source-axis", "300", "--source-detector", "600", "--photons", "20000",
+           "--no-truth", "--quiet"]
+HEAD = ["--views", "96", "--columns", "96", "--rows", "64", "--pixel", "2", *SCANNER]
+
+
+class Align(ProgramCase):
+    def scan(self, name, phantom, *more):
+        self.lepus("simulate", phantom, "-o", name, *HEAD, *more)
+        return f"{name}/scan.toml"
+
+    def test_hidden_shift_is_found_and_the_lines_mend_it(self):
+        scan = self.scan("head", "shepp-logan-modified", "--hidden-shift", "3.3", "--in-plane", "0.6")
+        text = (self.folder / scan).read_text()
+        (self.folder / scan).write_text(re.sub(r"(?m)^in_plane_deg.*\n", "", text))  # hide the angle too
+        found = self.lepus_json("center", scan, "--picture", "center.png")
+        self.assertEqual(found["method"], "conjugate")
+        self.assertAlmostEqual(found["column"] - found["given_column"], -3.3, delta=0.1)
+        self.assertAlmostEqual(found["in_plane_deg"], 0.6, delta=0.1)
+        self.assertAlmostEqual(found["geometry"]["detector_shift_u_mm"], 6.6, delta=0.2)
+        self.assertEqual((self.folder / "center.png").read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        lines = "".join(f"{key} = {value}\n" for key, value in found["geometry"].items())
+        text = (self.folder / scan).read_text()
+        text = re.sub(r"(?m)^(detector_shift_u_mm|in_plane_deg).*\n", "", text)
+        (self.folder / scan).write_text(text.replace("[geometry]\n", "[geometry]\n" + lines))
+        again = self.lepus_json("center", scan)
+        self.assertAlmostEqual(again["column"], again["given_column"], delta=0.05)
+        self.assertAlmostEqual(again["in_plane_deg"], again["given_in_plane_deg"], delta=0.05)
+        self.assertIn("detector_shift_u_mm =", self.lepus("center", scan, "--no-tilt", "--row", "31").stdout)
+        self.assertIn("axis_offset_mm =", self.lepus("center", scan, "--no-tilt", "--key", "axis_offset_mm").stdout)
+
+    def test_a_column_of_ones_own(self):
+        scan = self.scan("head", "shepp-logan-modified")
+        taken = self.lepus_json("center", scan, "--column", "45.5", "--picture", "mine.png")
+        self.assertAlmostEqual(taken["column"], 45.5)
+        self.assertAlmostEqual(taken["geometry"]["detector_shift_u_mm"], 4, delta=1e-6)
+        self.assert_error(self.lepus("center", scan, "--column", "45.5", "--picture", "mine.png", code=6), "disk", "exists")
+
+    def test_bad_input(self):
+        scan = self.scan("ball", "ball")
+        self.assert_error(self.lepus("center", scan, "--first", "60", "--last", "40", "--json", code=2), "usage", "first")
+        self.assert_error(self.lepus("center", scan, "--row", "999", "--json", code=2), "usage", "no row 999")
+        self.assert_error(self.lepus("calibrate", scan, "--json", code=3), "input", "bead")
+        self.assert_error(self.lepus("calibrate", scan, "--plate-width-mm", "-1", "--json", code=2), "usage", "above zero")
+
+    def test_beads(self):
+        self.lepus("simulate", "beads", "-o", "beads", *SCANNER, "--beads", "12", "--columns", "160", "--rows", "160",
+                   "--pixel", "1.2", "--views", "36", "--bead-radius", "0.025", "--hidden-shift", "2.5")
+        found = self.lepus_json("calibrate", "beads/scan.toml", "-o", "geometry.toml")
+        self.assertAlmostEqual(found["geometry"]["detector_shift_u_mm"], 3.0, delta=0.05)
+        self.assertAlmostEqual(found["geometry"]["source_detector_mm"], 600, delta=3)
+        self.assertLess(found["rms_px"], 0.15)
+        self.assertEqual(len(found["view_rms_px"]), 36)
+        self.assertIn("[geometry]", (self.folder / "geometry.toml").read_text())
+
+    def test_plate(self):
+        (self.folder / "plate.toml").write_text(
+            '[[shape]]\nkind = "box"\ncentre_mm = [0, 0, 0]\nsize_mm = [40, 4, 60]\nvalue_per_mm = 0.2\n')
+        made = self.lepus("simulate", "plate.toml", "-o", "plate", *SCANNER, "--beam", "parallel", "--pixel", "1",
+                          "--columns", "96", "--rows", "32", "--views", "8", "--arc", "0.08", code=None)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        found = self.lepus_json("calibrate", "plate/scan.toml", "--plate-width-mm", "40")
+        self.assertAlmostEqual(found["interval_mm"], 1, delta=0.01)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""lepus preview: one slice with and without each correction, as a page, a picture and numbers."""
+import base64
+import re
+import unittest
+
+from program_case import ProgramCase
+
+
+class Preview(ProgramCase):
+    def add_corrections(self, scan, *kinds):
+        text = (scan / "scan.toml").read_text()
+        (scan / "scan.toml").write_text(text + "".join(f'\n[[correct]]\nkind = "{kind}"\n{more}' for kind, more in kinds))
+
+    def test_versions_side_by_side(self):
+        scan = self.simulate("scan")
+        self.add_corrections(scan, ("filter", "filter = \"box\"\nradius_px = 2\n"), ("rings", "radius_px = 5\nwrite = \"after.mha\"\n"))
+        before = self.names(scan)
+        result = self.lepus_json("preview", "scan/scan.toml", "--slice", 0.25, "-o", "p.html")
+        names = [version["name"] for version in result["versions"]]
+        self.assertEqual(names, ["no corrections", "without filter", "without rings", "all corrections"])
+        for version in result["versions"]:
+            self.assertGreater(version["noise_per_mm"], 0)
+            self.assertGreater(version["gradient_energy"], 0)
+            self.assertGreaterEqual(version["rings_per_mm"], 0)
+        numbers = {version["name"]: version for version in result["versions"]}
+        # A box along rows takes sharpness away.
+        self.assertLess(numbers["all corrections"]["gradient_energy"], numbers["without filter"]["gradient_energy"])
+        page = (self.folder / "p.html").read_text()
+        pictures = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
+        self.assertEqual(len(pictures), 7)  # four slices, three differences
+        for picture in pictures:
+            self.assertEqual(base64.b64decode(picture)[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertNotIn("http", page)  # nothing from elsewhere
+        self.assertEqual((self.folder / "p.png").read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(self.names(scan), before)
+        self.assertEqual([n for n in self.names() if "/" not in n], ["p.html", "p.png", "scan"])
+
+    def test_the_slice_is_that_of_the_volume(self):
+        scan = self.simulate("scan")
+        self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", "--backend", "cpu")
+        index = self.lepus_json("info", "v.mha", "--header")["size"][2] // 2
+        result = self.lepus_json("preview", "scan/scan.toml", "--backend", "cpu")
+        self.assertEqual(result["slice"], index)
+        self.assertEqual(len(result["versions"]), 1)
+        self.lepus("slice", "v.mha", "--index", index, "-o", "v.png")
+        page = (self.folder / "preview.html").read_text()
+        picture = re.search(r'src="data:image/png;base64,([^"]+)"', page).group(1)
+        self.assertEqual(base64.b64decode(picture), (self.folder / "v.png").read_bytes())
+
+    def test_bad_input(self):
+        scan = self.simulate("scan")
+        refused = lambda *words, code=2: self.lepus("preview", "scan/scan.toml", "-o", "p.html", *words, code=code)
+        self.assert_error(refused("--slice", 1.5), "usage", "--slice")
+        self.assert_error(refused("--index", 9999), "usage", "no slice 9999")
+        self.assert_error(refused("--index", 1, "--slice", 0.5), "usage", "both")
+        (self.folder / "p.png").write_text("mine")
+        self.assert_error(refused(code=6), "disk", "exists")
+        self.assertEqual((self.folder / "p.png").read_text(), "mine")
+        self.assertFalse((self.folder / "p.html").exists())
+        self.assert_error(self.lepus("preview", "scan/scan.toml", "-o", "none/p.html", code=6), "disk", "none")
+        self.assert_error(self.lepus("preview", "none.toml", code=3), "input", "none.toml")
+        self.add_corrections(scan, ("rigns", ""))
+        self.assert_error(refused(code=3), "input", "rings")
+
+
+if __name__ == "__main__":
+    unittest.main()
