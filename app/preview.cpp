@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -79,13 +80,19 @@ struct Version {
   std::vector<CorrectionSpec> corrections;
 };
 
-// None, without each, all; fewer where some of these are the same.
+// None, without each, all; fewer where some of these are the same. Dead pixels are bridged in all of them: without that
+// there may be no line integrals.
 std::vector<Version> versions_of(std::vector<CorrectionSpec> chain) {
   for (CorrectionSpec& spec : chain) spec.parameters.erase("write");  // a preview leaves the scan's files alone
-  std::vector<Version> versions{{chain.empty() ? "no corrections in the scan file" : "no corrections", {}}};
-  if (chain.empty()) return versions;
+  const auto dead = [](const CorrectionSpec& spec) { return spec.kind == "dead-pixels"; };
+  Version none{chain.empty() ? "no corrections in the scan file" : "no corrections", {}};
+  std::ranges::copy_if(chain, std::back_inserter(none.corrections), dead);
+  if (!none.corrections.empty()) none.name = "only dead-pixels";
+  std::vector<Version> versions{none};
+  if (none.corrections.size() == chain.size()) return versions;
   std::map<std::string, int> seen;
-  for (std::size_t i = 0; chain.size() > 1 && i < chain.size(); ++i) {
+  for (std::size_t i = 0; chain.size() - none.corrections.size() > 1 && i < chain.size(); ++i) {
+    if (dead(chain[i])) continue;
     const int number = ++seen[chain[i].kind];
     Version version{"without " + chain[i].kind + (number > 1 ? format(" ({})", number) : ""), chain};
     version.corrections.erase(version.corrections.begin() + static_cast<std::ptrdiff_t>(i));

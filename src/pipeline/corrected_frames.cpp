@@ -9,9 +9,10 @@
 namespace lepus {
 namespace {
 
-constexpr std::int64_t usual_band_rows = 32;
+// Every band opens every file: few high ones.
+constexpr std::int64_t usual_band_rows = 128;
 
-// As many rows at a time as an eighth of the memory holds.
+// As many rows at a time as the memory holds.
 std::int64_t rows_at_a_time(const CorrectionChain& chain, std::int64_t rows, std::int64_t bytes, int threads) {
   std::int64_t band = std::min(usual_band_rows, rows);
   while (band > 1 && chain.band_bytes(band, threads) > bytes) band = (band + 1) / 2;
