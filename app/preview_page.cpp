@@ -16,6 +16,7 @@ constexpr Colour paper{255, 255, 255}, ink{20, 20, 20}, soft_ink{110, 110, 110};
 
 std::vector<Slice> differences_of(const std::vector<PreviewVersion>& versions, std::size_t all) {
   std::vector<Slice> list;
+  list.reserve(versions.size());
   for (const PreviewVersion& version : versions) list.push_back(difference(versions[all].slice, version.slice));
   return list;
 }

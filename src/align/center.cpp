@@ -62,8 +62,8 @@ public:
     for (double step = widest; step >= 0.999 * finest; step /= 2)
       for (int again = 0; again < 4; ++again) {
         std::array<double, 5> s{};
-        for (int i = -2; i <= 2; ++i)
-          s[static_cast<std::size_t>(i + 2)] = at({column + i * step, start.angle_rad}, band);
+        for (std::size_t i = 0; i < s.size(); ++i)
+          s[i] = at({column + (static_cast<double>(i) - 2) * step, start.angle_rad}, band);
         const double moved = step * parabola_top(s);
         column += moved;
         if (std::abs(moved) < 0.25 * step) break;

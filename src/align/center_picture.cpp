@@ -60,6 +60,7 @@ Slice as_slice(const TrialImage& image) {
 
 Picture center_picture(const CenterResult& result, const std::vector<TrialImage>& trials) {
   std::vector<Slice> slices;
+  slices.reserve(trials.size());
   for (const TrialImage& trial : trials) slices.push_back(as_slice(trial));
   const std::int64_t cell = trials.empty() ? 300 : std::clamp<std::int64_t>(trials.front().size, 160, 240);
   const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(trials.size()));

@@ -136,6 +136,7 @@ BeadFrame find_beads(std::span<const float> frame, std::int64_t columns, std::in
   std::erase_if(all,
                 [&](const Blob& b) { return static_cast<double>(b.area) < 0.3 * 0.785 * diameter_px * diameter_px; });
   std::vector<double> areas;
+  areas.reserve(all.size());
   for (const Blob& blob : all) areas.push_back(static_cast<double>(blob.area));
   const double usual = median(areas);
   BeadFrame result;

@@ -64,6 +64,7 @@ std::vector<std::int64_t> spread_over_object(const std::vector<double>& sums, in
       static_cast<std::ptrdiff_t>(sums.size()) - 1 - (std::find_if(sums.rbegin(), sums.rend(), inside) - sums.rbegin());
   if (last < first) return {static_cast<std::int64_t>(sums.size() / 2)};
   std::vector<std::int64_t> chosen;
+  chosen.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i)
     chosen.push_back(first + static_cast<std::int64_t>((i + 0.5) / count * static_cast<double>(last - first)));
   chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());

@@ -48,6 +48,7 @@ FilteredRows filter_trial(const TrialSetup& setup, Context& context) {
   // A gentle filter: noise at the highest frequencies says nothing about the axis.
   const RampFilter ramp(result.columns, {.window = Window::hann});
   std::vector<Buffer<float>> scratch;
+  scratch.reserve(static_cast<std::size_t>(context.threads.size()));
   for (int i = 0; i < context.threads.size(); ++i) scratch.emplace_back(ramp.scratch_floats());
   context.threads.parallel_for(0, views, 4, [&](std::int64_t begin, std::int64_t end, int worker) {
     for (std::int64_t view = begin; view < end; ++view) {

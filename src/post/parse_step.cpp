@@ -94,6 +94,7 @@ auto find_named(const List& list, const std::string& name, const TypedStep& type
   const auto found = std::ranges::find_if(list, [&](const auto& item) { return item.name == name; });
   if (found != list.end()) return found;
   std::vector<std::string> names;
+  names.reserve(list.size());
   for (const auto& item : list) names.emplace_back(item.name);
   const std::string near = nearest_name(name, names);
   typed.fail(format("there is no {} '{}'", what, name), format("known: {}", names_of(list)),

@@ -23,7 +23,8 @@ PercentileFinder::PercentileFinder(std::vector<double> percents, int threads)
 PercentileFinder::~PercentileFinder() = default;
 
 std::int64_t PercentileFinder::memory_bytes(int threads) {
-  return 5 * threads * static_cast<std::int64_t>(sizeof(Counts));  // two percentiles have at most four neighbours
+  return std::int64_t{5} * threads *
+         static_cast<std::int64_t>(sizeof(Counts));  // two percentiles have at most four neighbours
 }
 
 void PercentileFinder::add(const float* values, std::int64_t n, ThreadPool& threads) {

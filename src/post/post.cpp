@@ -140,8 +140,8 @@ std::unique_ptr<FilterDevice> device_for(const PostOptions& options, bool filter
 
 Json to_json(const PostSpec& spec) {
   Json json{{"kind", spec.step.kind}};
-  for (const auto& [name, parameter] : spec.step.parameters)
-    std::visit([&](const auto& value) { json[name] = value; }, parameter);
+  for (const auto& parameter : spec.step.parameters)
+    std::visit([&](const auto& value) { json[parameter.first] = value; }, parameter.second);
   return json;
 }
 
@@ -192,7 +192,7 @@ PostReport post_process(const VolumeReader& volume, const fs::path& output, cons
   limits.slab_slices = options.slab_slices;
   if (device)
     limits.device_bytes = options.device_memory_bytes > 0 ? options.device_memory_bytes : device->free_bytes() / 10 * 9;
-  Sweep(volume, before, steps, limits, context.threads.size());  // the whole chain fits, or no work starts
+  { const Sweep whole_chain(volume, before, steps, limits, context.threads.size()); }  // it fits, or no work starts
 
   const std::int64_t room = 2 * static_cast<std::int64_t>(volume.provenance().size()) + (64 << 10);
   const auto writer = create_volume(

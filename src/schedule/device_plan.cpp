@@ -105,8 +105,9 @@ private:
     const std::int64_t row_bytes = request_.recorded_columns * request_.frame_pixel_bytes;
     const std::int64_t slice_bytes = request_.grid.nx * request_.grid.ny * float_bytes;
     plan.landing_slices = std::clamp<std::int64_t>(usual_landing / slice_bytes, 1, slices);
-    plan.staging_bytes = 2 * (resident ? request_.cards : request_.devices) * wedge * plan.held_rows * row_bytes +
-                         std::int64_t{2} * request_.devices * plan.slab_buffers * plan.landing_slices * slice_bytes;
+    plan.staging_bytes =
+        std::int64_t{2} * (resident ? request_.cards : request_.devices) * wedge * plan.held_rows * row_bytes +
+        std::int64_t{2} * request_.devices * plan.slab_buffers * plan.landing_slices * slice_bytes;
     std::int64_t rows_sent = resident ? plan.held_rows * request_.cards : 0;  // each card holds all views
     if (!resident)
       for (const SlabRange slab : plan.slabs) rows_sent += rows(slab);

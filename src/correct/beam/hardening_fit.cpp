@@ -222,6 +222,7 @@ HardeningFit fit_hardening(const float* sinogram, std::int64_t row, const ScanGe
   for (std::size_t i = 0; i < object.size(); ++i) {
     if (object[i] == 0) continue;
     std::vector<double> values;
+    values.reserve(planes.size());
     for (const MidPlane& plane : planes) values.push_back(plane.values[i]);
     const bool inside = object[i] == 2;
     squares.add(values, inside ? 1 : 0, 1 / static_cast<double>(inside ? fit.inside : air));

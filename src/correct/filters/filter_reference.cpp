@@ -27,6 +27,7 @@ struct Tap {
 double filtered(const std::vector<Tap>& taps, double centre, const FilterOptions& options) {
   if (options.kind == FilterKind::median) {
     std::vector<double> values;
+    values.reserve(taps.size());
     for (const Tap& tap : taps) values.push_back(tap.value);
     std::sort(values.begin(), values.end());
     return values[(values.size() - 1) / 2];

@@ -11,8 +11,7 @@ namespace lepus::pixels {
 BadPixels::BadPixels(std::int64_t columns, std::int64_t rows, std::vector<std::int64_t> pixels)
     : columns_(columns), rows_(rows) {
   std::ranges::sort(pixels);
-  const auto doubles = std::ranges::unique(pixels);
-  pixels.erase(doubles.begin(), doubles.end());
+  pixels.erase(std::unique(pixels.begin(), pixels.end()), pixels.end());
   count_ = static_cast<std::int64_t>(pixels.size());
   if (count_ > 0 && (pixels.front() < 0 || pixels.back() >= columns * rows))
     throw Error(ErrorKind::internal, {.what = "a bad pixel lies outside the detector",

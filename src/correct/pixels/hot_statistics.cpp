@@ -55,7 +55,8 @@ void add_one_sided(const NoiseWeights& weights, const float* w, std::int64_t fir
                    float* sum) {
   for (std::int64_t x = first; x < last; ++x) {
     float n = 0;
-    for (int i = 0; i < weights.window; ++i) n += weights.one[i] * (w[x] - w[x + side * (weights.gap + i)]);
+    for (int i = 0; i < weights.window; ++i)
+      n += weights.one[i] * (w[x] - w[x + std::int64_t{side} * (weights.gap + i)]);
     sum[x] += n * n;
   }
 }

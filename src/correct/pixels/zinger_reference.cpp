@@ -25,13 +25,13 @@ std::int64_t reference_zingers(const ZingerRules& rules, const Planes& sinograms
   };
   const auto view_median = [&](std::int64_t view, std::int64_t x) {
     std::vector<float> values;
-    for (std::int64_t i = 0; i <= 2 * rules.radius; ++i)
+    for (std::int64_t i = 0; i <= std::int64_t{2} * rules.radius; ++i)
       values.push_back(w(first_neighbour(view, rules.radius, views) + i, x));
     return sorted_median(values);
   };
   const auto row_median = [&](std::int64_t view, std::int64_t x) {
     std::vector<float> values;
-    for (std::int64_t i = 0; i <= 2 * row_radius; ++i)
+    for (std::int64_t i = 0; i <= std::int64_t{2} * row_radius; ++i)
       values.push_back(w(view, first_neighbour(x, row_radius, columns) + i));
     return sorted_median(values);
   };

@@ -46,6 +46,7 @@ void add_row(const float* row, const float* rest, bool relative, std::int64_t wi
 void sum_bilateral(const Planes& part, const RingOptions& options, std::int64_t parts, Sums* sums,
                    ThreadPool& threads) {
   std::vector<BilateralRest> filters;
+  filters.reserve(static_cast<std::size_t>(threads.size()));
   for (int i = 0; i < threads.size(); ++i)
     filters.emplace_back(part.width, options.radius, options.sigma, options.sigma_value);
   threads.parallel_for(0, part.count * parts, 1, [&](std::int64_t begin, std::int64_t end, int worker) {
