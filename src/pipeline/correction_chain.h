@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,7 +46,6 @@ public:
   ~CorrectionChain();
 
   bool empty() const { return steps_.empty(); }
-  std::size_t size() const { return steps_.size(); }
   // Recorded rows that `wanted` are made from.
   RowBand rows_needed(RowBand wanted) const;
   // Host memory for a band of so many rows anywhere, beside what the caller holds.

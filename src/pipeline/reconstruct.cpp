@@ -54,7 +54,7 @@ std::vector<std::string> audit_warnings(const RowAudit& audit) {
   return warnings;
 }
 
-// A quarter of the memory is for what the corrections need; the plan gets the rest. Null: rows need no other views.
+// Half of the memory is for what the corrections need; the plan gets the rest. Null: rows need no other views.
 std::unique_ptr<CorrectedFrames> corrected_frames(const PrePass& pre, RowAudit& audit,
                                                   const std::filesystem::path& volume_file,
                                                   const ReconstructOptions& options, Context& context) {
