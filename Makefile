@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 # Under sanitizers: all unit tests but those that measure speed, or only repeat at length what a shorter test runs too.
 SANITIZED ?= core_test geometry_test filter_test io_test simulate_test backend_test scan_test preprocess_test schedule_test \
              analysis_test pipeline_test fuzz_replay_test correct_filters_test correct_rings_test correct_pixels_test correct_beam_test \
-             post_test rabbitct_files_test
+             post_test rabbitct_files_test measure_test ladder_test live_test
 SLOW ?= Fbp*:*Speed*:*IsFasterThan*
 
 .PHONY: demo test bench build accuracy sanitize lint lint-all format install clean
@@ -33,6 +33,7 @@ bench: ## measure this machine; every result is checked before it is timed
 	$(BUILD)-bench/bin/lepus_bench_backprojection
 	$(BUILD)-bench/bin/lepus_bench_fdk
 	for program in $(BUILD)-bench/bin/lepus_bench_cuda_*; do [ ! -x $$program ] || $$program || exit 1; done
+	$(BUILD)-bench/bin/lepus bench --output $(BUILD)-bench/report --force
 
 sanitize: ## unit tests with address and undefined-behaviour sanitizers
 	scripts/install-dependencies test

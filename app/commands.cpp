@@ -15,12 +15,14 @@ void add_all_commands(Commands& commands, CommonOptions& common) {
   commands.push_back(calibrate_command());
   commands.push_back(preview_command());
   commands.push_back(reconstruct_command());
+  commands.push_back(live_command());
   commands.push_back(post_command());
   commands.push_back(compare_command());
   commands.push_back(convert_command());
   commands.push_back(slice_command());
   commands.push_back(scan_keys_command());
   commands.push_back(rabbitct_command());
+  commands.push_back(bench_command());
   commands.push_back(completion_command(commands));
   commands.push_back(man_command(commands));
   for (const auto& command : commands) add_common_options(*command, common);

@@ -15,6 +15,7 @@ std::unique_ptr<Command> plan_command();
 std::unique_ptr<Command> center_command();
 std::unique_ptr<Command> calibrate_command();
 std::unique_ptr<Command> reconstruct_command();
+std::unique_ptr<Command> live_command();
 std::unique_ptr<Command> compare_command();
 std::unique_ptr<Command> convert_command();
 std::unique_ptr<Command> slice_command();
@@ -22,6 +23,7 @@ std::unique_ptr<Command> post_command();
 std::unique_ptr<Command> preview_command();
 std::unique_ptr<Command> scan_keys_command();
 std::unique_ptr<Command> rabbitct_command();
+std::unique_ptr<Command> bench_command();
 std::unique_ptr<Command> completion_command(const Commands& commands);  // the list must outlive the command
 std::unique_ptr<Command> man_command(const Commands& commands);
 

@@ -16,6 +16,7 @@
 #include "correct/rings/ring_energy.h"
 #include "io/file.h"
 #include "job/run_scan.h"
+#include "job/said_once.h"
 #include "pipeline/reconstruct_scan.h"
 #include "post/slice_quality.h"
 
@@ -141,7 +142,9 @@ std::string table_of(const std::vector<PreviewVersion>& versions) {
 
 int run_preview(const PreviewArguments& a, Session& session) {
   Scan scan = read_scan(a.scan_file);
-  find_automatic_center(scan, session.context());
+  SaidOnce said(session.context().progress);  // every version looks at the same scan
+  Context context{session.context().threads, session.context().cancel, said};
+  find_automatic_center(scan, context);
   const fs::path page = a.output, picture = fs::path(page).replace_extension(".png");
   const bool force = session.common().force;
   check_target(page, force);
@@ -161,8 +164,7 @@ int run_preview(const PreviewArguments& a, Session& session) {
   std::vector<PreviewVersion> versions;
   for (const Version& version : versions_of(scan.corrections)) {
     session.note(version.name);
-    versions.push_back(
-        reconstructed(scan, version, scratch / format("{}.mha", versions.size()), options, session.context()));
+    versions.push_back(reconstructed(scan, version, scratch / format("{}.mha", versions.size()), options, context));
   }
   facts.all = versions.size() - 1;
   const post::FlatRegion flat = post::flattest_region(versions[facts.all].slice);

@@ -14,7 +14,7 @@
 
 #include "backend/backend.h"
 #include "backend/cpu/cpu_backend.h"
-#include "clock.h"
+#include "measure/clock.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include <lepus/error.h>
@@ -128,13 +128,13 @@ public:
         check(volume, z_stride, starts, truth, r);
         double best = 1e300;
         for (int i = 0; i < o_.repeats; ++i) {
-          const double start = seconds();
+          const double start = measure::seconds();
           b->accumulate(set, slab, pool);
-          best = std::min(best, seconds() - start);
+          best = std::min(best, measure::seconds() - start);
         }
-        const double clock_before = measured_clock_hz();  // it changes from second to second
+        const double clock_before = measure::measured_clock_hz();  // it changes from second to second
         const double undisturbed = best_of_pieces(*b, set, slab, pool);
-        const double clock = std::max(clock_before, measured_clock_hz());
+        const double clock = std::max(clock_before, measure::measured_clock_hz());
         if (last_cpu_target() != target)
           throw Error(ErrorKind::internal,
                       {.what = "another SIMD target ran", .where = target, .why = last_cpu_target(), .hint = {}});
@@ -162,9 +162,9 @@ private:
         const SlabView slab{volume.data + z, z, std::min(z + 64, volume.z1), volume.z_stride};
         double best = 1e300;
         for (int i = 0; i < o_.repeats; ++i) {
-          const double start = cpu_seconds();
+          const double start = measure::cpu_seconds();
           b.accumulate(wedge, slab, pool);
-          best = std::min(best, cpu_seconds() - start);
+          best = std::min(best, measure::cpu_seconds() - start);
         }
         sum += best;
       }
@@ -257,7 +257,7 @@ int main_program(int argc, char** argv) {
                         {"circular", "cubic", Interpolation::cubic},   {"general", "nearest", Interpolation::nearest},
                         {"general", "cubic", Interpolation::cubic}};
   std::printf("%s\nclock %.2f GHz (measured); %lld^3 voxels of %.2f mm, %lld views of %lld x %lld\n",
-              make_backend("cpu")->device().c_str(), measured_clock_hz() / 1e9, static_cast<long long>(o.size),
+              make_backend("cpu")->device().c_str(), measure::measured_clock_hz() / 1e9, static_cast<long long>(o.size),
               o.voxel_mm, static_cast<long long>(o.views), static_cast<long long>(o.columns),
               static_cast<long long>(o.rows));
   std::printf("%-9s %-8s %-7s %7s %9s %8s %13s %9s %9s\n", "scan", "taps", "target", "threads", "seconds", "GUPS",

@@ -4,10 +4,8 @@
 // are all a little off. Times are CUDA events around the kernels; GUPS are voxel updates per second / 2^30.
 // Each result is compared with the formulas in double precision on some thousand voxels before its time counts.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -16,12 +14,11 @@
 #include "backend/cuda/backproject.h"
 #include "backend/cuda/cuda_check.h"
 #include "backend/cuda/devices.h"
+#include "bench/made_up.h"
+#include "bench/made_up_views.h"
 #include "cuda_kernels.h"
 #include "core/format.h"
 #include "core/threads.h"
-#include "geometry/camera.h"
-#include "project/detector_point.h"
-#include "project/interpolate.h"
 #include <lepus/error.h>
 
 namespace lepus::bench {
@@ -39,76 +36,11 @@ struct Options {
 
 struct Case {
   const char* name;
-  const char* scan;
+  Orbit orbit;
   Precision precision;
   Interpolation interpolation;
-  // Limits of the error against double precision, over the largest value: three times what was measured, rms and
-  // largest. exact: 1.3e-6 and 6e-6 (single-precision coordinates, on views with noise in every pixel). The texture
-  // unit's weights of 8 bits: 2.7e-5 and 1e-4; with fp16 texels 3.3e-5 and 1.3e-4.
-  double rms, largest;
+  SampleErrors limits;
 };
-
-// general: every view's source and detector a little off, as on a real C-arm.
-ScanGeometry geometry_named(const std::string& name, std::int64_t views) {
-  CircularScan scan;
-  scan.source_axis_mm = 750;
-  scan.source_detector_mm = 1200;
-  scan.columns = 1248;
-  scan.rows = 960;
-  scan.pixel_width_mm = scan.pixel_height_mm = 0.32;
-  for (std::int64_t i = 0; i < views; ++i)
-    scan.angles_rad.push_back(2 * pi * static_cast<double>(i) / static_cast<double>(views));
-  if (name == "general") {
-    std::mt19937 random(7);
-    std::uniform_real_distribution<double> off(-1.0, 1.0);
-    for (std::int64_t i = 0; i < views; ++i) {
-      ViewPerturbation p;
-      p.source_mm = {off(random), off(random), off(random)};
-      p.detector_mm = {off(random), off(random), off(random)};
-      p.in_plane_rad = 0.004 * off(random);
-      p.pitch_rad = 0.004 * off(random);
-      p.yaw_rad = 0.004 * off(random);
-      p.angle_rad = 0.002 * off(random);
-      scan.perturbations.push_back(p);
-    }
-  }
-  return build_scan(scan);
-}
-
-struct Sample {
-  std::int64_t x, y, z;
-  double expected;
-};
-
-std::vector<Sample> reference_samples(const ScanGeometry& geometry, const VolumeGrid& grid, Interpolation interpolation,
-                                      std::int64_t count) {
-  std::mt19937_64 random(11);
-  std::vector<Sample> samples(static_cast<std::size_t>(count));
-  for (auto& s : samples)
-    s = {static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(grid.nx)),
-         static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(grid.ny)),
-         static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(grid.nz)), 0.0};
-  std::vector<Matrix34> matrices;
-  for (const auto& m : geometry.matrices) matrices.push_back(in_voxel_indices(m, grid));
-  ThreadPool pool;
-  pool.parallel_for(0, count, 16, [&](std::int64_t first, std::int64_t last, int) {
-    for (std::int64_t i = first; i < last; ++i) {
-      Sample& s = samples[static_cast<std::size_t>(i)];
-      for (std::size_t view = 0; view < matrices.size(); ++view) {
-        const auto p = detector_point(matrices[view].m.data(), geometry.beam, static_cast<double>(s.x),
-                                      static_cast<double>(s.y), static_cast<double>(s.z));
-        if (!in_front_of_source(p.w)) continue;
-        s.expected += distance_weight(geometry.beam, p.w) * sample(interpolation, geometry.columns, geometry.rows, p.u,
-                                                                   p.v, [&](std::int64_t column, std::int64_t row) {
-                                                                     return made_up_pixel(static_cast<unsigned>(view),
-                                                                                          static_cast<unsigned>(column),
-                                                                                          static_cast<unsigned>(row));
-                                                                   });
-      }
-    }
-  });
-  return samples;
-}
 
 struct Result {
   std::string kernel, shape;
@@ -121,12 +53,12 @@ public:
   explicit Bench(const Options& o) : o_(o) {}
 
   std::vector<Result> run(const Case& c, std::int64_t size) {
-    const double voxel = 256.0 / static_cast<double>(size);
-    const VolumeGrid grid = centred_grid(size, size, size, {voxel, voxel, voxel});
-    const ScanGeometry geometry = geometry_named(c.scan, o_.views);
+    const VolumeGrid grid = cube_of_256_mm(size);
+    const ScanGeometry geometry = build_scan(c_arm_scan(1248, 960, o_.views, c.orbit));
     cuda::Backprojection backprojection(geometry, grid, c.precision, c.interpolation);
-    const auto samples = reference_samples(geometry, grid, c.interpolation, o_.samples);
-    const cuda::ViewTextures store = filled_store(backprojection, geometry);
+    ThreadPool pool;
+    const auto samples = reference_samples(geometry, grid, c.interpolation, o_.samples, pool);
+    const cuda::ViewTextures store = made_up_store(backprojection, geometry);
     cuda::DeviceBuffer<float> volume(grid.voxels());
 
     std::vector<KernelShape> shapes{{"chosen", nullptr}};
@@ -139,7 +71,7 @@ public:
       if (!o_.shape.empty() && shape.name != o_.shape) continue;
       if (shape.launcher != nullptr) backprojection.use_kernel(shape.launcher);
       Result r{.kernel = c.name, .shape = shape.name, .size = size};
-      cuda::check(cudaMemset(volume.data(), 0, static_cast<std::size_t>(volume.bytes())), "clear the volume");
+      cuda::fill_device(volume.data(), 0, static_cast<std::size_t>(volume.bytes()), "clear the volume");
       const cuda::Backprojection::Slab slab{volume.data(), 0, size};
       const auto views = static_cast<std::int64_t>(o_.views);
       backprojection.accumulate({&store, 0, 0, views}, slab, stream_.get());
@@ -166,21 +98,6 @@ public:
   }
 
 private:
-  cuda::ViewTextures filled_store(const cuda::Backprojection& backprojection, const ScanGeometry& geometry) const {
-    cuda::ViewTextures store(backprojection.store_shape(o_.views, geometry.rows));
-    store.set_scale(cuda::scale_for_half(2.0f));
-    const std::int64_t batch = 16, view = geometry.columns * geometry.rows;
-    cuda::DeviceBuffer<float> rows(batch * view);
-    for (std::int64_t first = 0; first < o_.views; first += batch) {
-      const std::int64_t count = std::min(batch, o_.views - first);
-      fill_views(rows.data(), backprojection.view_order(), first, count, geometry.columns, geometry.rows);
-      store.store({.data = rows.data(), .row_stride = geometry.columns, .view_stride = view}, first, count, 0,
-                  geometry.rows, nullptr);
-    }
-    cuda::check(cudaDeviceSynchronize(), "fill the views");
-    return store;
-  }
-
   double time(const cuda::Backprojection& backprojection, const cuda::Backprojection::Wedge& wedge,
               const cuda::Backprojection::Slab& slab) const {
     start_.record(stream_.get());
@@ -198,20 +115,16 @@ private:
   void check(const std::vector<Sample>& samples, const cuda::DeviceBuffer<float>& volume, const VolumeGrid& grid,
              const Case& c, Result& r) const {
     stream_.synchronize();
-    double differences = 0, largest = 0, maximum = 0;
-    for (const auto& s : samples) {
+    const SampleErrors errors = errors_of(samples, [&](const Sample& s) {
       float value = 0;
       cuda::check(cudaMemcpy(&value, volume.data() + (s.z * grid.ny + s.y) * grid.nx + s.x, sizeof value,
                              cudaMemcpyDeviceToHost),
                   "copy a voxel");
-      const double difference = std::isfinite(value) ? value - s.expected : 1e300;
-      differences += difference * difference;
-      largest = std::max(largest, std::abs(difference));
-      maximum = std::max(maximum, std::abs(s.expected));
-    }
-    r.rms = std::sqrt(differences / static_cast<double>(samples.size())) / maximum;
-    r.largest = largest / maximum;
-    if (!(r.rms <= c.rms) || !(r.largest <= c.largest))
+      return value;
+    });
+    r.rms = errors.rms;
+    r.largest = errors.largest;
+    if (!(r.rms <= c.limits.rms) || !(r.largest <= c.limits.largest))
       throw Error(ErrorKind::internal, {.what = "the result differs from the double-precision formulas",
                                         .where = format("{}, {}, {}^3", c.name, r.shape, r.size),
                                         .why = format("rms {:.2e}, largest {:.2e}", r.rms, r.largest),
@@ -273,14 +186,14 @@ int main_program(int argc, char** argv) {
   std::printf("%s, %d multiprocessors; %lld views of 1248 x 960\n", properties.name, properties.multiProcessorCount,
               static_cast<long long>(o.views));
   const Case cases[] = {
-      {"general fast", "general", Precision::fast, Interpolation::linear, 1e-4, 4e-4},
-      {"general half", "general", Precision::half, Interpolation::linear, 1e-4, 4e-4},
-      {"general exact", "general", Precision::exact, Interpolation::linear, 4e-6, 1.5e-5},
-      {"circular fast, pairs", "circular", Precision::fast, Interpolation::linear, 1e-4, 4e-4},
-      {"circular half, quads", "circular", Precision::half, Interpolation::linear, 1e-4, 4e-4},
-      {"cubic", "general", Precision::exact, Interpolation::cubic, 1e-5, 1e-4},
+      {"general fast", Orbit::general, Precision::fast, Interpolation::linear, texture_limits},
+      {"general half", Orbit::general, Precision::half, Interpolation::linear, texture_limits},
+      {"general exact", Orbit::general, Precision::exact, Interpolation::linear, exact_limits},
+      {"circular fast, pairs", Orbit::circular, Precision::fast, Interpolation::linear, texture_limits},
+      {"circular half, quads", Orbit::circular, Precision::half, Interpolation::linear, texture_limits},
+      {"cubic", Orbit::general, Precision::exact, Interpolation::cubic, {1e-5, 1e-4}},
       // Nearest takes the other pixel where a coordinate lies half-way between two.
-      {"nearest", "general", Precision::exact, Interpolation::nearest, 1e-3, 1e-1},
+      {"nearest", Orbit::general, Precision::exact, Interpolation::nearest, {1e-3, 1e-1}},
   };
   Bench bench(o);
   nlohmann::json all = nlohmann::json::array();

@@ -48,9 +48,8 @@ void run(const Problem& p) {
   std::vector<std::vector<std::uint16_t>> frames;
   for (std::int64_t k = 0; k < different; ++k) frames.push_back(random_frame(k, frame));
   for (std::int64_t view = 0; view < views; ++view)
-    cuda::check(cudaMemcpy(raw.data() + view * frame, frames[static_cast<std::size_t>(view % different)].data(),
-                           static_cast<std::size_t>(frame) * 2, cudaMemcpyHostToDevice),
-                "upload");
+    cuda::copy_to_device(raw.data() + view * frame, frames[static_cast<std::size_t>(view % different)].data(),
+                         static_cast<std::size_t>(frame) * 2, "upload");
   cuda::DeviceBuffer<float> out(views * p.rows * c.wide());
   const cuda::Stream stream;
   const auto filter_all = [&] {

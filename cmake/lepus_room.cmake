@@ -1,9 +1,9 @@
-# lepus_room(name [UNITY] SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...] [TESTS ...])
+# lepus_room(name SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...] [TESTS ...])
 # One room of src/: a static library lepus_<name>, and <name>_test from the tests beside the source (label: unit).
-# src/CMakeLists.txt puts all rooms into the one library that is installed. UNITY: the room's
-# files may be compiled together (LEPUS_UNITY), so names in their anonymous namespaces differ.
+# src/CMakeLists.txt puts all rooms into the one library that is installed. With LEPUS_UNITY eight files are compiled
+# together, so names in the anonymous namespaces of a room differ; those that Highway includes again stay alone.
 function(lepus_room name)
-  cmake_parse_arguments(room "UNITY" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(room "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   add_library(lepus_${name} STATIC ${room_SOURCES})
   target_include_directories(lepus_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
                                                   ${PROJECT_BINARY_DIR}/generated)
@@ -12,8 +12,15 @@ function(lepus_room name)
   foreach(dependency IN LISTS room_DEPENDS)
     target_link_libraries(lepus_${name} PUBLIC lepus_${dependency})
   endforeach()
-  if(LEPUS_UNITY AND room_UNITY)
+  if(LEPUS_UNITY)
     set_target_properties(lepus_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    foreach(source IN LISTS room_SOURCES)
+      get_filename_component(source ${source} ABSOLUTE)
+      file(STRINGS ${source} included_again REGEX "HWY_TARGET_INCLUDE")
+      if(included_again)
+        set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      endif()
+    endforeach()
   endif()
   set_property(GLOBAL APPEND PROPERTY LEPUS_ROOMS ${name})
   set_property(GLOBAL APPEND PROPERTY LEPUS_ROOM_LIBRARIES ${room_LIBRARIES})

@@ -83,9 +83,8 @@ int run(const char* part) {
   std::vector<std::vector<float>> different;
   for (std::uint32_t seed = 0; seed < 4; ++seed) different.push_back(noisy_sinogram(seed));
   for (std::int64_t i = 0; i < sinograms; ++i)
-    cuda::check(cudaMemcpy(in.data() + i * sinogram, different[static_cast<std::size_t>(i) % 4].data(),
-                           static_cast<std::size_t>(sinogram) * sizeof(float), cudaMemcpyHostToDevice),
-                "upload");
+    cuda::copy_to_device(in.data() + i * sinogram, different[static_cast<std::size_t>(i) % 4].data(),
+                         static_cast<std::size_t>(sinogram) * sizeof(float), "upload");
   const Planes from{in.data(), columns, views, columns, sinograms, sinogram};
   Planes to = from;
   to.data = out.data();

@@ -326,6 +326,11 @@ CalibrateResult calibrate(const CalibrateInput& input) {
     iterations += adjustment.run(adjustment.rms_px());
   }
   CalibrateResult result = adjustment.result(input.bead_spacing_mm);
+  // Centres are found to a tenth of a pixel; tracks that do not belong to one bead each miss by many.
+  if (!(result.rms_px < 2))
+    refuse_beads(format("the geometry misses the beads by {:.1f} pixels rms", result.rms_px),
+                 "beads that overlap or pass one another were taken for one another, or the scan file is far off",
+                 "use fewer or smaller beads that stay apart, more views, or a scan file that is closer to the truth");
   result.iterations = iterations;
   return result;
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "align/circular.h"
 #include "align/center_score.h"
 #include "core/format.h"
 #include <lepus/error.h>
@@ -126,6 +127,8 @@ private:
   Context& context_;
 };
 
+constexpr double largest_deviation_px = 2;
+
 [[noreturn]] void refuse_input(std::string what, std::string why, std::string hint, ErrorKind kind = ErrorKind::input) {
   throw Error(kind, {.what = std::move(what), .where = "centre", .why = std::move(why), .hint = std::move(hint)});
 }
@@ -136,6 +139,13 @@ void check(const CenterInput& input) {
     refuse_input("the scan has too few views", format("it has {}", input.geometry.views()), "8 are the least");
   if (input.geometry.columns < 32)
     refuse_input("the detector has too few columns", format("it has {}", input.geometry.columns), "32 are the least");
+  // What is compared are views that differ by their angle only. A scanner that wobbles by a pixel still has an axis.
+  const OrbitDeviation deviation = deviation_from_circle(input.geometry);
+  if (!(deviation.rms_px < largest_deviation_px))
+    refuse_input("the views do not lie on a circle about the z axis",
+                 format("view {} sees points of the field of view {:.1f} pixels from where a circular orbit would",
+                        deviation.view, deviation.rms_px),
+                 "the geometry of such a scan must be known: leave the search for its axis out", ErrorKind::geometry);
   if (input.bands.empty()) refuse_input("there are no rows", "no band was given", "give at least one");
   if (!(o.step > 0 && o.precision > 0))
     refuse_input("steps must be above zero", format("step {}, precision {}", o.step, o.precision), "",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The axis as a line on the detector, and the three methods on small scans whose axis is known.
+#include "align/circular.h"
 #include "align/center.h"
 
 #include <cmath>
@@ -220,6 +221,34 @@ TEST(FindCenter, BadInputIsSaid) {
   backwards.options.first = 40;
   backwards.options.last = 30;
   EXPECT_EQ(error_of(backwards).kind(), ErrorKind::usage);
+}
+
+TEST(FindCenter, AnOrbitThatIsNoCircleIsSaid) {
+  const CircularScan scan = cone_scan(64, 16, 40);
+  EXPECT_LT(deviation_from_circle(build_scan(scan)).rms_px, 1e-9);
+  CircularScan tilted = scan;
+  tilted.in_plane_rad = 0.02;
+  tilted.yaw_rad = 0.05;
+  tilted.axis_offset_mm = 1.5;
+  tilted.detector_shift_u_mm = 7;
+  EXPECT_LT(deviation_from_circle(build_scan(tilted)).rms_px, 1e-9) << "a circle all the same";
+  // A helix: the world moves down by a pixel at the axis in every view. The 40 shifts spread by up to 19.5 from their
+  // mean; points before and behind the axis are magnified by more and less, which adds 1 %.
+  CenterInput helix{build_scan(scan), {}, {}, {}};
+  const double pitch = pitch_at_axis(camera_of(helix.geometry, 0)).height_mm;
+  for (std::size_t view = 0; view < 40; ++view)
+    for (int r = 0; r < 3; ++r) {
+      Matrix34& p = helix.geometry.matrices[view];
+      p(r, 3) -= p(r, 2) * pitch * static_cast<double>(view);
+    }
+  const OrbitDeviation deviation = deviation_from_circle(helix.geometry);
+  EXPECT_NEAR(deviation.rms_px, 19.5, 0.25);
+  EXPECT_TRUE(deviation.view == 0 || deviation.view == 39);
+  helix.bands.push_back({1, 1, std::vector<float>(2560, 0.5F)});
+  const Error error = error_of(helix);
+  EXPECT_EQ(error.kind(), ErrorKind::geometry);
+  EXPECT_NE(error.parts().what.find("circle"), std::string::npos);
+  EXPECT_NE(error.parts().why.find("19.6 pixels"), std::string::npos) << error.parts().why;
 }
 
 TEST(FindCenter, AMaximumAtTheEndIsWarnedOf) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// From counts to grey levels or line integrals, and from one to the other, for a band in device memory.
+// Bands in device memory: recorded pixels become floats, counts become grey levels or line integrals and one the other,
+// and views are taken out of the band, with rows resampled where they are not those that are filtered.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include "correct/planes.h"
+#include "io/frames.h"
+#include "project/row_map.h"
 
 namespace lepus::cuda {
 
@@ -14,6 +17,16 @@ struct BandNormalisation {
   const float* log_i0 = nullptr;
   float log_i0_everywhere = 0, clip = 1;
 };
+
+// Recorded rows of all views, [view][row][column] of any type but f64, become the band.
+void launch_to_floats(PixelType type, const void* recorded, const SinogramBand& band, cudaStream_t stream);
+// Rows of the band of some views, [view][row][column]: views[i] is the i-th's number, in device memory.
+void launch_take_views(const SinogramBand& band, RowBand rows, const std::int64_t* views, std::int64_t count,
+                       float* out, cudaStream_t stream);
+
+// The same of rows that are made from those of the band, `columns` long: map has tables in device memory.
+void launch_map_views(const SinogramBand& band, const RowMap& map, RowBand rows, std::int64_t columns,
+                      const std::int64_t* views, std::int64_t count, float* out, cudaStream_t stream);
 
 void launch_to_grey_levels(const SinogramBand& band, const BandNormalisation& normalisation, cudaStream_t stream);
 void launch_to_line_integrals(const SinogramBand& band, const BandNormalisation& normalisation, cudaStream_t stream);

@@ -13,6 +13,7 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "io/file.h"
+#include "job/said_once.h"
 #include "pipeline/reconstruct_scan.h"
 #include "post/post.h"
 
@@ -62,8 +63,8 @@ void post_into(const std::filesystem::path& output, const VolumeBeforePost& befo
 
 void find_automatic_center(Scan& scan, Context& context) {
   if (!scan.automatic_center) return;
+  // The pre-pass's warnings of a scan whose axis is not known yet are left to the one that follows.
   const CenterScan rows = read_center_rows(scan, {}, context);
-  for (const auto& warning : rows.warnings) context.progress.warning(warning);
   const CenterResult found = rows.in_frames(find_center(rows.input, context));
   for (const auto& warning : found.warnings) context.progress.warning(warning);
   scan.geometry = centred(scan.geometry, found, CenterKey::detector_shift);
@@ -77,11 +78,13 @@ void find_automatic_center(Scan& scan, Context& context) {
 
 ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, const ReconstructOptions& options,
                            Context& context) {
-  find_automatic_center(scan, context);
-  if (scan.post.empty()) return reconstruct_scan(scan, volume_file, options, context);
+  SaidOnce progress(context.progress);
+  Context once{context.threads, context.cancel, progress};
+  find_automatic_center(scan, once);
+  if (scan.post.empty()) return reconstruct_scan(scan, volume_file, options, once);
   const VolumeBeforePost before(volume_file, options.force);
-  ReconstructReport report = reconstruct_scan(scan, before.file(), options, context);
-  post_into(volume_file, before, scan, options, report, context);
+  ReconstructReport report = reconstruct_scan(scan, before.file(), options, once);
+  post_into(volume_file, before, scan, options, report, once);
   return report;
 }
 

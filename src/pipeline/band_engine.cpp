@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace lepus {
@@ -45,6 +47,16 @@ public:
     if (part.data != host) std::copy_n(part.data, part.floats(), host);
   }
 
+  std::shared_ptr<const float> look_at(const SinogramBand& kept, std::int64_t row) override {
+    auto seen = std::make_shared<Buffer<float>>(kept.views * kept.columns);
+    bring_back(kept, {row, row + 1}, seen->data());
+    return {seen, seen->data()};
+  }
+  void later(std::function<void(ThreadPool&)> work) override { work(pool_); }
+  void wait() override {}
+  void finish() override {}
+
+  std::unique_ptr<RowKeeper> make_store(const RowStoreSize& size) override { return std::make_unique<RowStore>(size); }
   ThreadPool& pool() override { return pool_; }
 
 private:
@@ -59,7 +71,13 @@ private:
   ThreadPool& pool_;
 };
 
+[[noreturn]] void refuse_recorded() { throw std::logic_error("this engine takes no recorded pixels"); }
+
 }  // namespace
+
+std::shared_ptr<unsigned char> BandEngine::host_memory(std::int64_t) { refuse_recorded(); }
+void BandEngine::send(RecordedBand&&) { refuse_recorded(); }
+SinogramBand BandEngine::take_sent() { refuse_recorded(); }
 
 SinogramBand part_of(const SinogramBand& band, RowBand rows) {
   return {band.data + (rows.first - band.rows.first) * band.views * band.columns, band.columns, band.views, rows,

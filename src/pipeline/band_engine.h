@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the chain of corrections computes: on the host's threads, or on a device. A band is taken in, worked on where
-// the engine keeps it, and brought back.
+// Where the chain of corrections computes: on the host's threads, or on a device. A band comes in, is worked on where
+// the engine keeps it, and is brought back or kept there.
 #pragma once
 
+#include <functional>
+#include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/threads.h"
 #include "correct/correction.h"
+#include "io/frames.h"
+#include "pipeline/row_store.h"
 #include "preprocess/normalise.h"
 
 namespace lepus {
@@ -15,23 +20,52 @@ namespace lepus {
 // What a correction leaves at or below it is clipped before the log.
 inline constexpr float least_grey = 1e-30F;
 
+// Rows of all views as they were recorded.
+struct RecordedBand {
+  SinogramBand shape;  // without data
+  PixelType type = PixelType::f32;
+  std::vector<const void*> views;         // where each view's rows begin, one row after the other
+  std::shared_ptr<unsigned char> memory;  // that they were read into; null: they lie where the frames do
+};
+
 class BandEngine {
 public:
   virtual ~BandEngine() = default;
   // The band as the engine keeps it; the host's may be the same memory.
   virtual SinogramBand take(const SinogramBand& host) = 0;
+
+  // Recorded pixels, which a device makes floats of: `send` begins a band's way there, while those sent before are
+  // worked on; `take_sent` is the first that has not been taken. `host_memory` is what it goes up from fastest.
+  virtual bool takes_recorded() const { return false; }
+  virtual std::shared_ptr<unsigned char> host_memory(std::int64_t bytes);
+  virtual void send(RecordedBand&& band);
+  virtual SinogramBand take_sent();
+
   // Counts become grey levels or line integrals. normalisation null: the band holds line integrals already.
   virtual void normalise(const SinogramBand& kept, const Normalisation* normalisation, Stage to) = 0;
   virtual void take_log(const SinogramBand& kept) = 0;
   virtual void apply(Correction& correction, const SinogramBand& kept, RowBand wanted) = 0;
+
   // Rows of a kept band, [row][view][column], to host memory; done when it returns.
   virtual void bring_back(const SinogramBand& kept, RowBand rows, float* host) = 0;
+  // One row as it is at this point of the work; there when what `later` is given runs, in the order it was given.
+  virtual std::shared_ptr<const float> look_at(const SinogramBand& kept, std::int64_t row) = 0;
+  virtual void later(std::function<void(ThreadPool&)> work) = 0;
+  virtual void wait() = 0;    // all work is done
+  virtual void finish() = 0;  // and what was to be done later
+
+  // Where corrected rows wait: where the engine computes if there is room, else on the host.
+  virtual std::unique_ptr<RowKeeper> make_store(const RowStoreSize& size) = 0;
+  // Floats of the largest band that fits, and what whoever else computes there may take.
+  virtual std::int64_t most_floats() const { return std::numeric_limits<std::int64_t>::max(); }
+  virtual std::int64_t memory_for_others() const { return 0; }  // 0: this engine takes none there
   virtual ThreadPool& pool() = 0;
 };
 
 std::unique_ptr<BandEngine> host_engine(ThreadPool& pool);
-// On the first of the devices ("0", "0,1", "all"). Throws Error(unsupported) in a build without CUDA.
-std::unique_ptr<BandEngine> device_engine(const std::string& devices, ThreadPool& pool);
+// On the first of the devices ("0", "0,1", "all"), with at most half of memory_bytes there (0: of what is free). Throws
+// Error(unsupported) in a build without CUDA.
+std::unique_ptr<BandEngine> device_engine(const std::string& devices, ThreadPool& pool, std::int64_t memory_bytes = 0);
 
 // Rows of a band, wherever it is kept.
 SinogramBand part_of(const SinogramBand& band, RowBand rows);

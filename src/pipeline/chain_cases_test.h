@@ -65,15 +65,19 @@ private:
 
 class SmallScan {
 public:
+  static CircularScan circle() {
+    CircularScan orbit;
+    orbit.source_axis_mm = 400;
+    orbit.source_detector_mm = 700;
+    orbit.columns = columns;
+    orbit.rows = rows;
+    orbit.pixel_width_mm = orbit.pixel_height_mm = 1;
+    for (int i = 0; i < views; ++i) orbit.angles_rad.push_back(2 * pi * i / views);
+    return orbit;
+  }
+
   explicit SmallScan(std::vector<CorrectionSpec> specs) : context_{threads_, never_, silent_} {
-    CircularScan circle;
-    circle.source_axis_mm = 400;
-    circle.source_detector_mm = 700;
-    circle.columns = columns;
-    circle.rows = rows;
-    circle.pixel_width_mm = circle.pixel_height_mm = 1;
-    for (int i = 0; i < views; ++i) circle.angles_rad.push_back(2 * pi * i / views);
-    scan.geometry = build_scan(circle);
+    scan.geometry = build_scan(circle());
     scan.recorded = {columns, rows, views, PixelType::u16};
     scan.selection.rows = rows;
     scan.corrections = std::move(specs);

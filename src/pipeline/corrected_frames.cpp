@@ -3,19 +3,28 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
+#include <utility>
 
 #include "core/format.h"
 
 namespace lepus {
 namespace {
 
-// Every band opens every file: few high ones.
-constexpr std::int64_t usual_band_rows = 128;
+// Every band opens every file: few high ones. Of frames in memory, low ones: the first is there sooner.
+constexpr std::int64_t usual_band_rows = 128, band_rows_in_memory = 32;
+// Bands that are looked at for the reports.
+constexpr int most_looks = 4;
+
+using Look = CorrectionChain::Look;
 
 // As many rows at a time as the memory holds.
-std::int64_t rows_at_a_time(const CorrectionChain& chain, std::int64_t rows, std::int64_t bytes, int threads) {
-  std::int64_t band = std::min(usual_band_rows, rows);
-  while (band > 1 && chain.band_bytes(band, threads) > bytes) band = (band + 1) / 2;
+std::int64_t rows_at_a_time(const CorrectionChain& chain, const FrameSource& frames, std::int64_t bytes,
+                            const BandEngine& engine, int threads) {
+  const std::int64_t row = frames.columns() * frames.frames();
+  std::int64_t band = std::min(frames.in_memory(0, 0) ? band_rows_in_memory : usual_band_rows, frames.rows());
+  while (band > 1 && (chain.band_bytes(band, threads) > bytes || band * row > engine.most_floats()))
+    band = (band + 1) / 2;
   return band;
 }
 
@@ -37,9 +46,11 @@ CorrectedFrames::CorrectedFrames(const FrameSource& recorded, CorrectionChain& c
       chain_(chain),
       audit_(audit),
       pool_(options.threads, &cancel),
-      engine_(options.devices.empty() ? host_engine(pool_) : device_engine(options.devices, pool_)),
-      store_(recorded.columns(), recorded.rows(), recorded.frames(), options.memory_bytes / 2, options.scratch),
-      band_rows_(rows_at_a_time(chain, recorded.rows(), options.memory_bytes / 4, pool_.size())),
+      engine_(options.devices.empty() ? host_engine(pool_)
+                                      : device_engine(options.devices, pool_, options.device_bytes)),
+      store_(engine_->make_store(
+          {recorded.columns(), recorded.rows(), recorded.frames(), options.memory_bytes / 2, options.scratch})),
+      band_rows_(rows_at_a_time(chain, recorded, options.memory_bytes / 4, *engine_, pool_.size())),
       band_bytes_(chain.band_bytes(band_rows_, pool_.size())),
       done_(static_cast<std::size_t>((recorded.rows() + band_rows_ - 1) / band_rows_)) {
   for (const auto& [step, file] : chain.files())
@@ -55,39 +66,76 @@ RowBand CorrectedFrames::rows_of(std::int64_t band) const {
   return {band * band_rows_, std::min((band + 1) * band_rows_, recorded_.rows())};
 }
 
-void CorrectedFrames::correct(std::int64_t band) const {
-  if (done_[static_cast<std::size_t>(band)]) return;
-  const auto start = std::chrono::steady_clock::now();
+void CorrectedFrames::correct(std::int64_t band, CorrectionChain::Look look) const {
   const RowBand rows = rows_of(band);
-  const ChainBand made = chain_.bring(rows, &audit_, *engine_);
-  store_.put(rows, made.wanted(rows));
-  done_[static_cast<std::size_t>(band)] = true;
-  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const ChainBand made = chain_.bring(rows, &audit_, *engine_, look);
+  store_->put(made.band, rows);
+}
+
+// One is read and one goes up while one is worked on.
+void CorrectedFrames::correct_on_device(const std::vector<std::int64_t>& bands, std::int64_t looked_at) const {
+  std::future<RecordedBand> reading;
+  const auto read = [&](std::size_t i) {
+    reading = std::async(std::launch::async, [this, rows = rows_of(bands[i])] {
+      return chain_.read_recorded(rows, &audit_, *engine_, pool_);
+    });
+  };
+  read(0);
+  for (std::size_t i = 0; i <= bands.size(); ++i) {
+    if (i < bands.size()) {
+      RecordedBand band = reading.get();
+      if (i + 1 < bands.size()) read(i + 1);
+      engine_->send(std::move(band));
+    }
+    if (i == 0) continue;
+    const RowBand rows = rows_of(bands[i - 1]);
+    store_->put(chain_.correct_sent(rows, *engine_, bands[i - 1] == looked_at ? Look::yes : Look::no), rows);
+  }
 }
 
 void CorrectedFrames::ensure(RowBand rows) const {
   const std::lock_guard lock(mutex_);
   // Files take their rows in order.
   const std::int64_t first = files_.empty() ? rows.first / band_rows_ : 0;
-  for (std::int64_t band = first; band * band_rows_ < rows.last; ++band) correct(band);
+  std::vector<std::int64_t> wanted;
+  for (std::int64_t band = first; band * band_rows_ < rows.last; ++band)
+    if (!done_[static_cast<std::size_t>(band)]) wanted.push_back(band);
+  if (wanted.empty()) return;
+  const auto start = std::chrono::steady_clock::now();
+  // In the middle of what is asked for: there the object is.
+  const std::int64_t looked_at = looks_++ < most_looks ? wanted[wanted.size() / 2] : -1;
+  if (engine_->takes_recorded())
+    correct_on_device(wanted, looked_at);
+  else
+    for (const std::int64_t band : wanted) correct(band, band == looked_at ? Look::yes : Look::no);
+  engine_->wait();
+  for (const std::int64_t band : wanted) done_[static_cast<std::size_t>(band)] = true;
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+const SinogramBand* CorrectedFrames::on_device(RowBand needed, int device) const {
+  if (!store_->on_device(device)) return nullptr;
+  ensure(needed);
+  return store_->on_device(device);
 }
 
 void CorrectedFrames::read_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, void* out) const {
   ensure({row0, row1});
-  store_.get(frame, {row0, row1}, static_cast<float*>(out));
+  store_->get(frame, {row0, row1}, static_cast<float*>(out));
 }
+
+void CorrectedFrames::forget() { done_.assign(done_.size(), false); }
 
 void CorrectedFrames::finish() {
-  if (files_.empty()) return;
-  ensure({0, rows()});
+  if (!files_.empty()) ensure({0, rows()});
   for (auto& [step, file] : files_) file->finish("");
+  engine_->finish();
 }
 
-std::int64_t CorrectedFrames::memory_bytes() const { return store_.memory_bytes() + band_bytes_; }
+std::int64_t CorrectedFrames::memory_bytes() const { return store_->memory_bytes() + band_bytes_; }
 
 std::string CorrectedFrames::description() const {
-  return format("{} rows of all views at a time, kept {}", band_rows_,
-                store_.in_memory() ? "in memory" : "in a scratch file");
+  return format("{} rows of all views at a time, kept {}", band_rows_, store_->place());
 }
 
 }  // namespace lepus

@@ -25,6 +25,7 @@ struct CorrectedFramesOptions {
   bool force = false;             // overwrite what the chain's `write` names
   int threads = 0;                // of its own: bands are corrected while others are filtered and summed
   std::string devices;            // "" : the host computes
+  std::int64_t device_bytes = 0;  // limit on the device, of which corrections take half; 0: what is free there
 };
 
 class CorrectedFrames final : public FrameSource {
@@ -39,15 +40,24 @@ public:
   std::string name(std::int64_t frame) const override { return recorded_.name(frame); }
   void read_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, void* out) const override;
 
-  // Corrects what nobody has asked for where files are to be written, and completes them.
+  // All rows on that card, where they wait to be filtered; null: they wait elsewhere. Rows `needed` are corrected.
+  const SinogramBand* on_device(RowBand needed, int device) const;
+
+  // What is asked for from now on is corrected anew: the recorded frames are others.
+  void forget();
+  // Corrects what nobody has asked for where files are to be written, and completes them; the chain's reports are
+  // there.
   void finish();
   std::int64_t memory_bytes() const;  // at most
-  std::string description() const;    // "bands of 32 rows, kept in memory"
+  // What the sweep may take on the device; 0: nothing was taken there.
+  std::int64_t device_bytes_left() const { return engine_->memory_for_others(); }
+  std::string description() const;  // "bands of 32 rows, kept in memory"
   double seconds() const { return seconds_; }
 
 private:
   void ensure(RowBand rows) const;
-  void correct(std::int64_t band) const;
+  void correct(std::int64_t band, CorrectionChain::Look look) const;
+  void correct_on_device(const std::vector<std::int64_t>& bands, std::int64_t looked_at) const;
   RowBand rows_of(std::int64_t band) const;
 
   const FrameSource& recorded_;
@@ -55,11 +65,12 @@ private:
   RowAudit& audit_;
   mutable ThreadPool pool_;
   std::unique_ptr<BandEngine> engine_;
-  mutable RowStore store_;
+  std::unique_ptr<RowKeeper> store_;
   std::int64_t band_rows_, band_bytes_;
   mutable std::mutex mutex_;
   mutable std::vector<bool> done_;  // per band
   mutable double seconds_ = 0;
+  mutable int looks_ = 0;
   std::map<std::size_t, std::unique_ptr<VolumeWriter>> files_;  // by step of the chain
 };
 

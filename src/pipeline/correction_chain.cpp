@@ -84,7 +84,7 @@ CorrectionChain::CorrectionChain(const Scan& scan, const FrameSource& frames, co
     facts.stage = stages[i];
     facts.context = &context;
     facts.band = [this, stage = stages[i], steps = steps_.size(), &context](RowBand rows) {
-      ChainBand made = run(rows, steps, stage, nullptr, *host_engine(context.threads));
+      ChainBand made = run(rows, steps, stage, nullptr, *host_engine(context.threads), Look::no);
       const Planes wanted = made.wanted(rows);
       if (wanted.data != made.data.data()) std::copy_n(wanted.data, rows.size() * views_ * columns_, made.data.data());
       return std::move(made.data);
@@ -112,7 +112,8 @@ std::int64_t CorrectionChain::band_bytes(std::int64_t rows, int threads) const {
   }
   const SinogramBand largest{nullptr, columns_, views_, {0, most}, rows_};
   for (const auto& step : steps_) scratch = std::max(scratch, step->correction->scratch_bytes(largest, threads));
-  return largest.floats() * static_cast<std::int64_t>(sizeof(float)) + scratch;
+  const std::int64_t written = files().empty() ? 0 : rows * views_ * columns_;
+  return (largest.floats() + written) * static_cast<std::int64_t>(sizeof(float)) + scratch;
 }
 
 ChainBand CorrectionChain::read(RowBand rows, RowAudit* audit, ThreadPool& pool) const {
@@ -141,49 +142,102 @@ ChainBand CorrectionChain::read(RowBand rows, RowAudit* audit, ThreadPool& pool)
   return out;
 }
 
-void CorrectionChain::apply(Step& step, const SinogramBand& band, RowBand wanted, BandEngine& engine) {
-  const std::int64_t middle = (wanted.first + wanted.last) / 2, floats = views_ * columns_;
-  std::vector<float> before(static_cast<std::size_t>(floats)), after(before);
-  const auto look = [&](std::vector<float>& row) {
-    engine.bring_back(band, {middle, middle + 1}, row.data());
-    return ring_energy({row.data(), columns_, views_, columns_, 1, floats}, engine.pool()).total();
-  };
-  step.rings_before += look(before);
-  engine.apply(*step.correction, band, wanted);
-  step.rings_after += look(after);
-  double squared = 0;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const double change = static_cast<double>(after[i]) - static_cast<double>(before[i]);
-    squared += change * change;
+RecordedBand CorrectionChain::read_recorded(RowBand wanted, RowAudit* audit, BandEngine& engine,
+                                            ThreadPool& readers) const {
+  const RowBand rows = rows_needed(wanted);
+  RecordedBand out;
+  out.shape = {nullptr, columns_, views_, rows, rows_};
+  out.views.resize(static_cast<std::size_t>(views_));
+  const PixelType type = frames_.pixel_type();
+  // Frames that lie in memory are the caller's own: they go up as they are, and nobody keeps account.
+  if (type != PixelType::f64 && frames_.in_memory(0, rows.first)) {
+    out.type = type;
+    for (std::int64_t view = 0; view < views_; ++view)
+      out.views[static_cast<std::size_t>(view)] = frames_.in_memory(view, rows.first);
+    return out;
   }
-  step.squared_change += squared / static_cast<double>(floats);
-  ++step.looked_at;
+  // Whole numbers are sent as they are; of the others those that are not numbers are filled in first.
+  const bool as_floats = type == PixelType::f32 || type == PixelType::f64;
+  out.type = as_floats ? PixelType::f32 : type;
+  const std::int64_t pixels = rows.size() * columns_;
+  const std::int64_t recorded_bytes = pixels * bytes_per_pixel(type), view_bytes = pixels * bytes_per_pixel(out.type);
+  out.memory = engine.host_memory(view_bytes * views_);
+  readers.parallel_for(0, views_, 1, [&](std::int64_t begin, std::int64_t end, int) {
+    Buffer<unsigned char> recorded(as_floats ? recorded_bytes : 0);
+    Buffer<float> values(as_floats ? 0 : pixels);
+    for (std::int64_t view = begin; view < end; ++view) {
+      unsigned char* sent = out.memory.get() + view * view_bytes;
+      unsigned char* read_here = as_floats ? recorded.data() : sent;
+      float* floats = as_floats ? reinterpret_cast<float*>(sent) : values.data();
+      out.views[static_cast<std::size_t>(view)] = sent;
+      frames_.read_native(view, rows.first, rows.last, read_here);
+      if (as_floats || audit) convert_to_float(type, read_here, pixels, floats);
+      if (audit) audit->record(view, rows.first, rows.last, read_here, floats);
+    }
+  });
+  return out;
 }
 
-ChainBand CorrectionChain::run(RowBand wanted, std::size_t steps, Stage leave_as, RowAudit* audit, BandEngine& engine) {
+void CorrectionChain::compare(Step& step, const SeenRow& before, const SeenRow& after, BandEngine& engine) const {
+  engine.later([this, &step, before, after](ThreadPool& pool) {
+    const std::int64_t floats = views_ * columns_;
+    const auto rings = [&](const SeenRow& row) {
+      return ring_energy({const_cast<float*>(row.get()), columns_, views_, columns_, 1, floats}, pool).total();
+    };
+    step.rings_before += rings(before);
+    step.rings_after += rings(after);
+    double squared = 0;
+    for (std::int64_t i = 0; i < floats; ++i) {
+      const double change = static_cast<double>(after.get()[i]) - static_cast<double>(before.get()[i]);
+      squared += change * change;
+    }
+    step.squared_change += squared / static_cast<double>(floats);
+    ++step.looked_at;
+  });
+}
+
+void CorrectionChain::work_on(const SinogramBand& kept, RowBand wanted, std::size_t steps, Stage leave_as,
+                              BandEngine& engine, Look look) {
   const std::vector<RowBand> rows = rows_of_steps(wanted, steps);
-  ChainBand made = read(rows.front(), audit, engine.pool());
-  const SinogramBand kept = engine.take(made.band);
   const bool any_grey = leave_as == Stage::grey_levels || (steps > 0 && steps_.front()->stage == Stage::grey_levels);
   Stage now = any_grey ? Stage::grey_levels : Stage::line_integrals;
   engine.normalise(kept, normalisation_, now);
-  float* const wanted_here = made.wanted(wanted).data;
+  const auto middle_row = [&] { return engine.look_at(kept, (wanted.first + wanted.last) / 2); };
   for (std::size_t i = 0; i < steps; ++i) {
     Step& step = *steps_[i];
     if (now != step.stage) engine.take_log(part_of(kept, rows[i]));
     now = step.stage;
-    apply(step, part_of(kept, rows[i]), rows[i + 1], engine);
+    const SeenRow before = look == Look::yes ? middle_row() : nullptr;
+    engine.apply(*step.correction, part_of(kept, rows[i]), rows[i + 1]);
+    if (look == Look::yes) compare(step, before, middle_row(), engine);
     if (!writer_ || !step.spec.parameters.contains("write")) continue;
-    engine.bring_back(kept, wanted, wanted_here);
-    writer_(i, wanted, made.wanted(wanted));
+    SinogramBand left = part_of(kept, wanted);
+    Buffer<float> here(left.floats());
+    left.data = here.data();
+    engine.bring_back(kept, wanted, left.data);
+    writer_(i, wanted, left.sinograms(wanted));
   }
   if (now != leave_as) engine.take_log(part_of(kept, wanted));
-  engine.bring_back(kept, wanted, wanted_here);
+}
+
+ChainBand CorrectionChain::run(RowBand wanted, std::size_t steps, Stage leave_as, RowAudit* audit, BandEngine& engine,
+                               Look look) {
+  ChainBand made = read(rows_of_steps(wanted, steps).front(), audit, engine.pool());
+  const SinogramBand kept = engine.take(made.band);
+  work_on(kept, wanted, steps, leave_as, engine, look);
+  engine.bring_back(kept, wanted, made.wanted(wanted).data);
+  engine.finish();
   return made;
 }
 
-ChainBand CorrectionChain::bring(RowBand wanted, RowAudit* audit, BandEngine& engine) {
-  return run(wanted, steps_.size(), Stage::line_integrals, audit, engine);
+ChainBand CorrectionChain::bring(RowBand wanted, RowAudit* audit, BandEngine& engine, Look look) {
+  return run(wanted, steps_.size(), Stage::line_integrals, audit, engine, look);
+}
+
+SinogramBand CorrectionChain::correct_sent(RowBand wanted, BandEngine& engine, Look look) {
+  const SinogramBand kept = engine.take_sent();
+  work_on(kept, wanted, steps_.size(), Stage::line_integrals, engine, look);
+  return kept;
 }
 
 std::vector<CorrectionReport> CorrectionChain::reports() const {

@@ -23,7 +23,7 @@ namespace lepus {
 // that needs line integrals, with the order that would work.
 std::vector<Stage> place_corrections(const std::vector<CorrectionSpec>& specs);
 
-// What a correction did, on the middle row of each band that passed.
+// What a correction did, on the middle row of each band that was looked at.
 struct CorrectionReport {
   std::string kind, found;
   Stage stage = Stage::grey_levels;
@@ -51,9 +51,15 @@ public:
   // Host memory for a band of so many rows anywhere, beside what the caller holds.
   std::int64_t band_bytes(std::int64_t rows, int threads) const;
 
+  // Whether what it does to the band is measured for the reports: that takes longer than some corrections.
+  enum class Look { no, yes };
   // audit may be null. Nobody else uses the engine meanwhile.
-  ChainBand bring(RowBand wanted, RowAudit* audit, BandEngine& engine);
-  std::vector<CorrectionReport> reports() const;
+  ChainBand bring(RowBand wanted, RowAudit* audit, BandEngine& engine, Look look = Look::yes);
+  // The same in steps, for an engine that takes recorded pixels: the rows that `wanted` are made from, for the engine
+  // to be sent; and what becomes of the band that was sent first, where the engine keeps it.
+  RecordedBand read_recorded(RowBand wanted, RowAudit* audit, BandEngine& engine, ThreadPool& readers) const;
+  SinogramBand correct_sent(RowBand wanted, BandEngine& engine, Look look);
+  std::vector<CorrectionReport> reports() const;  // when the engine has finished
 
   // Where the steps that ask for it write what they leave: called with the step's file, once for each, rows ascending.
   using Writer = std::function<void(std::size_t step, RowBand rows, const Planes& sinograms)>;
@@ -65,8 +71,11 @@ private:
 
   std::vector<RowBand> rows_of_steps(RowBand wanted, std::size_t steps) const;
   ChainBand read(RowBand rows, RowAudit* audit, ThreadPool& pool) const;
-  ChainBand run(RowBand wanted, std::size_t steps, Stage leave_as, RowAudit* audit, BandEngine& engine);
-  void apply(Step& step, const SinogramBand& band, RowBand wanted, BandEngine& engine);
+  ChainBand run(RowBand wanted, std::size_t steps, Stage leave_as, RowAudit* audit, BandEngine& engine, Look look);
+  void work_on(const SinogramBand& kept, RowBand wanted, std::size_t steps, Stage leave_as, BandEngine& engine,
+               Look look);
+  using SeenRow = std::shared_ptr<const float>;
+  void compare(Step& step, const SeenRow& before, const SeenRow& after, BandEngine& engine) const;
 
   const FrameSource& frames_;
   const Normalisation* normalisation_;

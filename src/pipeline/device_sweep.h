@@ -13,6 +13,7 @@
 #include "filter/weights.h"
 #include "io/frames.h"
 #include "io/volume_file.h"
+#include "pipeline/corrected_frames.h"
 #include "pipeline/row_filter.h"
 #include "pipeline/sweep.h"
 #include "schedule/device_plan.h"
@@ -67,6 +68,8 @@ public:
     std::vector<std::int64_t> dead_pixels;  // bridged along their row
     double saturation_level = 0;
     const RowFilter* prepare = nullptr;
+    const CorrectedFrames* corrected = nullptr;  // the source, where its rows may lie on a card
+    const RowResampler* resampler = nullptr;     // from its rows to those that are filtered; null: they are the same
   };
   // May be called again with frames of the same kind: what lies on the device is kept.
   SweepTimes run(const Frames& frames, VolumeWriter& writer, Context& context);

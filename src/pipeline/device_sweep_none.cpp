@@ -33,6 +33,6 @@ std::string DeviceSweep::description() const { return {}; }
 std::string DeviceSweep::device() const { return {}; }
 SweepTimes DeviceSweep::run(const Frames&, VolumeWriter&, Context&) { return {}; }
 
-std::unique_ptr<BandEngine> device_engine(const std::string&, ThreadPool&) { no_cuda(); }
+std::unique_ptr<BandEngine> device_engine(const std::string&, ThreadPool&, std::int64_t) { no_cuda(); }
 
 }  // namespace lepus

@@ -6,36 +6,13 @@
 #include <limits>
 #include <utility>
 
+#include "backend/cuda/copy_views.h"
 #include "backend/cuda/cuda_check.h"
 #include "backend/cuda/devices.h"
+#include "correct/stage_kernels.h"
 #include "schedule/sizes.h"
 
 namespace lepus {
-namespace {
-
-// Views that lie evenly spaced in host memory, one after the other, or one after the other in each turn of a group of
-// symmetric ones, go up in one copy each; thousands of small copies would keep the host busy for longer than the link.
-void copy_views(const std::vector<const void*>& views, std::int64_t bytes, unsigned char* to, std::int64_t group,
-                cudaStream_t stream) {
-  const auto count = static_cast<std::int64_t>(views.size());
-  const auto at = [&](std::int64_t i) { return static_cast<const unsigned char*>(views[static_cast<std::size_t>(i)]); };
-  const auto evenly = [&](std::int64_t turns) {
-    for (std::int64_t i = 2 * turns; i < count; ++i)
-      if (at(i) - at(i - turns) != at(i - turns) - at(i - 2 * turns) || at(i) - at(i - turns) < bytes) return false;
-    return true;
-  };
-  const std::int64_t turns = evenly(1) ? 1 : evenly(group) ? group : count;
-  for (std::int64_t first = 0; first < std::min(turns, count); ++first) {
-    const std::int64_t height = (count - first + turns - 1) / turns;
-    const std::int64_t pitch = height > 1 ? at(first + turns) - at(first) : bytes;
-    cuda::check(cudaMemcpy2DAsync(to + first * bytes, static_cast<std::size_t>(turns * bytes), at(first),
-                                  static_cast<std::size_t>(pitch), static_cast<std::size_t>(bytes),
-                                  static_cast<std::size_t>(height), cudaMemcpyHostToDevice, stream),
-                "send frames to the device");
-  }
-}
-
-}  // namespace
 
 float largest_line_integral(const Normalisation& normalisation) {
   float brightest = normalisation.log_i0_everywhere;
@@ -157,7 +134,31 @@ const void* DeviceViews::stage(const Wedge& wedge, std::int64_t slot, Upload& up
   return staged;
 }
 
+// Rows that corrections left on this card, with those that the wedge's are made from.
+const SinogramBand* DeviceViews::corrected_here(const Wedge& wedge) const {
+  if (!frames_->corrected) return nullptr;
+  RowBand needed = wedge.rows;
+  if (const RowResampler* resampler = frames_->resampler)
+    for (std::int64_t slot = 0; slot < wedge.views; ++slot) {
+      const std::int64_t view = backprojection_.view_order()[static_cast<std::size_t>(wedge.first + slot)];
+      const RowBand own = resampler->recorded_rows(view, wedge.rows);
+      needed = slot == 0 ? own : RowBand{std::min(needed.first, own.first), std::max(needed.last, own.last)};
+    }
+  return frames_->corrected->on_device(needed, device_);
+}
+
 void DeviceViews::send_up(const Wedge& wedge, Upload& upload, Context& context, bool threads_are_free) {
+  if (const SinogramBand* there = corrected_here(wedge)) {
+    up_.wait_for(upload.used.get());
+    auto* lines = reinterpret_cast<float*>(upload.pixels.data());
+    const std::int64_t* views = order_.data() + wedge.first;
+    if (frames_->resampler)
+      cuda::launch_map_views(*there, map_.map, wedge.rows, job_.sent_columns, views, wedge.views, lines, up_.get());
+    else
+      cuda::launch_take_views(*there, wedge.rows, views, wedge.views, lines, up_.get());
+    upload.arrived.record(up_.get());
+    return;
+  }
   const std::int64_t view_bytes = wedge.rows.size() * job_.sent_columns * job_.sent_pixel_bytes;
   const bool staged = frames_->prepare || !frames_->source->in_memory(0, 0);
   if (staged && upload.staged.size() == 0) upload.staged = cuda::PinnedBuffer<unsigned char>(upload.pixels.size());
@@ -172,7 +173,7 @@ void DeviceViews::send_up(const Wedge& wedge, Upload& upload, Context& context, 
     context.threads.parallel_for(0, wedge.views, 1, read);
   else
     read(0, wedge.views, 0);
-  copy_views(rows, view_bytes, upload.pixels.data(), backprojection_.view_block(), up_.get());
+  cuda::copy_views(rows, view_bytes, upload.pixels.data(), backprojection_.view_block(), up_.get());
   upload.arrived.record(up_.get());
 }
 
@@ -243,6 +244,20 @@ void DeviceViews::prepare(const DeviceSweep::Frames& frames, float largest_value
   if (!job_.views_are_filtered) make_row_filter();
   if (cuda::is_half(store_->shape().kind)) store_->set_scale(cuda::scale_for_half(largest_value));
   held_ = std::vector<std::optional<cuda::Event>>(static_cast<std::size_t>(wedges()));
+  if (!frames.corrected) return;
+  order_ =
+      cuda::on_device(backprojection_.view_order().data(), job_.wide->views(), "send the order of views to the device");
+  if (!frames.resampler) return;
+  map_.map = frames.resampler->map();
+  const auto upload = [&](const double*& table, std::int64_t size) {
+    if (!table) return;
+    map_.tables.push_back(cuda::on_device(table, size, "send tables to the device"));
+    table = map_.tables.back().data();
+  };
+  map_.tables.clear();
+  upload(map_.map.stretch, frames.resampler->columns());
+  upload(map_.map.column_at, frames.resampler->columns());
+  upload(map_.map.slope, frames.resampler->views());
 }
 
 }  // namespace lepus

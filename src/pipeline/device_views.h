@@ -56,6 +56,7 @@ private:
   void bring(const Wedge& wedge, const cuda::Stream& work, DeviceSpans& filtering, Context& context,
              bool threads_are_free);
   void filter(const Wedge& wedge, const Upload& upload, const cuda::Stream& work);
+  const SinogramBand* corrected_here(const Wedge& wedge) const;
   void send_up(const Wedge& wedge, Upload& upload, Context& context, bool threads_are_free);
   const void* stage(const Wedge& wedge, std::int64_t slot, Upload& upload);
   void record(std::int64_t view, RowBand rows, const unsigned char* pixels) const;
@@ -74,6 +75,12 @@ private:
   cuda::Event filtered_used_;
   std::unique_ptr<cuda::ViewTextures> store_;
   std::unique_ptr<cuda::RowFilter> filter_;
+  // Where corrected rows lie on the card: the views' order, and how rows are made from them.
+  cuda::DeviceBuffer<std::int64_t> order_;
+  struct {
+    RowMap map;
+    std::vector<cuda::DeviceBuffer<double>> tables;
+  } map_;
   std::vector<std::optional<cuda::Event>> held_;  // per wedge, where all views stay
   std::int64_t loads_ = 0;
 };

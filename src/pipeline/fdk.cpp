@@ -8,10 +8,9 @@
 
 #include "core/memory.h"
 #include "geometry/camera.h"
+#include "pipeline/corrected_frames.h"
 #include "pipeline/memory_io.h"
 #include "pipeline/speed.h"
-#include "preprocess/arc_resample.h"
-#include "preprocess/level_rows.h"
 #include <lepus/reconstruct.h>
 
 namespace lepus {
@@ -35,23 +34,12 @@ double reconstructed_radius_mm(const FdkSetup& setup, double field_of_view_mm) {
   return radius;
 }
 
-// The scan as it is weighted and filtered, and what brings recorded rows there.
-ScanGeometry with_filtered_rows(const ScanGeometry& recorded, std::unique_ptr<RowResampler>& resampler) {
-  const Coverage coverage = FdkWeights(recorded).coverage();
-  if (auto leveller = row_leveller(recorded, coverage == Coverage::full || coverage == Coverage::over_full)) {
-    ScanGeometry level = leveller->level_scan();
-    resampler = std::make_unique<RowLeveller>(*std::move(leveller));
-    return level;
-  }
-  if (recorded.recorded_on_arc) resampler = std::make_unique<ArcResampler>(recorded);
-  return recorded;
-}
-
 }  // namespace
 
 Fdk::Fdk(FdkSetup setup, ThreadPool& threads)
     : setup_(std::move(setup)),
-      flat_(with_filtered_rows(setup_.geometry, resampler_)),
+      rows_(filtered_rows(setup_.geometry)),
+      flat_(rows_.geometry),
       weights_(flat_),
       field_of_view_mm_(field_of_view_radius_mm(flat_)),
       cylinder_mm_(reconstructed_radius_mm(setup_, field_of_view_mm_)),
@@ -89,7 +77,7 @@ void Fdk::plan_on_device() {
   job.columns = job.sent_columns = flat_.columns;
   job.columns_before = weights_.padding().left;
   job.sent_rows = flat_.rows;
-  job.sent_pixel_bytes = resampler_ ? static_cast<std::int64_t>(sizeof(float)) : setup_.frame_pixel_bytes;
+  job.sent_pixel_bytes = rows_.resampler ? static_cast<std::int64_t>(sizeof(float)) : setup_.frame_pixel_bytes;
   job.from_memory = setup_.frames_in_memory;
   job.host_bytes = plan_.memory_limit - plan_.fixed_bytes;
   device_ = std::make_unique<DeviceSweep>(job, setup_.device);
@@ -119,7 +107,7 @@ PlanRequest Fdk::request(ThreadPool& threads) const {
   r.view_block = backprojector_->view_block();
   r.memory_bytes = setup_.memory_bytes > 0 ? setup_.memory_bytes : available_memory_bytes() * 6 / 10;
   const std::int64_t block_floats =
-      RowFilter::rows_at_once * wide_.columns * (resampler_ ? 3 : 1) + ramp_.scratch_floats();
+      RowFilter::rows_at_once * wide_.columns * (rows_.resampler ? 3 : 1) + ramp_.scratch_floats();
   r.fixed_bytes = resident_bytes() + slack + setup_.still_to_come_bytes +
                   block_floats * static_cast<std::int64_t>(sizeof(float)) * threads.size();
   r.frame_pixel_bytes = setup_.frame_pixel_bytes;
@@ -134,14 +122,15 @@ PlanRequest Fdk::request(ThreadPool& threads) const {
 }
 
 SweepTimes Fdk::run(const Frames& frames, VolumeWriter& writer, Context& context) {
-  const RowFilter filter({&frames.source, frames.audit, frames.normalisation, frames.dead_pixels, resampler_.get(),
+  const RowFilter filter({&frames.source, frames.audit, frames.normalisation, frames.dead_pixels, rows_.resampler.get(),
                           &weights_, &ramp_, flat_.columns, weights_.padding().left});
   if (device_) {
     DeviceSweep::Frames given{
-        &frames.source, frames.audit, frames.normalisation, {}, std::numeric_limits<double>::infinity(), nullptr};
+        &frames.source, frames.audit,     frames.normalisation, {}, std::numeric_limits<double>::infinity(),
+        nullptr,        frames.corrected, rows_.resampler.get()};
     if (frames.audit) given.saturation_level = frames.audit->saturation_level();
-    if (resampler_) given.prepare = &filter;
-    if (frames.dead_pixels && !resampler_) given.dead_pixels = *frames.dead_pixels;
+    if (rows_.resampler) given.prepare = &filter;
+    if (frames.dead_pixels && !rows_.resampler) given.dead_pixels = *frames.dead_pixels;
     return device_->run(given, writer, context);
   }
   const SweepParts parts{&plan_, &*bands_,    &frames.source, &filter, backprojector_.get(),
@@ -171,7 +160,24 @@ void fdk(const ScanGeometry& geometry, const float* line_integrals, const Volume
   const MemoryFrames frames(geometry, line_integrals);
   MemoryVolume writer(grid, volume);
   RowAudit audit(frames, {.maximum_fraction = 0, .saturation_level = 0});
-  run.run({frames, &audit}, writer, context);
+  if (!run.device_plan() || !filtered_rows(geometry).resampler) {
+    run.run({frames, &audit}, writer, context);
+    return;
+  }
+  // A device makes the rows that are filtered from recorded ones that lie there, as a chain of no corrections leaves
+  // them.
+  Scan scan;
+  scan.geometry = geometry;
+  CorrectionChain chain(scan, frames, nullptr, context);
+  const CorrectedFrames there(frames, chain, audit,
+                              {.memory_bytes = std::numeric_limits<std::int64_t>::max(),
+                               .scratch = {},
+                               .force = false,
+                               .threads = options.threads,
+                               .devices = options.device,
+                               .device_bytes = 0},
+                              never);
+  run.run({.source = there, .corrected = &there}, writer, context);
 }
 
 }  // namespace lepus

@@ -14,8 +14,8 @@
 #include "filter/ramp.h"
 #include "filter/weights.h"
 #include "pipeline/device_sweep.h"
+#include "pipeline/filtered_rows.h"
 #include "pipeline/sweep.h"
-#include "preprocess/row_resampler.h"
 #include "schedule/plan.h"
 
 namespace lepus {
@@ -55,6 +55,7 @@ public:
     RowAudit* audit = nullptr;                               // null: who made the frames keeps account
     const Normalisation* normalisation = nullptr;            // null: they hold line integrals
     const std::vector<std::int64_t>* dead_pixels = nullptr;  // bridged along their row; null: none
+    const CorrectedFrames* corrected = nullptr;              // the source, where it is one
   };
   SweepTimes run(const Frames& frames, VolumeWriter& writer, Context& context);
 
@@ -63,8 +64,8 @@ private:
   void plan_on_device();
 
   FdkSetup setup_;
-  std::unique_ptr<RowResampler> resampler_;  // from recorded rows to those that are filtered; none: they are the same
-  ScanGeometry flat_;                        // flat detector, level rows: what is weighted
+  FilteredRows rows_;
+  const ScanGeometry& flat_;  // what is weighted
   FdkWeights weights_;
   double field_of_view_mm_, cylinder_mm_;
   ScanGeometry wide_;  // what is filtered and backprojected: half-fan rows are padded (filter/weights.h)

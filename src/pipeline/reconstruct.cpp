@@ -54,12 +54,13 @@ std::vector<std::string> audit_warnings(const RowAudit& audit) {
   return warnings;
 }
 
-// Half of the memory is for what the corrections need; the plan gets the rest. Null: rows need no other views.
-std::unique_ptr<CorrectedFrames> corrected_frames(const PrePass& pre, RowAudit& audit,
+// Half of the memory is for what the corrections need; the plan gets the rest. Null: rows need no other views. On a
+// device rows that are filtered are made from corrected ones there.
+std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, const PrePass& pre, RowAudit& audit,
                                                   const std::filesystem::path& volume_file,
                                                   const ReconstructOptions& options, Context& context) {
-  if (pre.only_dead_pixels) return nullptr;
   const bool on_device = options.backend == "cuda" || (options.backend == "auto" && why_no_device().empty());
+  if (pre.only_dead_pixels && !(on_device && filtered_rows(geometry).resampler)) return nullptr;
   const std::int64_t limit = options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() * 6 / 10;
   return std::make_unique<CorrectedFrames>(
       *pre.frames, *pre.chain, audit,
@@ -67,7 +68,8 @@ std::unique_ptr<CorrectedFrames> corrected_frames(const PrePass& pre, RowAudit& 
                              .scratch = std::filesystem::absolute(volume_file).parent_path(),
                              .force = options.force,
                              .threads = context.threads.size(),
-                             .devices = on_device ? options.device : ""},
+                             .devices = on_device ? options.device : "",
+                             .device_bytes = options.device_memory_bytes},
       context.cancel);
 }
 
@@ -97,10 +99,11 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
   const PrePass pre = pre_pass(scan, context);
   RowAudit audit(*pre.frames, {scan.maximum_bad_fraction, scan.saturation_level});
   FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
-  const auto corrected = corrected_frames(pre, audit, volume_file, options, context);
+  const auto corrected = corrected_frames(scan.geometry, pre, audit, volume_file, options, context);
   if (corrected) {
     setup.frame_pixel_bytes = static_cast<std::int64_t>(sizeof(float));
     setup.still_to_come_bytes = corrected->memory_bytes();
+    if (const std::int64_t left = corrected->device_bytes_left(); left > 0) setup.device.memory_bytes = left;
   }
   Fdk fdk(setup, context.threads);
 
@@ -120,8 +123,10 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
   if (options.backend == "auto" && report.backend == "cpu" && this_build_has_cuda())
     context.progress.note(format("no GPU can be used ({}): the CPU computes", why_no_device()));
 
-  const Fdk::Frames recorded{*pre.frames, &audit, pre.normalisation.get(), &*pre.only_dead_pixels};
-  const SweepTimes times = fdk.run(corrected ? Fdk::Frames{*corrected} : recorded, *writer, context);
+  const Fdk::Frames recorded{*pre.frames, &audit, pre.normalisation.get(),
+                             pre.only_dead_pixels ? &*pre.only_dead_pixels : nullptr};
+  const SweepTimes times =
+      fdk.run(corrected ? Fdk::Frames{.source = *corrected, .corrected = corrected.get()} : recorded, *writer, context);
   if (corrected) corrected->finish();
   report.corrections = correction_lines(pre, corrected.get());
   for (const auto& line : report.corrections) context.progress.note(line);

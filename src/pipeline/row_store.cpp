@@ -55,21 +55,20 @@ constexpr std::int64_t value_bytes = sizeof(float);
 
 }  // namespace
 
-RowStore::RowStore(std::int64_t columns, std::int64_t rows, std::int64_t views, std::int64_t memory_bytes,
-                   const std::filesystem::path& folder)
-    : columns_(columns), rows_(rows), views_(views), folder_(folder.empty() ? "." : folder) {
-  const std::int64_t values = columns * rows * views;
-  if (values * value_bytes <= memory_bytes)
-    memory_ = Buffer<float>(values);
+RowStore::RowStore(const RowStoreSize& size)
+    : columns_(size.columns), rows_(size.rows), views_(size.views), folder_(size.folder.empty() ? "." : size.folder) {
+  if (size.floats() * value_bytes <= size.host_bytes)
+    memory_ = Buffer<float>(size.floats());
   else
-    file_ = make_scratch_file(folder_, values * value_bytes);
+    file_ = make_scratch_file(folder_, size.floats() * value_bytes);
 }
 
 RowStore::~RowStore() {
   if (file_ >= 0) close(file_);
 }
 
-void RowStore::put(RowBand rows, const Planes& sinograms) {
+void RowStore::put(const SinogramBand& kept, RowBand rows) {
+  const Planes sinograms = kept.sinograms(rows);
   std::vector<float> part(static_cast<std::size_t>(in_memory() ? 0 : rows.size() * columns_));
   for (std::int64_t view = 0; view < views_; ++view) {
     float* to = in_memory() ? memory_.data() + offset(view, rows.first) : part.data();

@@ -1,34 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Corrected rows that are kept until they are filtered, [view][row][column]: in memory, or, where the scan is larger
-// than its share of the memory, in a file that has no name and is gone when the program is.
+// Corrected rows that are kept until they are filtered. On the host, [view][row][column]: in memory, or, where the scan
+// is larger than its share of the memory, in a file that has no name and is gone when the program is.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <string>
 
 #include "core/memory.h"
 #include "correct/planes.h"
 
 namespace lepus {
 
-class RowStore {
+struct RowStoreSize {
+  std::int64_t columns = 0, rows = 0, views = 0;
+  std::int64_t host_bytes = 0;   // at most, in the host's memory
+  std::filesystem::path folder;  // for what does not fit
+
+  std::int64_t floats() const { return columns * rows * views; }
+};
+
+class RowKeeper {
 public:
-  // Takes memory where the rows need at most memory_bytes, else a file in `folder`. Throws Error(disk).
-  RowStore(std::int64_t columns, std::int64_t rows, std::int64_t views, std::int64_t memory_bytes,
-           const std::filesystem::path& folder);
-  ~RowStore();
+  virtual ~RowKeeper() = default;
+  // Rows of a band as the engine keeps it. One writer at a time; rows that are not being written can be read.
+  virtual void put(const SinogramBand& kept, RowBand rows) = 0;
+  virtual void get(std::int64_t view, RowBand rows, float* out) const = 0;
+  // All rows of all views on that card; null where they are elsewhere. What was put is there.
+  virtual const SinogramBand* on_device(int /*device*/) const { return nullptr; }
+  virtual std::int64_t memory_bytes() const = 0;  // on the host
+  virtual std::string place() const = 0;          // "in memory"
+};
+
+class RowStore final : public RowKeeper {
+public:
+  // Takes memory where the rows need at most so much, else a file in the folder. Throws Error(disk).
+  explicit RowStore(const RowStoreSize& size);
+  ~RowStore() override;
   RowStore(const RowStore&) = delete;
   RowStore& operator=(const RowStore&) = delete;
 
-  bool in_memory() const { return file_ < 0; }
-  std::int64_t memory_bytes() const { return memory_.bytes(); }
-
-  // sinograms: one per row of `rows`, columns wide, views high. One writer at a time; rows that are not being written
-  // can be read.
-  void put(RowBand rows, const Planes& sinograms);
-  void get(std::int64_t view, RowBand rows, float* out) const;
+  void put(const SinogramBand& kept, RowBand rows) override;
+  void get(std::int64_t view, RowBand rows, float* out) const override;
+  std::int64_t memory_bytes() const override { return memory_.bytes(); }
+  std::string place() const override { return in_memory() ? "in memory" : "in a scratch file"; }
 
 private:
+  bool in_memory() const { return file_ < 0; }
   std::int64_t offset(std::int64_t view, std::int64_t row) const { return (view * rows_ + row) * columns_; }
 
   std::int64_t columns_, rows_, views_;

@@ -8,12 +8,6 @@
 #include <lepus/error.h>
 
 namespace lepus {
-namespace {
-
-bool covered(double x, std::int64_t n) { return x >= -0.5 && x <= static_cast<double>(n) - 0.5; }
-
-}  // namespace
-
 ArcResampler::ArcResampler(const ScanGeometry& geometry)
     : beam_(geometry.beam), flat_columns_(geometry.columns), flat_rows_(geometry.rows) {
   if (!geometry.recorded_on_arc)
@@ -45,26 +39,14 @@ std::int64_t ArcResampler::most_recorded_rows(std::int64_t rows) const {
   return most;
 }
 
-void ArcResampler::apply(std::int64_t view, RowBand rows, const float* recorded, float* flat) const {
-  const std::int64_t first_held = recorded_rows(view, rows).first;
-  for (std::int64_t column = 0; column < flat_columns_; ++column) {
-    const auto c = static_cast<std::size_t>(column);
-    const ClampedTaps across = catmull_rom_taps(arc_column_[c], arc_.columns);
-    for (std::int64_t row = rows.first; row < rows.last; ++row) {
-      const double arc_row = (static_cast<double>(row) - flat_central_row_) * cosine_[c] + arc_.central_row;
-      double value = 0;
-      if (covered(arc_column_[c], arc_.columns) && covered(arc_row, arc_.rows)) {
-        const ClampedTaps along = catmull_rom_taps(arc_row, arc_.rows);
-        for (std::size_t j = 0; j < 4; ++j) {
-          const float* line = recorded + (along.index[j] - first_held) * arc_.columns;
-          double sum = 0;
-          for (std::size_t i = 0; i < 4; ++i) sum += across.weight[i] * static_cast<double>(line[across.index[i]]);
-          value += along.weight[j] * sum;
-        }
-      }
-      flat[(row - rows.first) * flat_columns_ + column] = static_cast<float>(value);
-    }
-  }
+RowMap ArcResampler::map() const {
+  return {.columns = arc_.columns,
+          .rows = arc_.rows,
+          .row_from = flat_central_row_,
+          .row_to = arc_.central_row,
+          .stretch = cosine_.data(),
+          .column_at = arc_column_.data(),
+          .zero_beyond = true};
 }
 
 }  // namespace lepus

@@ -18,7 +18,8 @@ public:
 
   RowBand recorded_rows(std::int64_t view, RowBand rows) const override;
   std::int64_t most_recorded_rows(std::int64_t rows) const override;
-  void apply(std::int64_t view, RowBand rows, const float* recorded, float* flat) const override;
+  RowMap map() const override;
+  std::int64_t columns() const override { return flat_columns_; }
 
 private:
   ArcDetector arc_;

@@ -42,32 +42,22 @@ RowLeveller::RowLeveller(const ScanGeometry& recorded)
   }
 }
 
-double RowLeveller::recorded_row(std::int64_t view, double row, double column) const {
-  return row - static_cast<double>(rows_added_) + slope_[static_cast<std::size_t>(view)] * (column - middle_column_);
+RowMap RowLeveller::map() const {
+  return {.columns = level_.columns,
+          .rows = recorded_rows_,
+          .row_from = static_cast<double>(rows_added_),
+          .middle_column = middle_column_,
+          .slope = slope_.data()};
 }
 
 RowBand RowLeveller::recorded_rows(std::int64_t view, RowBand rows) const {
   const double climb = std::abs(slope_[static_cast<std::size_t>(view)]) * middle_column_;
-  return rows_of_taps(recorded_row(view, static_cast<double>(rows.first), middle_column_) - climb,
-                      recorded_row(view, static_cast<double>(rows.last - 1), middle_column_) + climb, recorded_rows_);
+  return rows_of_taps(static_cast<double>(rows.first - rows_added_) - climb,
+                      static_cast<double>(rows.last - 1 - rows_added_) + climb, recorded_rows_);
 }
 
 std::int64_t RowLeveller::most_recorded_rows(std::int64_t rows) const {
   return std::min(recorded_rows_, rows + 2 * rows_added_ + 4);
-}
-
-void RowLeveller::apply(std::int64_t view, RowBand rows, const float* recorded, float* level) const {
-  const RowBand held = recorded_rows(view, rows);
-  const std::int64_t columns = level_.columns;
-  for (std::int64_t row = rows.first; row < rows.last; ++row, level += columns)
-    for (std::int64_t column = 0; column < columns; ++column) {
-      const ClampedTaps taps =
-          catmull_rom_taps(recorded_row(view, static_cast<double>(row), static_cast<double>(column)), recorded_rows_);
-      double value = 0;
-      for (std::size_t k = 0; k < 4; ++k)
-        value += taps.weight[k] * static_cast<double>(recorded[(taps.index[k] - held.first) * columns + column]);
-      level[column] = static_cast<float>(value);
-    }
 }
 
 double row_slant(const ScanGeometry& geometry) {

@@ -24,11 +24,11 @@ public:
 
   RowBand recorded_rows(std::int64_t view, RowBand rows) const override;
   std::int64_t most_recorded_rows(std::int64_t rows) const override;
-  void apply(std::int64_t view, RowBand rows, const float* recorded, float* level) const override;
+  RowMap map() const override;
+  std::int64_t columns() const override { return level_.columns; }
+  std::int64_t views() const override { return level_.views(); }
 
 private:
-  double recorded_row(std::int64_t view, double row, double column) const;
-
   std::int64_t recorded_rows_ = 0, rows_added_ = 0;
   double middle_column_ = 0;
   std::vector<double> slope_;  // per view

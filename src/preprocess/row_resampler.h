@@ -3,13 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 
 #include "geometry/row_band.h"
-#include "project/interpolate.h"
+#include "project/row_map.h"
 
 namespace lepus {
 
@@ -21,23 +19,23 @@ public:
   virtual RowBand recorded_rows(std::int64_t view, RowBand rows) const = 0;
   // The most of them for any place of that many rows in any view.
   virtual std::int64_t most_recorded_rows(std::int64_t rows) const = 0;
+  virtual RowMap map() const = 0;            // its tables are the resampler's
+  virtual std::int64_t columns() const = 0;  // of the rows that are made, and so long are the map's tables of columns
+  virtual std::int64_t views() const { return 0; }  // so long is its table of views
+
   // recorded: rows recorded_rows(view, rows), u fastest; out: the rows, u fastest.
-  virtual void apply(std::int64_t view, RowBand rows, const float* recorded, float* out) const = 0;
+  void apply(std::int64_t view, RowBand rows, const float* recorded, float* out) const {
+    const RowMap made = map();
+    const std::int64_t first_held = recorded_rows(view, rows).first, width = columns();
+    for (std::int64_t column = 0; column < width; ++column) {
+      const ClampedTaps across = taps_across(made, column);
+      for (std::int64_t row = rows.first; row < rows.last; ++row)
+        out[(row - rows.first) * width + column] = mapped_value(made, view, row, column, across, [&](std::int64_t i) {
+          return recorded + (i - first_held) * made.columns;
+        });
+    }
+  }
 };
-
-// The four taps of Catmull-Rom interpolation at a coordinate, clamped to [0, n); the weights sum to one.
-struct ClampedTaps {
-  std::array<std::int64_t, 4> index;
-  std::array<double, 4> weight;
-};
-
-inline ClampedTaps catmull_rom_taps(double x, std::int64_t n) {
-  ClampedTaps taps{};
-  const std::int64_t first = first_tap(Interpolation::cubic, x, taps.weight.data());
-  for (std::size_t k = 0; k < 4; ++k)
-    taps.index[k] = std::clamp<std::int64_t>(first + static_cast<std::int64_t>(k), 0, n - 1);
-  return taps;
-}
 
 // The rows [first, last) of n that those taps touch for coordinates from lowest to highest.
 inline RowBand rows_of_taps(double lowest, double highest, std::int64_t n) {

@@ -21,6 +21,11 @@ namespace {
 // A multiple of what one launch takes: each block reads and writes the volume once. The last block is what a scanner
 // waits for, beside the way down.
 constexpr std::int64_t usual_block = 32;
+// The last blocks are half of what is still to come, but not smaller: below, a block is the volume's own way in and
+// out.
+constexpr std::int64_t least_block = 8;
+// Views on their way up at a time: the link is busy while the next is handed over, and the last one waits for few.
+constexpr std::int64_t on_their_way = 3;
 // Slabs of the last block: one is summed while another comes down.
 constexpr std::int64_t last_slabs = 8;
 // fp16 texels hold values up to 30 times this; pipeline/device_sweep.cpp takes the same for filtered views.
@@ -51,16 +56,24 @@ public:
   std::string description() const override { return description_; }
   std::shared_ptr<float> host_memory(std::int64_t floats) const override { return page_locked(floats, device_); }
 
+  void expect(std::int64_t views) override { expected_ = views; }
+
   void add(const Matrix34& matrix, const float* view) override {
     cuda::use_device(device_);
     const std::int64_t slot = geometry_.views();
     Upload& upload = uploads_[static_cast<std::size_t>(turn_)];
-    if (slot == 0) up_.wait_for(upload.used.get());
+    if (slot == 0) {
+      up_.wait_for(upload.used.get());
+      filling_ = next_size();
+    }
+    const cuda::Event& sent = sent_[static_cast<std::size_t>(views_ % on_their_way)];
+    sent.synchronize();  // of the view so many before
     geometry_.matrices.push_back(scale_.scaled(matrix, views_++));
     cuda::check(cudaMemcpyAsync(upload.pixels.data() + slot * pixels_, view,
                                 static_cast<std::size_t>(pixels_) * sizeof(float), cudaMemcpyHostToDevice, up_.get()),
                 "send a view to the device");
-    if (slot + 1 == block_) {
+    sent.record(up_.get());
+    if (slot + 1 == filling_) {
       store_block();
       sum(0, grid_.nz);
       next_block();
@@ -152,6 +165,12 @@ private:
     }
   }
 
+  // Of the block that begins with the next view.
+  std::int64_t next_size() const {
+    const std::int64_t to_come = expected_ - views_;
+    return to_come <= 0 ? block_ : std::min(block_, std::max(least_block, to_come / 2));
+  }
+
   void next_block() {
     geometry_.matrices.clear();
     turn_ ^= 1;
@@ -160,12 +179,14 @@ private:
   int device_;
   Precision precision_;
   std::int64_t block_, pixels_, views_ = 0;
+  std::int64_t expected_ = 0, filling_ = 0;  // views in all (0: not known), of the block that is being filled
   VolumeGrid grid_;
   cuda::Stream up_, work_, down_;
   cuda::DeviceBuffer<float> volume_;  // x fastest
   std::array<Upload, 2> uploads_;
   int turn_ = 0;
   cuda::Event arrived_;
+  std::array<cuda::Event, on_their_way> sent_;
   std::array<cuda::Event, last_slabs> summed_;
   MatrixScale scale_;
   ScanGeometry geometry_;  // of the views that wait

@@ -92,7 +92,10 @@ public:
   }
 
   Runner runner() const { return runner_; }
-  void expect(std::int64_t views) { expected_ = views; }
+  void expect(std::int64_t views) {
+    expected_ = views;
+    stream_->expect(views);
+  }
 
   // Memory that views and the volume travel through fastest, where the runner lets the module provide it.
   void provide(OriginalData& data) {

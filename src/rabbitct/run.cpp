@@ -95,6 +95,7 @@ std::shared_ptr<float> stream_views(Views& views, const RunOptions& options, Con
                     .device = options.device,
                     .precision = options.precision};
   const auto stream = make_view_stream(options.backend, setup, context.threads);
+  stream->expect(h.views);
   const std::int64_t subset = std::max<std::int64_t>(1, (h.views + 3) / 4);
   const auto held = stream->host_memory(subset * views.pixels());
   auto volume = stream->host_memory(options.size * options.size * options.size);

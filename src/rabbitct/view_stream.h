@@ -33,7 +33,11 @@ public:
   // Host memory that views come from, and the volume goes to, fastest (page-locked for a GPU).
   virtual std::shared_ptr<float> host_memory(std::int64_t floats) const = 0;
 
-  // The view must not change before release_views returns.
+  // How many views will come in all, where that is known before the first: the last blocks are then smaller, so that
+  // little is left to do when the last view has come.
+  virtual void expect(std::int64_t /*views*/) {}
+  // Waits for views that came before where too many are still on their way: whoever hands them over is held to the
+  // pace of the link. The view must not change before release_views returns.
   virtual void add(const Matrix34& matrix, const float* view) = 0;
   // Returns when the views that were added may be overwritten.
   virtual void release_views() = 0;

@@ -10,9 +10,9 @@
 namespace lepus {
 namespace {
 
-// Keys that may stand beside matrices_file or import_file; all others describe a circular scan.
+// Keys that may stand beside matrices_file or import_file; all others but `center` describe a circular scan.
 bool goes_with(std::string_view key, std::string_view source, std::string_view import_format) {
-  if (key == "columns" || key == "rows" || key == source) return true;
+  if (key == "columns" || key == "rows" || key == "center" || key == source) return true;
   if (source == "matrices_file") return key == "matrices_unit" || key == "beam" || key == "source_detector_mm";
   if (key == "import_format") return true;
   if (key == "beam" || key == "import_unit_mm") return import_format == "astra";

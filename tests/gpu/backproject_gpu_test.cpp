@@ -169,7 +169,7 @@ public:
       : c_(c), backprojection_(c.geometry, c.grid, precision, interpolation) {
     const auto data = all_pixels(c.geometry, backprojection_.view_order());
     pixels_ = DeviceBuffer<float>(static_cast<std::int64_t>(data.size()));
-    check(cudaMemcpy(pixels_.data(), data.data(), data.size() * sizeof(float), cudaMemcpyHostToDevice), "copy");
+    copy_to_device(pixels_.data(), data.data(), data.size() * sizeof(float), "copy");
   }
   const Backprojection& backprojection() const { return backprojection_; }
 
@@ -183,7 +183,7 @@ public:
       std::vector<float> host(static_cast<std::size_t>(size + 2 * guard), std::numeric_limits<float>::quiet_NaN());
       std::fill(host.begin() + guard, host.end() - guard, 0.0f);
       DeviceBuffer<float> slab(size + 2 * guard);
-      check(cudaMemcpy(slab.data(), host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice), "copy");
+      copy_to_device(slab.data(), host.data(), host.size() * sizeof(float), "copy");
       add_views(cut, {slab.data() + guard, z0, z1});
       check(cudaMemcpy(host.data(), slab.data(), host.size() * sizeof(float), cudaMemcpyDeviceToHost), "copy");
       for (std::int64_t i = 0; i < guard; ++i)

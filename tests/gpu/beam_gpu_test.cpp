@@ -9,6 +9,7 @@
 #include "correct/beam/beam_reference.h"
 #include "correct/beam/phase.h"
 #include "correct/beam/phase_device.h"
+#include "correct/beam/phase_cases.h"
 #include "correct/beam/phase_reference.h"
 #include "correct/beam/test_bands.h"
 #include "correct/workspace.h"
@@ -39,7 +40,7 @@ std::vector<float> on_device(const TestScan& scan, std::int64_t rows_at_once,
     host.insert(host.end(), guard, sentinel);
     cuda::DeviceBuffer<float> device(static_cast<std::int64_t>(host.size()));
     const auto bytes = static_cast<std::size_t>(device.bytes());
-    cuda::check(cudaMemcpy(device.data(), host.data(), bytes, cudaMemcpyHostToDevice), "upload");
+    cuda::copy_to_device(device.data(), host.data(), bytes, "upload");
     SinogramBand band{device.data() + guard, scan.columns, scan.views, needed, scan.rows};
     apply(band, wanted, workspace);
     stream.synchronize();
@@ -141,20 +142,6 @@ std::vector<float> phase_on_device(const PhasePlan& plan, const TestScan& scan, 
       });
 }
 
-double worst_of(const std::vector<float>& out, const TestScan& scan, double a) {
-  double worst = 0;
-  for (std::int64_t view = 0; view < scan.views; ++view) {
-    const std::vector<double> expected = paganin_reference(scan.frame(view), scan.columns, a, 0.5 * a);
-    for (std::int64_t row = 0; row < scan.rows; ++row)
-      for (std::int64_t x = 0; x < scan.columns; ++x) {
-        const double difference = out[static_cast<std::size_t>((row * scan.views + view) * scan.columns + x)] -
-                                  expected[static_cast<std::size_t>(row * scan.columns + x)];
-        worst = std::isnan(difference) ? difference : std::max(worst, std::abs(difference));
-      }
-  }
-  return worst;
-}
-
 // Twice what FFTW is allowed (phase_test.cpp): cuFFT takes large primes through longer transforms.
 TEST(BeamGpu, PhaseMatchesTheReferenceForOddSizes) {
   NEED_DEVICE();
@@ -163,7 +150,9 @@ TEST(BeamGpu, PhaseMatchesTheReferenceForOddSizes) {
       for (const double a : {0.0, 3.0, 400.0}) {
         if (columns == 257 && a != 3.0) continue;  // the reference takes its time
         const TestScan scan = TestScan::noise(columns, rows, 3);
-        EXPECT_LT(worst_of(phase_on_device(PhasePlan(columns, rows, a, 0.5 * a), scan, rows), scan, a), 2e-6)
+        EXPECT_LT(
+            worst_phase_difference(phase_on_device(PhasePlan(columns, rows, a, 0.5 * a), scan, rows), scan, a, 0.5 * a),
+            2e-6)
             << columns << " x " << rows << ", a = " << a;
       }
 }
@@ -181,7 +170,7 @@ TEST(BeamGpu, PhaseTilesMatchTheCpuAndGiveTheSameBitsForAnyCut) {
   cpu.apply({rows.data(), 47, 7, {0, 230}, 230}, {0, 230}, pool);
   for (std::size_t i = 0; i < whole.size(); ++i) ASSERT_NEAR(whole[i], rows[static_cast<std::int64_t>(i)], 2e-6);
   // What the halo leaves out: phase.h.
-  EXPECT_LT(worst_of(whole, scan, 150), 1e-4);
+  EXPECT_LT(worst_phase_difference(whole, scan, 150, 75), 1e-4);
 }
 
 // Through the chain's own interface, twice on one stream and once on another.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,7 +14,10 @@
 #include "correct/beam/beam.h"
 #include "need_device.h"
 #include "pipeline/chain_cases_test.h"
+#include "pipeline/corrected_frames.h"
 #include "pipeline/correction_chain.h"
+#include "pipeline/fdk.h"
+#include "pipeline/memory_io.h"
 
 namespace lepus {
 namespace {
@@ -85,6 +89,105 @@ TEST(ChainGpu, ALongChainIsTheSameAsOnTheHost) {
   const Difference d = difference(chain_test::long_chain());
   std::printf("all          rms %.1e, largest %.1e\n", d.rms, d.largest);
   EXPECT_TRUE(d.rms <= rms_limit && d.largest <= largest_limit);
+}
+
+CorrectedFramesOptions options_for(const std::string& devices, std::int64_t device_bytes) {
+  return {.memory_bytes = std::int64_t{1} << 30,
+          .scratch = std::filesystem::temp_directory_path(),
+          .force = false,
+          .threads = 2,
+          .devices = devices,
+          .device_bytes = device_bytes};
+}
+
+// Bands of a few rows, so that several are on their way at once; rows that wait on the card, and on the host.
+TEST(ChainGpu, CorrectedFramesAreTheSameAsOnTheHost) {
+  NEED_DEVICE();
+  const chain_test::SmallScan scan(chain_test::long_chain());
+  auto [frames, normalisation] = scan.inputs();
+  const CancelFlag never;
+  const std::int64_t row = frames.columns() * frames.frames(), floats = row * frames.rows();
+  std::vector<float> expected;
+  for (const auto& [devices, device_bytes] : std::vector<std::pair<std::string, std::int64_t>>{
+           {"", 0}, {"0", 0}, {"0", 2 * 2 * 10 * 4 * row * 4}, {"0", 1}}) {
+    CorrectionChain chain(scan.scan, frames, &normalisation, scan.context());
+    RowAudit audit(frames, {1, 0});
+    CorrectedFrames corrected(frames, chain, audit, options_for(devices, device_bytes), never);
+    std::vector<float> all(static_cast<std::size_t>(floats));
+    for (std::int64_t view = 0; view < frames.frames(); ++view)
+      corrected.read_native(view, 0, frames.rows(), all.data() + view * frames.rows() * frames.columns());
+    corrected.finish();
+    EXPECT_EQ(audit.pixels(), floats);
+    if (expected.empty()) expected = all;
+    double largest = 0, value = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const double d = std::abs(static_cast<double>(all[i]) - static_cast<double>(expected[i]));
+      largest = d <= largest ? largest : d;
+      value = std::max(value, std::abs(static_cast<double>(expected[i])));
+    }
+    std::printf("%s: largest %.1e\n", corrected.description().c_str(), largest / value);
+    EXPECT_LE(largest / value, largest_limit) << corrected.description();
+    const auto reports = chain.reports();
+    ASSERT_EQ(reports.size(), chain_test::long_chain().size());
+    for (const auto& report : reports) EXPECT_GT(report.rings_before, 0) << report.kind;
+  }
+}
+
+// From counts to a volume: the corrected rows wait on the card, or on the host.
+void expect_the_same_volume(const chain_test::SmallScan& scan) {
+  auto [frames, normalisation] = scan.inputs();
+  VolumeGrid grid;
+  grid.nx = grid.ny = 48;
+  grid.nz = 8;
+  grid.step_mm = {1, 1, 1};
+  const auto volume = [&, &recorded = frames, &given = normalisation](const std::string& backend,
+                                                                      std::int64_t device_bytes) {
+    CorrectionChain chain(scan.scan, recorded, &given, scan.context());
+    RowAudit audit(recorded, {1, 0});
+    const CancelFlag never;
+    const CorrectedFrames corrected(recorded, chain, audit, options_for(backend == "cuda" ? "0" : "", device_bytes),
+                                    never);
+    FdkSetup setup;
+    setup.geometry = scan.scan.geometry;
+    setup.grid = grid;
+    setup.backend = backend;
+    setup.device.precision = Precision::exact;
+    setup.frame_pixel_bytes = sizeof(float);
+    Fdk fdk(setup, scan.context().threads);
+    std::vector<float> voxels(static_cast<std::size_t>(grid.voxels()));
+    MemoryVolume writer(grid, voxels.data());
+    fdk.run({.source = corrected, .corrected = &corrected}, writer, scan.context());
+    return voxels;
+  };
+  const std::vector<float> expected = volume("cpu", 0);
+  for (const std::int64_t device_bytes : {std::int64_t{0}, std::int64_t{1}}) {
+    const std::vector<float> got = volume("cuda", device_bytes);
+    double largest = 0, value = 0;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const double d = std::abs(static_cast<double>(got[i]) - static_cast<double>(expected[i]));
+      largest = d <= largest ? largest : d;
+      value = std::max(value, std::abs(static_cast<double>(expected[i])));
+    }
+    std::printf("volume: largest %.1e of the peak\n", largest / value);
+    EXPECT_LE(largest / value, 1e-4);  // the rows' own difference (2e-5), which the ramp filter raises
+  }
+}
+
+TEST(ChainGpu, AVolumeOfCorrectedFramesIsTheSameAsOnTheHost) {
+  NEED_DEVICE();
+  expect_the_same_volume(chain_test::SmallScan(chain_test::long_chain()));
+}
+
+// Half-fan, with rows that slant: those that are filtered are made from corrected ones.
+TEST(ChainGpu, AVolumeOfLevelledRowsIsTheSameAsOnTheHost) {
+  NEED_DEVICE();
+  chain_test::SmallScan scan(chain_test::long_chain());
+  CircularScan circle = chain_test::SmallScan::circle();
+  circle.detector_shift_u_mm = 40;
+  circle.in_plane_rad = 0.02;
+  scan.scan.geometry = build_scan(circle);
+  ASSERT_TRUE(filtered_rows(scan.scan.geometry).resampler);
+  expect_the_same_volume(scan);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ std::vector<Case> cases() {
   add("half-fan", scan);
   scan.in_plane_rad = 0.03;
   scan.pitch_rad = 0.02;
-  add("half-fan, turned in its plane: levelled on the host", scan);
+  add("half-fan, turned in its plane: levelled", scan);
   scan = cone(120, 360);
   scan.in_plane_rad = 0.02;
   scan.yaw_rad = 0.03;
@@ -65,7 +65,7 @@ std::vector<Case> cases() {
   add("displaced axis", scan);
   scan = cone(100, 360);
   scan.arc = true;
-  add("arc detector: resampled on the host", scan);
+  add("arc detector: resampled", scan);
   scan = cone(100, 225);
   scan.beam = Beam::fan;
   add("fan, short scan", scan);

@@ -21,7 +21,7 @@ namespace {
 class OnDevice {
 public:
   explicit OnDevice(TestStack& stack) : planes_(stack.planes()), memory_(size_of(stack)) {
-    cuda::check(cudaMemcpy(memory_.data(), stack.values.data(), bytes(), cudaMemcpyHostToDevice), "upload");
+    cuda::copy_to_device(memory_.data(), stack.values.data(), bytes(), "upload");
     planes_.data = memory_.data();
   }
   Planes planes() const { return planes_; }

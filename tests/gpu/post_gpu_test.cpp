@@ -113,9 +113,7 @@ TEST(Transpose, OnDeviceIsThatOfTheHost) {
     post::transpose(planes, post::turned_planes(planes, expected.values.data()), threads);
     const cuda::Stream stream;
     const cuda::DeviceBuffer<float> from(width * height * 3), to(width * height * 3);
-    cuda::check(
-        cudaMemcpy(from.data(), in.values.data(), static_cast<std::size_t>(from.bytes()), cudaMemcpyHostToDevice),
-        "upload");
+    cuda::copy_to_device(from.data(), in.values.data(), static_cast<std::size_t>(from.bytes()), "upload");
     Planes there = planes;
     there.data = from.data();
     post::transpose_on_device(there, post::turned_planes(there, to.data()), stream.get());

@@ -50,7 +50,7 @@ CircularScan tilted(CircularScan s) {
 template <class Pixel>
 cuda::DeviceBuffer<Pixel> on_device(const std::vector<Pixel>& host) {
   cuda::DeviceBuffer<Pixel> buffer(static_cast<std::int64_t>(host.size()));
-  cuda::check(cudaMemcpy(buffer.data(), host.data(), host.size() * sizeof(Pixel), cudaMemcpyHostToDevice), "upload");
+  cuda::copy_to_device(buffer.data(), host.data(), host.size() * sizeof(Pixel), "upload");
   return buffer;
 }
 
@@ -66,7 +66,7 @@ Filtered on_gpu(const RowCase& c, const std::vector<Pixel>& pixels, std::int64_t
   cuda::RowFilter filter = c.device_filter();
   const cuda::DeviceBuffer<Pixel> raw = on_device(pixels);
   cuda::DeviceBuffer<float> out(views * rows * c.wide());
-  cuda::check(cudaMemset(out.data(), 0xFF, static_cast<std::size_t>(out.bytes())), "poison");  // not numbers
+  cuda::fill_device(out.data(), 0xFF, static_cast<std::size_t>(out.bytes()), "poison");  // not numbers
   cuda::check(cudaDeviceSynchronize(), "poison");
   const cuda::Stream stream;
   for (std::int64_t row = 0; row < rows; row += rows_at_once) {

@@ -28,7 +28,7 @@ Launcher launcher_for(TexelKind kind) {
   return launch_plain;
 }
 
-void refuse(const std::string& why) {
+void refuse_cut(const std::string& why) {
   throw Error(ErrorKind::internal,
               {.what = "backprojection was given a cut it cannot take", .where = "CUDA", .why = why, .hint = {}});
 }
@@ -100,10 +100,10 @@ void Backprojection::accumulate(const Wedge& wedge, const Slab& slab, cudaStream
   if (wedge.first_view % group != 0 || wedge.first_slot % group != 0 || wedge.views % group != 0 ||
       wedge.first_view < 0 || wedge.views < 0 || wedge.first_view + wedge.views > views || wedge.first_slot < 0 ||
       wedge.first_slot + wedge.views > store.shape().slots || store.shape().kind != layout_.kind)
-    refuse(format("views [{}, {}) of {} in slots from {} of {}, groups of {}", wedge.first_view,
-                  wedge.first_view + wedge.views, views, wedge.first_slot, store.shape().slots, group));
+    refuse_cut(format("views [{}, {}) of {} in slots from {} of {}, groups of {}", wedge.first_view,
+                      wedge.first_view + wedge.views, views, wedge.first_slot, store.shape().slots, group));
   if (slab.z0 < 0 || slab.z1 < slab.z0 || slab.z1 > grid_.nz)
-    refuse(format("slices [{}, {}) of {}", slab.z0, slab.z1, grid_.nz));
+    refuse_cut(format("slices [{}, {}) of {}", slab.z0, slab.z1, grid_.nz));
   if (slab.z0 == slab.z1 || wedge.views == 0 || grid_.nx == 0 || grid_.ny == 0) return;
 
   Launch launch{.beam = beam_,

@@ -18,6 +18,16 @@ void* allocate_pinned(std::int64_t bytes) {
   return memory;
 }
 
+void copy_to_device(void* device, const void* host, std::size_t bytes, const char* doing) {
+  check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), doing);
+  check(cudaStreamSynchronize(cudaStreamLegacy), doing);
+}
+
+void fill_device(void* device, int byte, std::size_t bytes, const char* doing) {
+  check(cudaMemset(device, byte, bytes), doing);
+  check(cudaStreamSynchronize(cudaStreamLegacy), doing);
+}
+
 Stream::Stream() {
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");

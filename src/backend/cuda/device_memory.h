@@ -4,6 +4,7 @@
 // A failed allocation throws Error(memory) and leaves nothing behind.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -66,6 +67,18 @@ template <class T>
 using DeviceBuffer = Memory<T, allocate_device, cudaFree>;
 template <class T>
 using PinnedBuffer = Memory<T, allocate_pinned, cudaFreeHost>;
+
+// Done when they return. CUDA's own return while a copy from ordinary memory, or a memset, is still under way on the
+// default stream, which our streams do not wait for.
+void copy_to_device(void* device, const void* host, std::size_t bytes, const char* doing);
+void fill_device(void* device, int byte, std::size_t bytes, const char* doing);
+
+template <class T>
+DeviceBuffer<T> on_device(const T* host, std::int64_t size, const char* doing) {
+  DeviceBuffer<T> copy(size);
+  if (size > 0) copy_to_device(copy.data(), host, static_cast<std::size_t>(copy.bytes()), doing);
+  return copy;
+}
 
 // A stream that does not wait for the default stream.
 class Stream {

@@ -24,11 +24,7 @@ constexpr std::int64_t cufft_bytes = std::int64_t{24} << 20;
 
 template <class T>
 DeviceBuffer<T> uploaded(const T* values, std::int64_t count) {
-  DeviceBuffer<T> buffer(count);
-  if (count > 0)
-    check(cudaMemcpy(buffer.data(), values, static_cast<std::size_t>(buffer.bytes()), cudaMemcpyHostToDevice),
-          "copy the row filter's tables to the device");
-  return buffer;
+  return on_device(values, count, "copy the row filter's tables to the device");
 }
 template <class T>
 DeviceBuffer<T> uploaded(std::span<const T> values) {
@@ -74,7 +70,7 @@ std::vector<DeadRun> runs_of(std::span<const std::int64_t> dead, std::int64_t co
   return runs;
 }
 
-[[noreturn]] void refuse(std::string what, std::string why) {
+[[noreturn]] void refuse_rows(std::string what, std::string why) {
   throw Error(ErrorKind::internal,
               {.what = std::move(what), .where = "row filter on the device", .why = std::move(why), .hint = {}});
 }
@@ -126,8 +122,8 @@ void RowFilter::State::take_response(const RowFilterSetup& setup) {
   length = 2 * (static_cast<std::int64_t>(setup.response.size()) - 1);
   job.extension = static_cast<int>(setup.edge.size());
   if (length < 2 * (setup.wide + job.extension))
-    refuse(format("a transform of {} samples", length),
-           format("rows of {} columns continued by {} need twice as many", setup.wide, job.extension));
+    refuse_rows(format("a transform of {} samples", length),
+                format("rows of {} columns continued by {} need twice as many", setup.wide, job.extension));
   edge = uploaded(setup.edge);
   job.edge = edge.data();
   fused = fused_of(length);
@@ -146,7 +142,7 @@ void RowFilter::State::take_response(const RowFilterSetup& setup) {
     response = uploaded(setup.response);
     rows_at_once = std::clamp<std::int64_t>(cufft_bytes / (4 * length), 1, setup.rows);
     lines = DeviceBuffer<float>(rows_at_once * (length + 2));
-    check(cudaMemset(lines.data(), 0, static_cast<std::size_t>(lines.bytes())), "clear rows");
+    fill_device(lines.data(), 0, static_cast<std::size_t>(lines.bytes()), "clear rows");
     transforms.emplace(length, rows_at_once);
   }
   job.response = response.data();
@@ -169,8 +165,8 @@ RowFilter::RowFilter(const RowFilterSetup& setup) : state_(std::make_unique<Stat
   State& s = *state_;
   if (setup.columns < 1 || setup.rows < 1 || setup.columns_before < 0 ||
       setup.wide < setup.columns_before + setup.columns || setup.views.empty() || setup.response.size() < 2)
-    refuse("sizes that do not fit", format("{} columns, {} before, {} in all, {} views", setup.columns,
-                                           setup.columns_before, setup.wide, setup.views.size()));
+    refuse_rows("sizes that do not fit", format("{} columns, {} before, {} in all, {} views", setup.columns,
+                                                setup.columns_before, setup.wide, setup.views.size()));
   s.job.type = setup.type;
   s.job.columns = static_cast<int>(setup.columns);
   s.job.rows = static_cast<int>(setup.rows);
@@ -183,7 +179,7 @@ RowFilter::RowFilter(const RowFilterSetup& setup) : state_(std::make_unique<Stat
   s.partners = uploaded(setup.partners);
   s.job.partners = s.partners.data();
   s.bad = DeviceBuffer<BadPixels>(s.views.size());
-  check(cudaMemset(s.bad.data(), 0, static_cast<std::size_t>(s.bad.bytes())), "clear counters");
+  fill_device(s.bad.data(), 0, static_cast<std::size_t>(s.bad.bytes()), "clear counters");
   s.job.bad = s.bad.data();
   if (std::any_of(setup.views.begin(), setup.views.end(), [](const ViewWeight& v) { return v.varies && v.upright; })) {
     s.shares = DeviceBuffer<float>(s.views.size() * setup.columns);
@@ -228,9 +224,9 @@ void RowFilter::filter(cudaStream_t stream, const RowBatch& batch) {
   if (batch.views < 1 || batch.row0 >= batch.row1) return;
   if (batch.row0 < 0 || batch.row1 > s.job.rows || batch.row0 % 2 != 0 ||
       (batch.row1 % 2 != 0 && batch.row1 != s.job.rows))
-    refuse(format("rows {} to {} of {}", batch.row0, batch.row1, s.job.rows), "pairs of rows must stay together");
+    refuse_rows(format("rows {} to {} of {}", batch.row0, batch.row1, s.job.rows), "pairs of rows must stay together");
   if (std::min(batch.first_view, last_view) < 0 || std::max(batch.first_view, last_view) >= s.views.size())
-    refuse(format("views {} to {} of {}", batch.first_view, last_view, s.views.size()), {});
+    refuse_rows(format("views {} to {} of {}", batch.first_view, last_view, s.views.size()), {});
   RowJob work = s.job;
   work.batch = batch;
   if (work.type == PixelType::f32 || work.type == PixelType::f64) launch_repair(work, stream);

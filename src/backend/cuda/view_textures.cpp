@@ -22,7 +22,7 @@ cudaChannelFormatDesc format_of(TexelKind kind) {
 
 std::int64_t atlas_views(std::int64_t rows) { return std::max<std::int64_t>(1, most_rows / (rows + atlas_margin)); }
 
-void refuse(const std::string& why) {
+void refuse_shape(const std::string& why) {
   throw Error(ErrorKind::internal, {.what = "views do not fit their textures", .where = {}, .why = why, .hint = {}});
 }
 
@@ -47,7 +47,7 @@ std::int64_t ViewTextures::bytes(const StoreShape& s) {
 ViewTextures::ViewTextures(const StoreShape& shape)
     : shape_(shape), first_row_(static_cast<std::size_t>(shape.slots), 0) {
   const int group = views_per_texel(shape.kind);
-  if (shape.slots % group != 0) refuse(format("{} views in groups of {}", shape.slots, group));
+  if (shape.slots % group != 0) refuse_shape(format("{} views in groups of {}", shape.slots, group));
   if (shape.columns > most_rows || shape.rows + atlas_margin > most_rows)
     throw Error(ErrorKind::unsupported, {.what = "the detector is too large for a texture",
                                          .where = {},
@@ -56,7 +56,7 @@ ViewTextures::ViewTextures(const StoreShape& shape)
                                          .hint = "bin the frames, or use the backend cpu"});
   if (shape.kind == TexelKind::linear) {
     pixels_ = DeviceBuffer<float>(shape.slots * shape.rows * shape.columns);
-    check(cudaMemset(pixels_.data(), 0, static_cast<std::size_t>(pixels_.bytes())), "clear the views");
+    fill_device(pixels_.data(), 0, static_cast<std::size_t>(pixels_.bytes()), "clear the views");
     return;
   }
   layers_per_sheet_ = shape.kind == TexelKind::gather ? atlas_views(shape.rows) : most_layers;
@@ -104,7 +104,8 @@ ViewTextures::Sheet ViewTextures::make_sheet(std::int64_t layers) const {
 
 void ViewTextures::set_scale(float scale) {
   int exponent = 0;
-  if (std::frexp(scale, &exponent) != 0.5f || exponent % 2 == 0) refuse(format("scale {} is no power of 4", scale));
+  if (std::frexp(scale, &exponent) != 0.5f || exponent % 2 == 0)
+    refuse_shape(format("scale {} is no power of 4", scale));
   scale_ = is_half(shape_.kind) ? scale : 1.0f;
 }
 
@@ -112,9 +113,9 @@ void ViewTextures::store(const Source& source, std::int64_t first_slot, std::int
                          std::int64_t rows, cudaStream_t stream) {
   const int group = views_per_texel(shape_.kind);
   if (first_slot % group != 0 || slots % group != 0 || first_slot < 0 || first_slot + slots > shape_.slots)
-    refuse(format("slots [{}, {}) of {}, in groups of {}", first_slot, first_slot + slots, shape_.slots, group));
+    refuse_shape(format("slots [{}, {}) of {}, in groups of {}", first_slot, first_slot + slots, shape_.slots, group));
   if (row0 < 0 || rows < 0 || row0 + rows > shape_.detector_rows)
-    refuse(format("rows [{}, {}) of {}", row0, row0 + rows, shape_.detector_rows));
+    refuse_shape(format("rows [{}, {}) of {}", row0, row0 + rows, shape_.detector_rows));
   if (rows == 0) return;
   const std::int64_t written_rows = rows + (row0 + rows == shape_.detector_rows ? 1 : 0);
   for (std::int64_t done = 0; done < slots;) {

@@ -58,7 +58,7 @@ private:
   void hold_on_device() {
     if (mean_on_device_.size() > 0) return;
     const auto send = [](void* to, const void* from, std::size_t bytes) {
-      cuda::check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "send flats to the device");
+      cuda::copy_to_device(to, from, bytes, "send flats to the device");
     };
     const std::vector<FlatShare> shares = series_.shares();
     mean_on_device_ = cuda::DeviceBuffer<float>(mean_.size());

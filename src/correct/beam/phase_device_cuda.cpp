@@ -15,8 +15,7 @@ constexpr std::int64_t batch_bytes = std::int64_t{128} << 20;  // of tiles in on
 DeviceBuffer<float2> uploaded(const std::vector<Complex32>& values) {
   static_assert(sizeof(Complex32) == sizeof(float2));
   DeviceBuffer<float2> buffer(static_cast<std::int64_t>(values.size()));
-  check(cudaMemcpy(buffer.data(), values.data(), static_cast<std::size_t>(buffer.bytes()), cudaMemcpyHostToDevice),
-        "copy twiddles to the device");
+  copy_to_device(buffer.data(), values.data(), static_cast<std::size_t>(buffer.bytes()), "copy twiddles to the device");
   return buffer;
 }
 

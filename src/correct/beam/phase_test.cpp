@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "correct/beam/phase_cases.h"
 #include "correct/beam/phase_reference.h"
 #include "correct/beam/test_bands.h"
 #include <lepus/error.h>
@@ -31,20 +32,6 @@ std::vector<float> filtered(const PhasePlan& plan, const TestScan& scan, std::in
   return result;
 }
 
-double worst_difference(const std::vector<float>& out, const TestScan& scan, double a_v, double a_u) {
-  double worst = 0;
-  for (std::int64_t view = 0; view < scan.views; ++view) {
-    const std::vector<double> expected = paganin_reference(scan.frame(view), scan.columns, a_v, a_u);
-    for (std::int64_t row = 0; row < scan.rows; ++row)
-      for (std::int64_t x = 0; x < scan.columns; ++x) {
-        const double difference = out[static_cast<std::size_t>((row * scan.views + view) * scan.columns + x)] -
-                                  expected[static_cast<std::size_t>(row * scan.columns + x)];
-        worst = std::isnan(difference) ? difference : std::max(worst, std::abs(difference));
-      }
-  }
-  return worst;
-}
-
 // One cosine of frequency m / 2N by k / 2M is weakened by its own factor; a constant is not changed.
 TEST(Phase, ReferenceByHand) {
   const std::int64_t columns = 6, rows = 5;
@@ -63,12 +50,12 @@ TEST(Phase, MatchesTheReferenceForOddSizes) {
       for (const double a : {0.0, 3.0, 400.0}) {
         const TestScan scan = TestScan::noise(columns, rows, 2);
         const PhasePlan plan(columns, rows, a, 0.5 * a);
-        EXPECT_LT(worst_difference(filtered(plan, scan, rows, 2), scan, a, 0.5 * a), phase_tolerance)
+        EXPECT_LT(worst_phase_difference(filtered(plan, scan, rows, 2), scan, a, 0.5 * a), phase_tolerance)
             << columns << " x " << rows << ", a = " << a;
       }
   const TestScan wide = TestScan::noise(257, 9, 1);
   const PhasePlan plan(257, 9, 1e4, 1e4);  // reaches further than the frame
-  EXPECT_LT(worst_difference(filtered(plan, wide, 9, 1), wide, 1e4, 1e4), phase_tolerance);
+  EXPECT_LT(worst_phase_difference(filtered(plan, wide, 9, 1), wide, 1e4, 1e4), phase_tolerance);
 }
 
 // Detectors of many rows are cut into tiles: what the halo leaves out is at most 1e-4 of a change from full beam to
@@ -80,7 +67,7 @@ TEST(Phase, TilesMatchTheWholeFrame) {
       for (std::int64_t x = 0; x < 24; ++x) scan.at(row, 0, x) = 0;
     const PhasePlan plan(24, 211, a, a);
     ASSERT_GT(plan.tiles.halo, 0);
-    EXPECT_LT(worst_difference(filtered(plan, scan, 211, 2), scan, a, a), 1e-4) << a;
+    EXPECT_LT(worst_phase_difference(filtered(plan, scan, 211, 2), scan, a, a), 1e-4) << a;
   }
 }
 
@@ -131,7 +118,7 @@ TEST(Phase, TakesItsStrengthFromTheGeometry) {
     if (given) s.parameters["distance_mm"] = 200.0;
     const auto phase = make_phase(s, f.facts);
     const std::vector<float> out = corrected(*phase, scan, 12, 1);
-    EXPECT_LT(worst_difference(out, scan, strength / 4e-4, strength / 1e-4), phase_tolerance);
+    EXPECT_LT(worst_phase_difference(out, scan, strength / 4e-4, strength / 1e-4), phase_tolerance);
   }
 }
 

@@ -125,6 +125,10 @@ __global__ void __launch_bounds__(most_threads, least_blocks)
           __pipeline_memcpy_async(to + 4 * four, row + x, sizeof(float4));
           continue;
         }
+        if (vectors && !sees_beyond && (x + 4 <= 0 || x >= width)) {  // black, and stays so
+          if (round < cut.stages) *reinterpret_cast<float4*>(to + 4 * four) = make_float4(0, 0, 0, 0);
+          continue;
+        }
         for (int i = 0; i < 4; ++i) {
           int at = x + i;
           if (at < 0 || at >= width)
@@ -190,6 +194,15 @@ __global__ void __launch_bounds__(most_threads, least_blocks)
       }
       float values[4];
       take_four(made[four], values);
+      if (vectors && first_pass && !partial && first + 4 <= n) {
+        float kept[4];
+        take_four(*reinterpret_cast<const float4*>(original + first), kept);
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          if (first + i < inner0 || first + i >= inner1 + 3) values[i] = kept[i];
+        *reinterpret_cast<float4*>(out + first) = make_float4(values[0], values[1], values[2], values[3]);
+        continue;
+      }
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (first + i >= n) break;
@@ -256,7 +269,7 @@ void smooth_rows_on_device(const DeviceJob& job, const Mask& mask, cudaStream_t 
   cut.pitch = cut.piece + cut.weights;
   const int threads = up_to(cut.lines * cut.line_threads, 32);
   const std::int64_t tiles = (rows + cut.lines - 1) / cut.lines;
-  constexpr std::int64_t wanted_rounds = 4;
+  constexpr std::int64_t wanted_rounds = 8;
   cut.rounds = static_cast<int>(std::min(wanted_rounds, tiles));
   cut.stages = cut.rounds > 1 ? 2 : 1;
   const auto bytes_of = [&](int stages) {

@@ -19,14 +19,26 @@ namespace {
 
 using namespace pixels;
 
+// Whether column x stands out in enough views.
+bool confirmed(const HotRules& rules, const Planes& sinograms, std::int64_t plane, std::int64_t x) {
+  std::int64_t missing = rules.least_views;
+  for (std::int64_t view = 0; view < sinograms.height && missing > 0; ++view) {
+    if (missing > sinograms.height - view) return false;
+    if (stands_out<float>(rules, sinograms.row(plane, view), sinograms.width, x)) --missing;
+  }
+  return missing == 0;
+}
+
 // Fills scratch.hot; true where a column is hot.
-bool judge_row(const HotRules& rules, std::int64_t columns, HotScratch& scratch) {
+bool judge_row(const HotRules& rules, const Planes& sinograms, std::int64_t plane, HotScratch& scratch) {
+  const std::int64_t columns = sinograms.width;
   const Deviations d = scratch.deviations();
   const HotRow row = rules.classic ? classic_row(d.middle, columns) : HotRow{};
   bool any = false;
   for (std::int64_t x = 0; x < columns; ++x) {
-    const bool hot =
-        rules.classic ? hot_in_row(rules, d.middle, row, columns, x) : hot_in_windows(rules, d, columns, x);
+    const Verdict found = rules.classic ? verdict(rules, hot_in_row(rules, d.middle, row, columns, x), false)
+                                        : hot_in_windows(rules, d, columns, x);
+    const bool hot = found == Verdict::hot || (found == Verdict::suspect && confirmed(rules, sinograms, plane, x));
     scratch.hot[static_cast<std::size_t>(x)] = hot;
     any = any || hot;
   }
@@ -58,7 +70,7 @@ std::int64_t correct_row(const HotRules& rules, int iterations, const Planes& si
   std::fill(scratch.ever.begin(), scratch.ever.end(), static_cast<unsigned char>(0));
   hot_statistics(rules, sinograms, plane, 0, columns, scratch);
   std::vector<std::int64_t> hot;
-  for (int iteration = 0; iteration < iterations && judge_row(rules, columns, scratch); ++iteration) {
+  for (int iteration = 0; iteration < iterations && judge_row(rules, sinograms, plane, scratch); ++iteration) {
     hot.clear();
     for (std::int64_t x = 0; x < columns; ++x)
       if (scratch.hot[static_cast<std::size_t>(x)]) hot.push_back(x);
@@ -126,10 +138,12 @@ std::unique_ptr<Correction> make_hot_pixels(const CorrectionSpec& spec, const Sc
   parameters.deviations = static_cast<int>(integer_of(spec, "deviations"));
   parameters.normalise = flag_of(spec, "normalise");
   parameters.below = flag_of(spec, "below");
+  parameters.share_of_views = number_of(spec, "share_of_views");
   const std::string replace_by = text_of(spec, "replace_by");
-  parameters.bridge = replace_by == "bridge";
-  if (!parameters.bridge && replace_by != "windows")
-    refuse(spec, format("unknown replace_by \"{}\"", replace_by), "", "known: windows, bridge");
+  if (replace_by != "auto" && replace_by != "bridge" && replace_by != "windows")
+    refuse(spec, format("unknown replace_by \"{}\"", replace_by), "", "known: auto, bridge, windows");
+  const bool as_described = parameters.classic || !parameters.normalise;  // these have a replacement of their own
+  parameters.bridge = replace_by == "bridge" || (replace_by == "auto" && !as_described);
   const std::int64_t iterations = integer_of(spec, "iterations");
   if (parameters.window < 2 || parameters.window > largest_window || parameters.gap < 1 || parameters.gap > largest_gap)
     refuse(spec, format("window_px = {} and gap_px = {}", parameters.window, parameters.gap),
@@ -139,6 +153,9 @@ std::unique_ptr<Correction> make_hot_pixels(const CorrectionSpec& spec, const Sc
   if (!(parameters.tolerance > 0) || iterations < 1)
     refuse(spec, format("tolerance = {}, iterations = {}", parameters.tolerance, iterations),
            "the tolerance must be positive, and there is at least one iteration", "");
+  if (!(parameters.share_of_views >= 0 && parameters.share_of_views <= 1))
+    refuse(spec, format("share_of_views = {}", parameters.share_of_views), "a share lies between 0 and 1",
+           "0 does not ask in how many views a pixel stands out");
   if (!parameters.normalise && parameters.window != 2 && !parameters.classic)
     refuse(spec, format("normalise = false with window_px = {}", parameters.window),
            "the original form has windows of two pixels", "set window_px = 2, or leave normalise = true");

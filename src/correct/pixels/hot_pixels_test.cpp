@@ -67,7 +67,7 @@ TEST(HotReference, DeviationsByHand) {
 }
 
 TEST(HotReference, ReplacesByTheMeanOfBothWindows) {
-  const HotRules rules = hot_rules({.window = 2, .gap = 2}, 2);
+  const HotRules rules = hot_rules({.window = 2, .gap = 2, .bridge = false}, 2);
   const float w[9] = {1, 2, 3, 50, 60, 70, 8, 13, 21};
   unsigned char hot[9] = {0, 0, 0, 1, 1, 1, 0, 0, 0};
   // Of the fifth pixel: pairs (2, 6) and (1, 7).
@@ -79,7 +79,7 @@ TEST(HotReference, ReplacesByTheMeanOfBothWindows) {
   EXPECT_FLOAT_EQ(replacement(rules, w, hot, 9, 0), 3) << "at the end of the row, the only good neighbour";
   std::fill(hot, hot + 9, static_cast<unsigned char>(1));
   EXPECT_EQ(replacement(rules, w, hot, 9, 4), 60) << "nothing good in the row";
-  const HotRules bridge = hot_rules({.window = 2, .gap = 2, .bridge = true}, 2);
+  const HotRules bridge = hot_rules({.window = 2, .gap = 2}, 2);
   for (int x = 0; x < 9; ++x) hot[x] = x >= 3 && x < 6;
   EXPECT_FLOAT_EQ(replacement(bridge, w, hot, 9, 4), 3 + (8 - 3) * 2 / 4.0F);
   const HotRules classic = hot_rules({.classic = true}, 2);
@@ -98,7 +98,32 @@ TEST(HotReference, FindsAKnownRunAndNothingElse) {
   const auto hot = reference_hot_pixels(hot_rules({}, 64), 3, band.band().sinograms({0, 1}), 0);
   for (std::size_t x = 0; x < hot.size(); ++x) EXPECT_EQ(hot[x], x >= 80 && x < 85) << x;
   for (std::int64_t view = 0; view < 64; ++view)
-    for (std::int64_t x = 80; x < 85; ++x) EXPECT_NEAR(band.at(0, view, x), 1, 0.02) << "noise of 0.003";
+    for (std::int64_t x = 80; x < 85; ++x) EXPECT_NEAR(band.at(0, view, x), 1, 0.04) << "noise of 0.0085 at most";
+}
+
+// A step that stays at its place deviates as much as a fault does, but only one side sees it; a fault that shows in one
+// view in ten is no more than an outline that passes.
+TEST(HotReference, AFaultStandsOutOnBothSidesAndInManyViews) {
+  TestBand band(200, 100, 3);
+  std::mt19937_64 random(6);
+  std::normal_distribution<float> normal;
+  for (float& value : band.values) value = 1 + 0.01F * normal(random);
+  for (std::int64_t view = 0; view < 100; ++view) {
+    for (std::int64_t x = 80; x < 200; ++x) band.at(0, view, x) -= 0.3F;
+    if (view % 10 == 0) band.at(1, view, 100) += 0.5F;
+    if (view % 2 == 0) band.at(2, view, 100) += 0.5F;
+  }
+  const HotRules asked = hot_rules({}, 100), unasked = hot_rules({.share_of_views = 0}, 100);
+  const auto count = [&](const HotRules& rules, std::int64_t row) {
+    TestBand copy = band;
+    const auto hot = reference_hot_pixels(rules, 1, copy.band().sinograms({0, 3}), row);
+    return std::accumulate(hot.begin(), hot.end(), 0);
+  };
+  EXPECT_GT(count(unasked, 0), 0) << "the step";
+  EXPECT_EQ(count(asked, 0), 0);
+  EXPECT_EQ(count(unasked, 1), 1) << "one view in ten";
+  EXPECT_EQ(count(asked, 1), 0);
+  EXPECT_EQ(count(asked, 2), 1) << "every other view";
 }
 
 // Differences of values up to 2.7 are rounded to 1.2e-7, products and sums of up to 64 terms to a few times that,
@@ -236,6 +261,7 @@ TEST(HotPixels, RefuseWhatCannotWork) {
   EXPECT_NE(message([](auto& p) { p["deviations"] = std::int64_t{2}; }).find("deviations = 2"), std::string::npos);
   EXPECT_NE(message([](auto& p) { p["window_px"] = std::int64_t{33}; }).find("2 to 32"), std::string::npos);
   EXPECT_NE(message([](auto& p) { p["tolerance"] = 0.0; }).find("positive"), std::string::npos);
+  EXPECT_NE(message([](auto& p) { p["share_of_views"] = 1.5; }).find("share_of_views = 1.5"), std::string::npos);
   EXPECT_NE(message([](auto& p) { p["normalise"] = false; }).find("window_px = 2"), std::string::npos);
 }
 

@@ -46,8 +46,16 @@ std::vector<unsigned char> reference_hot_pixels(const HotRules& rules, int itera
     const HotRow row = rules.classic ? classic_row(middle.data(), columns) : HotRow{};
     bool any = false;
     for (std::int64_t x = 0; x < columns; ++x) {
-      const bool is_hot = rules.classic ? hot_in_row(rules, middle.data(), row, columns, x)
-                                        : hot_in_windows(rules, {left.data(), middle.data(), right.data()}, columns, x);
+      const Verdict found = rules.classic
+                                ? verdict(rules, hot_in_row(rules, middle.data(), row, columns, x), false)
+                                : hot_in_windows(rules, {left.data(), middle.data(), right.data()}, columns, x);
+      bool is_hot = found == Verdict::hot;
+      if (found == Verdict::suspect) {
+        std::int64_t count = 0;
+        for (std::int64_t view = 0; view < sinograms.height; ++view)
+          count += stands_out<double>(rules, sinograms.row(plane, view), columns, x);
+        is_hot = count >= rules.least_views;
+      }
       hot[static_cast<std::size_t>(x)] = is_hot;
       any = any || is_hot;
       if (is_hot) ever[static_cast<std::size_t>(x)] = 1;

@@ -18,6 +18,10 @@ inline constexpr std::int64_t views_per_sum = 32;
 // Deviations are known to this share of themselves (largest seen: 8.7e-6, at values 100 times the noise). Columns that
 // were replaced from the same pixels have the same deviation but for that: it is no spread to judge a neighbour by.
 inline constexpr double deviation_rounding = 1.5e-5;
+// A column stands out in a view where its noise is this many times its windows', and both sides see at least this share
+// of it. docs/corrections/pixels.md has the measurements.
+inline constexpr double stands_out_times = 2;
+inline constexpr float least_side = 0.25F;
 
 // n_left = sum one[i] (w[x] - w[x-gap-i]), n_right its mirror image,
 // n_middle = sum two[i] ((w[x] - w[x-gap-i]) + (w[x] - w[x+gap+i])), i in [0, window).
@@ -35,6 +39,10 @@ struct HotRules {
   double tolerance = 0;
   double least_spread = 0;  // standard deviations below this share of the mean are taken to be it
   double explained = 1;     // how much of the excess in its only window a column at the edge may inherit
+  // A column must stand out in at least so many views; 0: not asked. The squares of the windows' noises in a view,
+  // summed, are compared with the column's own times these.
+  std::int64_t least_views = 0;
+  float out_of_both = 1, out_of_one = 1;
   // Pixels that a hot one is replaced from: pairs x-k, x+k with k in [nearest, furthest].
   std::int32_t nearest = 1, furthest = 1;
 
@@ -100,7 +108,16 @@ LEPUS_HD inline bool hot_at_edge(const HotRules& rules, double d, const Spread& 
          d * d - s.least * s.least > rules.explained * (s.most * s.most - s.least * s.least);
 }
 
-LEPUS_HD inline bool hot_in_windows(const HotRules& rules, const Deviations& d, std::int64_t columns, std::int64_t x) {
+// suspect: deviates too much over the scan; hot only if it stands out in enough views. hot: there is nothing to ask.
+enum class Verdict : unsigned char { good = 0, hot = 1, suspect = 2 };
+
+LEPUS_HD inline Verdict verdict(const HotRules& rules, bool above, bool below) {
+  if (above) return rules.least_views > 0 ? Verdict::suspect : Verdict::hot;
+  return below ? Verdict::hot : Verdict::good;
+}
+
+LEPUS_HD inline Verdict hot_in_windows(const HotRules& rules, const Deviations& d, std::int64_t columns,
+                                       std::int64_t x) {
   const std::int64_t reach = rules.reach();
   const int window = rules.weights.window;
   const bool left = x >= 2 * reach, right = x + 2 * reach < columns;
@@ -110,16 +127,53 @@ LEPUS_HD inline bool hot_in_windows(const HotRules& rules, const Deviations& d, 
     const double own = d.middle[x];
     if (!rules.three_deviations) {
       const Spread both = spread_of(d.middle + l, d.middle + r, window, rules.least_spread);
-      return far_above(own, both, rules.tolerance) || (rules.below && far_below(own, both, rules.tolerance));
+      return verdict(rules, far_above(own, both, rules.tolerance),
+                     rules.below && far_below(own, both, rules.tolerance));
     }
     const Spread a = spread_of(d.left + l, nullptr, window, rules.least_spread);
     const Spread b = spread_of(d.right + r, nullptr, window, rules.least_spread);
-    return (far_above(own, a, rules.tolerance) && far_above(own, b, rules.tolerance)) ||
-           (rules.below && far_below(own, a, rules.tolerance) && far_below(own, b, rules.tolerance));
+    return verdict(rules, far_above(own, a, rules.tolerance) && far_above(own, b, rules.tolerance),
+                   rules.below && far_below(own, a, rules.tolerance) && far_below(own, b, rules.tolerance));
   }
-  if (left) return hot_at_edge(rules, d.left[x], spread_of(d.left + l, nullptr, window, rules.least_spread));
-  if (right) return hot_at_edge(rules, d.right[x], spread_of(d.right + r, nullptr, window, rules.least_spread));
-  return false;
+  bool above = false;
+  if (left) above = hot_at_edge(rules, d.left[x], spread_of(d.left + l, nullptr, window, rules.least_spread));
+  if (right) above = hot_at_edge(rules, d.right[x], spread_of(d.right + r, nullptr, window, rules.least_spread));
+  return verdict(rules, above, false);
+}
+
+// The noise of pixel x of a view against the window on one side: -1 left, +1 right.
+template <class Real>
+LEPUS_HD inline Real side_noise(const NoiseWeights& weights, const float* w, std::int64_t x, int side) {
+  Real n = 0;
+  for (int i = 0; i < weights.window; ++i)
+    n += weights.one[i] * (static_cast<Real>(w[x]) - w[x + std::int64_t{side} * (weights.gap + i)]);
+  return n;
+}
+
+// Whether a suspect stands out in a view w. The noises of its windows' pixels, each looking away from x, are the
+// measure; what an outline of the object does in this view is in them. And both sides must see it: at an edge one of
+// them goes on without a break, or sees the opposite. Real: float, or double in the reference.
+template <class Real>
+LEPUS_HD inline bool stands_out(const HotRules& rules, const float* w, std::int64_t columns, std::int64_t x) {
+  const NoiseWeights& weights = rules.weights;
+  const bool left = x >= 2 * rules.reach(), right = x + 2 * rules.reach() < columns;
+  Real measure = 0;
+  for (int i = 0; i < weights.window; ++i) {
+    const std::int64_t k = weights.gap + i;
+    const Real l = left ? side_noise<Real>(weights, w, x - k, -1) : Real{0};
+    const Real r = right ? side_noise<Real>(weights, w, x + k, 1) : Real{0};
+    measure += l * l + r * r;
+  }
+  const Real l = left ? side_noise<Real>(weights, w, x, -1) : Real{0};
+  const Real r = right ? side_noise<Real>(weights, w, x, 1) : Real{0};
+  if (!left || !right) return (l * l + r * r) * rules.out_of_one > measure;
+  Real m = 0;
+  for (int i = 0; i < weights.window; ++i) {
+    const std::int64_t k = weights.gap + i;
+    m += weights.two[i] * ((static_cast<Real>(w[x]) - w[x - k]) + (static_cast<Real>(w[x]) - w[x + k]));
+  }
+  const Real least = least_side * (m < 0 ? -m : m), sign = m < 0 ? Real{-1} : Real{1};
+  return m * m * rules.out_of_both > measure && sign * l > least && sign * r > least;
 }
 
 // The classic detector has a deviation from the third column to the last but two.

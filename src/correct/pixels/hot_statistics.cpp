@@ -14,30 +14,27 @@ namespace lepus::pixels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+#include "correct/pixels/along_row-inl.h"
+
 // Adds the squares of a view to the columns [first, last) that have both windows.
 void add_squares(const NoiseWeights& weights, const float* w, std::int64_t first, std::int64_t last, float* left,
                  float* middle, float* right) {
-  const auto vectors = [&](auto tag, std::int64_t x) {
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-    for (; x + lanes <= last; x += lanes) {
-      const auto centre = hn::LoadU(tag, w + x);
-      auto n_left = hn::Zero(tag), n_middle = hn::Zero(tag), n_right = hn::Zero(tag);
-      for (int i = 0; i < weights.window; ++i) {
-        const std::int64_t k = weights.gap + i;
-        const auto from_left = hn::Sub(centre, hn::LoadU(tag, w + x - k));
-        const auto from_right = hn::Sub(centre, hn::LoadU(tag, w + x + k));
-        const auto one = hn::Set(tag, weights.one[i]);
-        n_left = hn::Add(n_left, hn::Mul(one, from_left));
-        n_right = hn::Add(n_right, hn::Mul(one, from_right));
-        n_middle = hn::Add(n_middle, hn::Mul(hn::Set(tag, weights.two[i]), hn::Add(from_left, from_right)));
-      }
-      hn::StoreU(hn::Add(hn::LoadU(tag, left + x), hn::Mul(n_left, n_left)), tag, left + x);
-      hn::StoreU(hn::Add(hn::LoadU(tag, middle + x), hn::Mul(n_middle, n_middle)), tag, middle + x);
-      hn::StoreU(hn::Add(hn::LoadU(tag, right + x), hn::Mul(n_right, n_right)), tag, right + x);
+  HWY_NAMESPACE::along_row(first, last, [&](auto tag, std::int64_t x) {
+    const auto centre = hn::LoadU(tag, w + x);
+    auto n_left = hn::Zero(tag), n_middle = hn::Zero(tag), n_right = hn::Zero(tag);
+    for (int i = 0; i < weights.window; ++i) {
+      const std::int64_t k = weights.gap + i;
+      const auto from_left = hn::Sub(centre, hn::LoadU(tag, w + x - k));
+      const auto from_right = hn::Sub(centre, hn::LoadU(tag, w + x + k));
+      const auto one = hn::Set(tag, weights.one[i]);
+      n_left = hn::Add(n_left, hn::Mul(one, from_left));
+      n_right = hn::Add(n_right, hn::Mul(one, from_right));
+      n_middle = hn::Add(n_middle, hn::Mul(hn::Set(tag, weights.two[i]), hn::Add(from_left, from_right)));
     }
-    return x;
-  };
-  vectors(hn::CappedTag<float, 1>(), vectors(hn::ScalableTag<float>(), first));
+    hn::StoreU(hn::Add(hn::LoadU(tag, left + x), hn::Mul(n_left, n_left)), tag, left + x);
+    hn::StoreU(hn::Add(hn::LoadU(tag, middle + x), hn::Mul(n_middle, n_middle)), tag, middle + x);
+    hn::StoreU(hn::Add(hn::LoadU(tag, right + x), hn::Mul(n_right, n_right)), tag, right + x);
+  });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -54,9 +51,7 @@ HWY_EXPORT(add_squares);
 void add_one_sided(const NoiseWeights& weights, const float* w, std::int64_t first, std::int64_t last, int side,
                    float* sum) {
   for (std::int64_t x = first; x < last; ++x) {
-    float n = 0;
-    for (int i = 0; i < weights.window; ++i)
-      n += weights.one[i] * (w[x] - w[x + std::int64_t{side} * (weights.gap + i)]);
+    const auto n = side_noise<float>(weights, w, x, side);
     sum[x] += n * n;
   }
 }

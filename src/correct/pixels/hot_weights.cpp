@@ -80,6 +80,12 @@ HotRules hot_rules(const HotParameters& parameters, std::int64_t views) {
     weights.two_scale = 1 / two_sided_gain(weights);
     // Of noise alone, d over `views` views spreads by this share: a window of a few pixels cannot know it better.
     rules.least_spread = std::max(deviation_rounding, 1 / std::sqrt(2.0 * static_cast<double>(views - 1)));
+    rules.least_views = static_cast<std::int64_t>(std::ceil(parameters.share_of_views * static_cast<double>(views)));
+    // (n / gain)^2 > times^2 * mean of (n_i / gain_i)^2 over one or two windows.
+    const double one = weights.window / (stands_out_times * stands_out_times);
+    const double gains = weights.two_scale / weights.one_scale;
+    rules.out_of_one = static_cast<float>(one);
+    rules.out_of_both = static_cast<float>(2 * one * gains * gains);
   }
   // A run of up to `gap` hot pixels in its only window gives a good pixel at most this much of theirs.
   double centre = 0, most = 0;

@@ -14,7 +14,8 @@ struct HotParameters {
   double tolerance = 4;
   int deviations = 3;
   bool normalise = true, below = false;
-  bool bridge = false;  // hot pixels are replaced by the line between their nearest good neighbours, not by the windows
+  double share_of_views = 0.3;  // of the shifted window, normalised
+  bool bridge = true;  // hot pixels are replaced by the line between their nearest good neighbours, not by the windows
 };
 
 HotRules hot_rules(const HotParameters& parameters, std::int64_t views);

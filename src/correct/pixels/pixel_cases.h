@@ -60,13 +60,15 @@ inline TestBand noisy_band(std::int64_t columns, std::int64_t views, std::int64_
 inline std::vector<HotParameters> hot_parameter_cases() {
   return {
       {},
-      {.classic = true, .tolerance = 3, .below = true},
+      {.classic = true, .tolerance = 3, .below = true, .bridge = false},
       {.classic = true},
       {.window = 2, .gap = 1, .tolerance = 2, .deviations = 1},
-      {.window = 2, .gap = 5, .tolerance = 3, .normalise = false, .below = true},
-      {.window = 3, .gap = 2, .tolerance = 2.5, .below = true},
-      {.window = 8, .gap = 3, .deviations = 1, .bridge = true},
+      {.window = 2, .gap = 5, .tolerance = 3, .normalise = false, .below = true, .bridge = false},
+      {.window = 3, .gap = 2, .tolerance = 2.5, .below = true, .bridge = false},
+      {.window = 8, .gap = 3, .deviations = 1},
       {.window = 32, .gap = 64},
+      {.share_of_views = 0, .bridge = false},
+      {.window = 2, .gap = 2, .share_of_views = 0.6},
   };
 }
 
@@ -86,12 +88,15 @@ inline CorrectionSpec hot_spec(const HotParameters& parameters = {}, std::int64_
                                    {"deviations", std::int64_t{parameters.deviations}},
                                    {"normalise", parameters.normalise},
                                    {"below", parameters.below},
+                                   {"share_of_views", parameters.share_of_views},
                                    {"replace_by", std::string(parameters.bridge ? "bridge" : "windows")},
                                    {"iterations", iterations}});
 }
 
-inline CorrectionSpec zinger_spec(std::string neighbours = "both", std::int64_t radius = 2) {
-  return spec_named("zingers", {{"tolerance", 8.0}, {"radius_views", radius}, {"neighbours", std::move(neighbours)}});
+inline CorrectionSpec zinger_spec(std::string neighbours = "both", std::int64_t radius = 2, std::int64_t along = 3) {
+  return spec_named(
+      "zingers",
+      {{"tolerance", 8.0}, {"radius_views", radius}, {"neighbours", std::move(neighbours)}, {"along_px", along}});
 }
 
 inline ScanFacts facts_of(const TestBand& band, Stage stage = Stage::grey_levels) {

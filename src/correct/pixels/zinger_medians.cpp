@@ -13,6 +13,7 @@ namespace lepus::pixels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+#include "correct/pixels/along_row-inl.h"
 #include "correct/pixels/median_networks-inl.h"
 
 // Fills out[x] for x in [first, last) from rows r[i] + x, i in [0, 2 radius].
@@ -22,19 +23,14 @@ void medians(const float* const* r, int radius, std::int64_t first, std::int64_t
     low = hn::Min(a, high);
     high = hn::Max(a, high);
   };
-  const auto vectors = [&](auto tag, std::int64_t x) {
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-    for (; x + lanes <= last; x += lanes) {
-      const auto at = [&](int i) { return hn::LoadU(tag, r[i] + x); };
-      const auto median = radius == 1 ? HWY_NAMESPACE::median_of_3(at(0), at(1), at(2), exchange)
-                          : radius == 2
-                              ? HWY_NAMESPACE::median_of_5(at(0), at(1), at(2), at(3), at(4), exchange)
-                              : HWY_NAMESPACE::median_of_7(at(0), at(1), at(2), at(3), at(4), at(5), at(6), exchange);
-      hn::StoreU(median, tag, out + x);
-    }
-    return x;
-  };
-  vectors(hn::CappedTag<float, 1>(), vectors(hn::ScalableTag<float>(), first));
+  HWY_NAMESPACE::along_row(first, last, [&](auto tag, std::int64_t x) {
+    const auto at = [&](int i) { return hn::LoadU(tag, r[i] + x); };
+    const auto median = radius == 1 ? HWY_NAMESPACE::median_of_3(at(0), at(1), at(2), exchange)
+                        : radius == 2
+                            ? HWY_NAMESPACE::median_of_5(at(0), at(1), at(2), at(3), at(4), exchange)
+                            : HWY_NAMESPACE::median_of_7(at(0), at(1), at(2), at(3), at(4), at(5), at(6), exchange);
+    hn::StoreU(median, tag, out + x);
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -30,11 +30,6 @@ struct ZingerScratch {
   }
 };
 
-float row_median_at(const float* w, std::int64_t columns, std::int64_t x) {
-  const float* v = w + first_neighbour(x, row_radius, columns);
-  return median_of_5(v[0], v[1], v[2], v[3], v[4], ExchangeFloats());
-}
-
 class SinogramZingers {
 public:
   SinogramZingers(const ZingerRules& rules, const Planes& sinograms, std::int64_t plane, ZingerScratch& scratch)
@@ -94,12 +89,17 @@ private:
     medians(view, view);
     float *w = sinograms_.row(plane_, view), *original = recent(view);
     std::copy_n(w, columns_, original);
+    const float* near[4] = {};
+    for (int i = 0; i < 2; ++i) {
+      if (view >= 2 - i) near[i] = recent(view - 2 + i);
+      if (view + 1 + i < views_) near[2 + i] = sinograms_.row(plane_, view + 1 + i);
+    }
     std::int64_t replaced = 0;
     for (std::int64_t x = 0; x < columns_; ++x) {
       const auto at = static_cast<std::size_t>(x);
       if (!(rules_.sign * (original[x] - scratch_.median[at]) > scratch_.threshold[at])) continue;
       if (rules_.neighbours == ZingerNeighbours::both &&
-          !(rules_.sign * (original[x] - row_median_at(original, columns_, x)) > scratch_.threshold[at]))
+          !alone_in_row(rules_, original, near, columns_, x, scratch_.threshold[at]))
         continue;
       w[x] = scratch_.median[at];
       ++replaced;
@@ -165,8 +165,12 @@ std::unique_ptr<Correction> make_zingers(const CorrectionSpec& spec, const ScanF
     refuse(spec, format("unknown neighbours \"{}\"", neighbours), "", "known: both, views, row");
   const std::int64_t radius = integer_of(spec, "radius_views");
   const double tolerance = number_of(spec, "tolerance");
+  const std::int64_t along = integer_of(spec, "along_px");
   if (radius < 1 || radius > 3)
     refuse(spec, format("radius_views = {}", radius), "1, 2 or 3 views on each side are looked at", "");
+  if (along < 0 || along > 16)
+    refuse(spec, format("along_px = {}", along), "0 to 16 columns on each side are looked at", "");
+  rules.along = static_cast<int>(along);
   if (!(tolerance > 0)) refuse(spec, format("tolerance = {}", tolerance), "it must be positive", "");
   rules.radius = static_cast<int>(radius);
   if (rules.neighbours != ZingerNeighbours::row && facts.views < 2 * radius + 1)

@@ -22,14 +22,9 @@ __device__ float view_median_at(const ZingerRules& rules, const Planes& s, std::
   return median_of_7(at(0), at(1), at(2), at(3), at(4), at(5), at(6), exchange);
 }
 
-__device__ float row_median_at(const Planes& s, std::int64_t plane, std::int64_t view, std::int64_t x) {
-  const float* w = s.row(plane, view) + first_neighbour(x, row_radius, s.width);
-  return median_of_5(w[0], w[1], w[2], w[3], w[4], ExchangeFloats());
-}
-
 __device__ float median_at(const ZingerRules& rules, const Planes& s, std::int64_t plane, std::int64_t view,
                            std::int64_t x) {
-  return rules.neighbours == ZingerNeighbours::row ? row_median_at(s, plane, view, x)
+  return rules.neighbours == ZingerNeighbours::row ? row_median_at(s.row(plane, view), s.width, x)
                                                    : view_median_at(rules, s, plane, view, x);
 }
 
@@ -63,9 +58,14 @@ __global__ void zinger_correct(ZingerRules rules, Planes sinograms, const float*
   for (std::int64_t view = view0; view < view0 + views_per_sum && view < sinograms.height; ++view) {
     float value = sinograms.row(plane, view)[x];
     const float median = median_at(rules, sinograms, plane, view, x);
+    const float* near[4] = {};
+    for (int i = 0; i < 2; ++i) {
+      if (view >= 2 - i) near[i] = sinograms.row(plane, view - 2 + i);
+      if (view + 1 + i < sinograms.height) near[2 + i] = sinograms.row(plane, view + 1 + i);
+    }
     if (rules.sign * (value - median) > threshold &&
         (rules.neighbours != ZingerNeighbours::both ||
-         rules.sign * (value - row_median_at(sinograms, plane, view, x)) > threshold)) {
+         alone_in_row(rules, sinograms.row(plane, view), near, sinograms.width, x, threshold))) {
       value = median;
       ++replaced;
     }

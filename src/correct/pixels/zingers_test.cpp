@@ -97,6 +97,26 @@ TEST(Zingers, ByHand) {
   }
 }
 
+// A bright line that moves by two columns a view is in each pixel for one view only, like a zinger; and it is in the
+// neighbouring views, which a zinger is not.
+TEST(Zingers, WhatMovesOnInTheNextViewStays) {
+  TestBand band(60, 20, 1);
+  std::mt19937_64 random(9);
+  std::normal_distribution<float> normal;
+  for (float& value : band.values) value = 0.5F + 0.001F * normal(random);
+  for (std::int64_t view = 0; view < 20; ++view) band.at(0, view, 10 + 2 * view) += 0.1F;
+  band.at(0, 10, 50) += 0.1F;
+  const auto replaced = [&](int along) {
+    TestBand copy = band;
+    ZingerRules rules;
+    rules.along = along;
+    return reference_zingers(rules, copy.band().sinograms({0, 1}), 0);
+  };
+  EXPECT_EQ(replaced(0), 21);
+  EXPECT_EQ(replaced(1), 21) << "the line moves by more than that";
+  EXPECT_EQ(replaced(2), 1);
+}
+
 TEST(Zingers, AgreeWithTheReference) {
   std::int64_t replaced = 0;
   ThreadPool threads(2);
@@ -112,12 +132,13 @@ TEST(Zingers, AgreeWithTheReference) {
                                : neighbours == std::string("views") ? ZingerNeighbours::views
                                                                     : ZingerNeighbours::row;
             rules.radius = static_cast<int>(radius);
+            rules.along = columns % 2 == 0 ? 0 : static_cast<int>(radius) + 1;
             rules.limit = 8 / mean_distance(rules.neighbours == ZingerNeighbours::row ? 2 : rules.radius);
             rules.sign = stage == Stage::grey_levels ? 1.0F : -1.0F;
             std::int64_t count = 0;
             for (std::int64_t row = 0; row < 2; ++row)
               count += reference_zingers(rules, expected.band().sinograms({0, 2}), row);
-            const auto correction = make_zingers(zinger_spec(neighbours, radius), facts_of(got, stage));
+            const auto correction = make_zingers(zinger_spec(neighbours, radius, rules.along), facts_of(got, stage));
             correction->apply(got.band(), {0, 2}, threads);
             ASSERT_EQ(got.values, expected.values) << columns << " x " << views << ", " << neighbours;
             EXPECT_EQ(correction->summary(),
@@ -158,6 +179,7 @@ TEST(Zingers, RefuseWhatCannotWork) {
   EXPECT_NO_THROW(make(zinger_spec("views"), 1, 5));
   EXPECT_THROW(make(zinger_spec("both", 4), 9, 9), Error);
   EXPECT_THROW(make(zinger_spec("all"), 9, 9), Error);
+  EXPECT_THROW(make(zinger_spec("both", 2, 17), 9, 9), Error);
   CorrectionSpec spec = zinger_spec();
   spec.parameters["tolerance"] = 0.0;
   EXPECT_THROW(make(spec, 9, 9), Error);

@@ -19,7 +19,7 @@ struct Change {
 
 // Of one sinogram; `before` also says which columns are broken: replacing those may well vary from view to view.
 Change change_of(const Planes& before, const Planes& after, std::int64_t plane) {
-  const StripeProfile profile = stripe_profile(before, plane, ring_energy_radius);
+  const StripeProfile profile = stripe_profile(before, plane, ring_energy_radius(before.width));
   const auto broken = [&](std::int64_t x) {
     for (std::int64_t k = std::max<std::int64_t>(x - 1, 0); k <= std::min(x + 1, before.width - 1); ++k)
       if (profile.unusual[static_cast<std::size_t>(k)]) return true;

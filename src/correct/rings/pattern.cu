@@ -22,7 +22,9 @@ __global__ void take_pattern(Planes sinograms, Planes smooth, bool relative) {
   __shared__ double sums[parts][columns_at_once], smooth_sums[parts][columns_at_once];
   for (std::int64_t plane = blockIdx.y; plane < sinograms.count; plane += gridDim.y) {
     double sum = 0, smooth_sum = 0;
-    for (std::int64_t y = threadIdx.y; inside && y < sinograms.height; y += parts) {
+    // Several values are on their way to a thread at once, or the memory would wait for the sums.
+#pragma unroll 6
+    for (std::int64_t y = threadIdx.y; y < (inside ? sinograms.height : 0); y += parts) {
       const float value = sinograms.row(plane, y)[x], trend = smooth.row(plane, y)[x];
       sum += relative ? value : value - trend;
       smooth_sum += trend;
@@ -37,7 +39,8 @@ __global__ void take_pattern(Planes sinograms, Planes smooth, bool relative) {
     }
     const float pattern =
         static_cast<float>(relative ? gain_repair(sum, smooth_sum) : sum / static_cast<double>(sinograms.height));
-    for (std::int64_t y = threadIdx.y; inside && y < sinograms.height; y += parts) {
+#pragma unroll 6
+    for (std::int64_t y = threadIdx.y; y < (inside ? sinograms.height : 0); y += parts) {
       float& value = sinograms.row(plane, y)[x];
       value = relative ? value * pattern : value - pattern;
     }

@@ -95,6 +95,14 @@ StripeProfile stripe_profile(const Planes& sinograms, std::int64_t plane, std::i
   return profile;
 }
 
+std::int64_t ring_energy_radius(std::int64_t columns) {
+  return std::clamp<std::int64_t>(std::lround(15 * static_cast<double>(columns) / 1024), 5, 15);
+}
+
+RingEnergy ring_energy(const Planes& sinograms, ThreadPool& threads) {
+  return ring_energy(sinograms, threads, ring_energy_radius(sinograms.width));
+}
+
 RingEnergy ring_energy(const Planes& sinograms, ThreadPool& threads, std::int64_t radius) {
   std::vector<RingEnergy> each(static_cast<std::size_t>(sinograms.count));
   threads.parallel_for(0, sinograms.count, 1, [&](std::int64_t begin, std::int64_t end, int) {

@@ -12,7 +12,9 @@
 
 namespace lepus {
 
-inline constexpr std::int64_t ring_energy_radius = 15;  // stripes up to this many pixels wide count
+// Stripes up to this many pixels wide count: 15 in rows of 1024 columns and more, the same share of shorter ones, at
+// least 5. What is wider is part of the object, or shading.
+std::int64_t ring_energy_radius(std::int64_t columns);
 
 struct RingEnergy {
   double stripes = 0;  // mean square over columns of what stays the same in all views, squared unit of the values
@@ -22,8 +24,9 @@ struct RingEnergy {
 
 double decibels(double energy, double reference);  // 10 log10 of the ratio, -200 at least
 
-// Mean over all sinograms. A radius that does not fit the row is shortened.
-RingEnergy ring_energy(const Planes& sinograms, ThreadPool& threads, std::int64_t radius = ring_energy_radius);
+// Mean over all sinograms, with the radius of their columns; one that does not fit the row is shortened.
+RingEnergy ring_energy(const Planes& sinograms, ThreadPool& threads);
+RingEnergy ring_energy(const Planes& sinograms, ThreadPool& threads, std::int64_t radius);
 
 // Stripes of one sinogram, per column; and which columns flutter more, or less, than their neighbours.
 struct StripeProfile {
@@ -33,7 +36,6 @@ struct StripeProfile {
 StripeProfile stripe_profile(const Planes& sinograms, std::int64_t plane, std::int64_t radius);
 
 // Rings about (centre_x, centre_y), in pixels, of a slice; out to the nearest edge.
-double slice_ring_energy(const Planes& slice, double centre_x, double centre_y,
-                         std::int64_t radius = ring_energy_radius);
+double slice_ring_energy(const Planes& slice, double centre_x, double centre_y, std::int64_t radius = 15);
 
 }  // namespace lepus

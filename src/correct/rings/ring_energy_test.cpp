@@ -55,7 +55,7 @@ TEST(RingEnergy, FlutterIsTheNoiseBeyondTheNeighbours) {
   // sqrt(4000), that of bends that share views about 1.5 times as much, their square twice that: 6 %, and that 2.5
   // times.
   EXPECT_NEAR(ring_energy(p.planes(), threads).flutter, 0.0899 / 100, 0.15 * 0.0899 / 100);
-  const StripeProfile profile = stripe_profile(p.planes(), 0, ring_energy_radius);
+  const StripeProfile profile = stripe_profile(p.planes(), 0, ring_energy_radius(p.width));
   EXPECT_TRUE(profile.unusual[33]);
   EXPECT_FALSE(profile.unusual[34]);
 }

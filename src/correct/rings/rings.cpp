@@ -2,6 +2,7 @@
 #include "correct/rings/rings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/format.h"
@@ -74,6 +75,20 @@ std::string name_of(RingMethod method) {
   return "";
 }
 
+RingOptions default_windows(std::int64_t columns) {
+  RingOptions options;
+  const double scale = std::min(1.0, static_cast<double>(columns) / 1024);
+  const auto scaled = [&](std::int64_t at_1024, std::int64_t least) {
+    return std::max<std::int64_t>(least, std::lround(static_cast<double>(at_1024) * scale));
+  };
+  options.radius = scaled(options.radius, 5);
+  options.sigma = static_cast<double>(options.radius) / 3;
+  options.small_size = 2 * scaled(options.small_size / 2, 3) + 1;
+  options.large_size = 2 * scaled(options.large_size / 2, 7) + 1;
+  options.levels = std::max(2, options.levels + static_cast<int>(std::floor(std::log2(scale))));
+  return options;
+}
+
 void check_rings(const RingOptions& options, std::int64_t columns, std::int64_t views) {
   if (columns < 1 || views < 1) rings::unusable(format("a sinogram of {} x {}", columns, views), "it is empty", "");
   if (options.iterations < 0)
@@ -94,11 +109,11 @@ void check_rings(const RingOptions& options, std::int64_t columns, std::int64_t 
         rings::unusable(format("a damping width of {}", options.damping_sigma), "it must be positive", "");
       break;
     case RingMethod::combined:
-      rings::check_size("large", options.large_size, columns);
+      rings::check_size("large_px", options.large_size, columns);
       if (!(options.snr > 0)) rings::unusable(format("snr = {}", options.snr), "it must be positive", "");
       [[fallthrough]];
     case RingMethod::sorting:
-      rings::check_size("small", options.small_size, columns);
+      rings::check_size("small_px", options.small_size, columns);
   }
 }
 

@@ -25,6 +25,7 @@ struct RingOptions {
   // divide; the others are the same.
   bool relative = false;
 
+  // Windows are those of rows of 1024 columns and more; default_windows() has those of narrower ones.
   // trend: median or bilateral, along rows.
   FilterKind filter = FilterKind::bilateral;
   std::int64_t radius = 30;
@@ -41,6 +42,10 @@ struct RingOptions {
   std::int64_t large_size = 61;  // combined
   double snr = 3;                // combined: how far a faulty column stands out
 };
+
+// The default windows of all methods for rows of so many columns: those above, and from 1024 columns down the same
+// share of the row, but no smaller than stripes of three columns need.
+RingOptions default_windows(std::int64_t columns);
 
 // Throws Error(usage) where options and sinograms do not go together.
 void check_rings(const RingOptions& options, std::int64_t columns, std::int64_t views);

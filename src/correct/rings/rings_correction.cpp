@@ -69,7 +69,7 @@ Buffer<float> sample_rows(const CorrectionSpec& spec, const ScanFacts& facts, st
 }  // namespace
 
 std::unique_ptr<Correction> make_rings(const CorrectionSpec& spec, const ScanFacts& facts) {
-  RingOptions options;
+  RingOptions options = default_windows(facts.columns);
   const std::string method = text_of(spec, "method"), filter = text_of(spec, "filter");
   const bool automatic = method == "auto";
   std::optional<RingMethod> named;
@@ -86,14 +86,15 @@ std::unique_ptr<Correction> make_rings(const CorrectionSpec& spec, const ScanFac
   options.iterations = small_integer(spec, "iterations");
   options.relative = facts.stage == Stage::grey_levels;
   options.filter = filter == "median" ? FilterKind::median : FilterKind::bilateral;
-  options.radius = integer_of(spec, "radius_px");
-  options.sigma = number_of(spec, "sigma_px");
+  const auto given = [&](const char* name) { return spec.parameters.contains(name); };
+  if (given("radius_px")) options.radius = integer_of(spec, "radius_px");
+  options.sigma = given("sigma_px") ? number_of(spec, "sigma_px") : static_cast<double>(options.radius) / 3;
   options.wavelet = small_integer(spec, "wavelet");
-  options.levels = small_integer(spec, "levels");
+  if (given("levels")) options.levels = small_integer(spec, "levels");
   options.damping_sigma = number_of(spec, "damping_sigma");
   options.snr = number_of(spec, "snr");
-  options.small_size = integer_of(spec, "small_px");
-  options.large_size = integer_of(spec, "large_px");
+  if (given("small_px")) options.small_size = integer_of(spec, "small_px");
+  if (given("large_px")) options.large_size = integer_of(spec, "large_px");
   if (automatic || options.method == RingMethod::trend) {
     double range = number_of(spec, "value_range");
     if (range <= 0) range = options.filter == FilterKind::bilateral ? value_range(spec, facts) : 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "correct/rings/rings_correction.h"
 
+#include <array>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -62,6 +63,22 @@ struct Scan {
   }
 };
 
+TEST(RingsCorrection, WindowsAreTheSameShareOfShorterRows) {
+  using Windows = std::array<std::int64_t, 5>;  // columns, radius, small, large, levels
+  for (const auto& [columns, radius, small, large, levels] : {Windows{4096, 30, 21, 61, 5},
+                                                              {1024, 30, 21, 61, 5},
+                                                              {512, 15, 11, 31, 4},
+                                                              {400, 12, 9, 25, 3},
+                                                              {40, 5, 7, 15, 2}}) {
+    const RingOptions options = default_windows(columns);
+    EXPECT_EQ(options.radius, radius) << columns;
+    EXPECT_DOUBLE_EQ(options.sigma, static_cast<double>(radius) / 3) << columns;
+    EXPECT_EQ(options.small_size, small) << columns;
+    EXPECT_EQ(options.large_size, large) << columns;
+    EXPECT_EQ(options.levels, levels) << columns;
+  }
+}
+
 TEST(RingsCorrection, EveryMethodGivesTheSameBitsForAnyBand) {
   Scan scan;
   for (const char* method : {"trend", "wavelet-fourier", "sorting", "combined", "auto"}) {
@@ -73,6 +90,17 @@ TEST(RingsCorrection, EveryMethodGivesTheSameBitsForAnyBand) {
     const std::string expected = std::string(method) == "auto" ? "chosen on 5 rows" : method;
     EXPECT_NE(correction->summary().find(expected), std::string::npos) << correction->summary();
   }
+}
+
+TEST(RingsCorrection, WindowsThatAreNotGivenAreTheDefaultOnes) {
+  Scan scan;
+  CorrectionSpec spec = spec_of("trend");
+  for (const char* name : {"radius_px", "sigma_px", "levels", "small_px", "large_px"}) spec.parameters.erase(name);
+  CorrectionSpec same = spec_of("trend");
+  same.parameters["radius_px"] = std::int64_t{5};
+  same.parameters["sigma_px"] = 5.0 / 3;
+  const auto left_out = make_rings(spec, scan.facts), written = make_rings(same, scan.facts);
+  EXPECT_EQ(scan.corrected(*left_out, {0, 8}, {0, 8}), scan.corrected(*written, {0, 8}, {0, 8}));
 }
 
 TEST(RingsCorrection, OnGreyLevelsAGainErrorIsDividedOut) {

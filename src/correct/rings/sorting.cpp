@@ -14,7 +14,7 @@
 namespace lepus::rings {
 namespace {
 
-constexpr std::int64_t strip = 16;  // columns that are sorted together: a cache line of every view
+constexpr std::int64_t sorted_together = 16;  // columns that are sorted together: a cache line of every view
 
 struct Group {
   Planes sinograms, sorted, smooth;
@@ -27,12 +27,12 @@ struct Group {
 };
 
 void for_strips(const Group& g, ThreadPool& threads, const auto& body) {
-  const std::int64_t strips = (g.sinograms.width + strip - 1) / strip;
+  const std::int64_t strips = (g.sinograms.width + sorted_together - 1) / sorted_together;
   threads.parallel_for(0, g.sinograms.count * strips, 4, [&](std::int64_t begin, std::int64_t end, int) {
-    std::vector<std::uint64_t> keys(static_cast<std::size_t>(strip * g.sinograms.height));
+    std::vector<std::uint64_t> keys(static_cast<std::size_t>(sorted_together * g.sinograms.height));
     for (std::int64_t piece = begin; piece < end; ++piece) {
-      const std::int64_t first = piece % strips * strip;
-      body(piece / strips, first, std::min(strip, g.sinograms.width - first), keys.data());
+      const std::int64_t first = piece % strips * sorted_together;
+      body(piece / strips, first, std::min(sorted_together, g.sinograms.width - first), keys.data());
     }
   });
 }
@@ -187,7 +187,7 @@ std::int64_t sorting_scratch_bytes(const Planes& sinograms, const RingOptions& o
   const std::int64_t size = part.count * part.width * part.height;
   return size * static_cast<std::int64_t>(2 * sizeof(float) + sizeof(std::uint32_t)) +
          part.count * part.width * static_cast<std::int64_t>(1 + sizeof(double)) +
-         threads * (strip * part.height + 5 * part.width) * static_cast<std::int64_t>(sizeof(double)) +
+         threads * (sorted_together * part.height + 5 * part.width) * static_cast<std::int64_t>(sizeof(double)) +
          filter_scratch_bytes(part, sorted_filter(std::max(options.large_size, options.small_size)), threads);
 }
 

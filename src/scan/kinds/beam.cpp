@@ -30,28 +30,17 @@ CorrectionKind drift_kind() {
             {.least = 0, .most = 1}}}};
 }
 
+// The ratio of two doses is a factor of float values, which must stay finite.
+constexpr ValueRange dose_range{.least = 1e-15, .most = 1e15};
+
 CorrectionKind dose_kind() {
   return {"dose",
           "divides every frame by its dose, given as a list or in a file. Grey levels.",
-          {{"correct",
-            "values",
-            KeyType::numbers,
-            "",
-            "",
-            "none",
-            "The dose of every selected view, in any unit.",
-            "",
-            {.least = 0, .open = true}},
+          {{"correct", "values", KeyType::numbers, "", "", "none", "The dose of every selected view, in any unit.", "",
+            dose_range},
            {"correct", "file", KeyType::text, "", "", "none", "A text file with the dose of every selected view.", ""},
-           {"correct",
-            "reference",
-            KeyType::number,
-            "",
-            "",
-            "the mean of all views",
-            "The dose of the flats, in the same unit.",
-            "",
-            {.least = 0, .open = true}}}};
+           {"correct", "reference", KeyType::number, "", "", "the mean of all views",
+            "The dose of the flats, in the same unit.", "", dose_range}}};
 }
 
 CorrectionKind lag_kind() {
@@ -85,7 +74,15 @@ CorrectionKind hardening_kind() {
   return {"hardening",
           "straightens line integrals of a beam of many energies by a polynomial p' = c1 p + c2 p^2 + ... that is "
           "given, calibrated, or fitted so that a homogeneous object comes out flat. Line integrals.",
-          {{"correct", "coefficients", KeyType::numbers, "", "", "none", "c1, c2, ...; up to six.", ""},
+          {{"correct",
+            "coefficients",
+            KeyType::numbers,
+            "",
+            "",
+            "none",
+            "c1, c2, ...; up to six.",
+            "",
+            {.least = -1e9, .most = 1e9}},
            {"correct", "calibration", KeyType::text, "", "", "none",
             "A text file of pairs: thickness in mm, line integral measured behind it.", ""},
            {"correct",

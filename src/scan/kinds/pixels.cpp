@@ -54,16 +54,22 @@ std::vector<CorrectionKind> pixel_kinds() {
                   "Deviations are divided by their gain. `false`, with `window_px = 2`, is the original form."),
         pixel_key("below", KeyType::boolean, "", "false",
                   "Pixels that deviate far less than the others are replaced, too."),
-        pixel_key("replace_by", KeyType::choice, "", "\"windows\"",
-                  "`windows`: the mean of both windows (`classic`: of both neighbours); `bridge`: the line between the "
-                  "nearest good pixels, which follows an object's shape better.",
-                  {}, "windows bridge"),
+        pixel_key(
+            "share_of_views", KeyType::number, "", "0.3",
+            "In at least this share of the views a pixel must stand out from both its windows, not only over the "
+            "whole scan: outlines of the object do not. 0: not asked; `classic` and `normalise = false` never do.",
+            {.least = 0, .most = 1}),
+        pixel_key("replace_by", KeyType::choice, "", "\"auto\"",
+                  "`bridge`: the line between the nearest good pixels, which follows an object's shape; `windows`: the "
+                  "mean of both windows (`classic`: of both neighbours), which has less noise; `auto`: `windows` for "
+                  "`classic` and `normalise = false`, else `bridge`.",
+                  {}, "auto bridge windows"),
         pixel_key("iterations", KeyType::integer, "", "3",
                   "How often to look again at what is left; later rounds look only where something was replaced.",
                   {.least = 1, .most = 100})}},
       {"zingers",
        "replaces values in single frames that stand far above the same pixel in the neighbouring views by their "
-       "median.",
+       "median; what moves on along the row in these views stays.",
        {pixel_key("tolerance", KeyType::number, "", "8",
                   "How many standard deviations of the pixel's noise a value must lie above the median.", positive),
         pixel_key("radius_views", KeyType::integer, "", "2", "Views on each side that the median is taken over.",
@@ -71,7 +77,11 @@ std::vector<CorrectionKind> pixel_kinds() {
         pixel_key("neighbours", KeyType::choice, "", "\"both\"",
                   "What a value is compared with: the same pixel in the neighbouring `views`, five pixels of the same "
                   "`row`, or `both`.",
-                  {}, "both views row")}},
+                  {}, "both views row"),
+        pixel_key("along_px", KeyType::integer, "px", "3",
+                  "With `both`: a detail of the object moves by at most so many columns from view to view. What "
+                  "stands out in two of the four views around, too, is one, and stays. 0: not asked.",
+                  {.least = 0, .most = 16})}},
   };
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_kernels.h"
+#include "bench/made_up_views.h"
 
 #include "backend/cuda/cuda_check.h"
+#include "bench/made_up.h"
 
 namespace lepus::bench {
 namespace {
@@ -25,22 +26,19 @@ void fill_views(float* data, const std::vector<std::int64_t>& order, std::int64_
   cuda::check_launch("made-up views");
 }
 
-std::vector<KernelShape> kernel_shapes(cuda::TexelKind kind) {
-  switch (kind) {
-    case cuda::TexelKind::float1:
-    case cuda::TexelKind::half1:
-      return general_shapes();
-    case cuda::TexelKind::float2:
-    case cuda::TexelKind::half2:
-      return pair_shapes();
-    case cuda::TexelKind::half4:
-      return quad_shapes();
-    case cuda::TexelKind::gather:
-      return exact_shapes();
-    case cuda::TexelKind::linear:
-      return {};
+cuda::ViewTextures made_up_store(const cuda::Backprojection& backprojection, const ScanGeometry& geometry) {
+  cuda::ViewTextures store(backprojection.store_shape(geometry.views(), geometry.rows));
+  store.set_scale(cuda::scale_for_half(2.0f));
+  const std::int64_t batch = 16, view = geometry.columns * geometry.rows;
+  const cuda::DeviceBuffer<float> rows(batch * view);
+  for (std::int64_t first = 0; first < geometry.views(); first += batch) {
+    const std::int64_t left = geometry.views() - first, count = left < batch ? left : batch;
+    fill_views(rows.data(), backprojection.view_order(), first, count, geometry.columns, geometry.rows);
+    store.store({.data = rows.data(), .row_stride = geometry.columns, .view_stride = view}, first, count, 0,
+                geometry.rows, nullptr);
   }
-  return {};
+  cuda::check(cudaDeviceSynchronize(), "fill the views");
+  return store;
 }
 
 }  // namespace lepus::bench

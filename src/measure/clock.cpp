@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clock.h"
+#include "measure/clock.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <ctime>
 
-namespace lepus::bench {
+namespace lepus::measure {
 
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -41,4 +41,4 @@ double measured_clock_hz() {
   return best;
 }
 
-}  // namespace lepus::bench
+}  // namespace lepus::measure

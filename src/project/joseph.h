@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The line integral of a volume along the ray of a pixel, by Joseph's method (Joseph 1982, IEEE TMI 1:192): along the
+// axis of the grid that the ray crosses fastest, one sample in each plane of voxel centres, linear between the four
+// voxels around it; voxels outside the grid are zero. The sum of the samples times the way between two planes is the
+// integral.
+// In: a view (JosephView) and a pixel. Out: the planes i that count and where the ray meets them, a(i) = a0 + i da on
+// the plane's first axis and b(i) = b0 + i db on its second. All indices count from the grid's middle voxel: numbers
+// stay small, and a float keeps more digits behind the point. Where the planes stand on x or y, b is z.
+// What is set up once per ray is in double precision everywhere: all backends agree on axis, planes and samples.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "project/host_device.h"
+
+namespace lepus {
+
+struct JosephGrid {
+  int size[3] = {};    // nx, ny, nz
+  int middle[3] = {};  // size / 2: the voxel that indices count from
+};
+
+// A pixel's ray is point + t direction for t > nearest; both are affine in (u, v), given by their value at (0, 0) and
+// their changes per column and per row, in voxel indices from the middle.
+struct JosephView {
+  double point[3][3] = {}, direction[3][3] = {};
+  double nearest = 0;      // of t: -1 is the source; parallel rays come from -infinity
+  double step_mm[3] = {};  // of the grid, positive
+};
+
+struct JosephRay {
+  int axis = 0;             // 0, 1, 2: the planes stand on x, y, z
+  int first = 0, last = 0;  // planes [first, last), from the middle: outside of them every sample is zero
+  float a0 = 0, da = 0, b0 = 0, db = 0;
+  float way_mm = 0;  // from plane to plane
+};
+
+// The axes of a plane on `axis`, the slower one second: z wherever it is not the planes' own.
+LEPUS_HD constexpr int joseph_axis_a(int axis) { return axis == 0 ? 1 : 0; }
+LEPUS_HD constexpr int joseph_axis_b(int axis) { return axis == 2 ? 1 : 2; }
+
+// Cuts [first, last) to where least < c0 + i dc < most, and up to one plane more on each side.
+LEPUS_HD inline void clip_planes(double c0, double dc, double least, double most, double& first, double& last) {
+  if (dc == 0) {
+    if (!(c0 > least && c0 < most)) last = first;
+    return;
+  }
+  const double p = (least - c0) / dc, q = (most - c0) / dc;
+  const double low = std::floor(dc > 0 ? p : q), high = std::ceil(dc > 0 ? q : p) + 1;
+  if (low > first) first = low;
+  if (high < last) last = high;
+}
+
+// The coordinates in double precision: what the reference samples at.
+struct JosephLine {
+  int axis = 0;
+  int first = 0, last = 0;
+  double a0 = 0, da = 0, b0 = 0, db = 0, way_mm = 0;
+};
+
+LEPUS_HD inline JosephLine joseph_line(const JosephView& view, const JosephGrid& grid, double u, double v) {
+  double p[3], d[3];
+  for (int k = 0; k < 3; ++k) {
+    p[k] = view.point[k][0] + u * view.point[k][1] + v * view.point[k][2];
+    d[k] = view.direction[k][0] + u * view.direction[k][1] + v * view.direction[k][2];
+  }
+  // Rays at exactly 45 degrees are common in symmetric scans; the margin keeps rounding from deciding about them.
+  constexpr double ahead = 1 + 1e-9;
+  const double x = std::fabs(d[0]), y = std::fabs(d[1]), z = std::fabs(d[2]);
+  JosephLine line;
+  line.axis = y > ahead * x ? 1 : 0;
+  if (z > ahead * (line.axis == 1 ? y : x)) line.axis = 2;
+  const int axis = line.axis, a = joseph_axis_a(axis), b = joseph_axis_b(axis);
+  const double over = 1 / d[axis];
+  line.da = d[a] * over;
+  line.db = d[b] * over;
+  line.a0 = p[a] - p[axis] * line.da;
+  line.b0 = p[b] - p[axis] * line.db;
+  double way = 0;
+  for (int k = 0; k < 3; ++k) way += d[k] * view.step_mm[k] * d[k] * view.step_mm[k];
+  line.way_mm = std::sqrt(way) * std::fabs(over);
+
+  double first = -grid.middle[axis], last = grid.size[axis] - grid.middle[axis];
+  const double source = p[axis] + view.nearest * d[axis];  // planes behind it are not crossed
+  if (d[axis] > 0 && source >= first) first = std::floor(source) + 1;
+  if (d[axis] < 0 && source <= last - 1) last = std::ceil(source);
+  clip_planes(line.a0, line.da, -1 - grid.middle[a], grid.size[a] - grid.middle[a], first, last);
+  clip_planes(line.b0, line.db, -1 - grid.middle[b], grid.size[b] - grid.middle[b], first, last);
+  if (!(first < last)) first = last = 0;  // also where a number is not one
+  line.first = static_cast<int>(first);
+  line.last = static_cast<int>(last);
+  return line;
+}
+
+LEPUS_HD inline JosephRay joseph_ray(const JosephLine& line) {
+  return {line.axis,
+          line.first,
+          line.last,
+          static_cast<float>(line.a0),
+          static_cast<float>(line.da),
+          static_cast<float>(line.b0),
+          static_cast<float>(line.db),
+          static_cast<float>(line.way_mm)};
+}
+
+// One product-sum, rounded once where the machine can: every loop over samples asks here where it is. Planes are
+// counted in floats, which whole numbers are exact in.
+LEPUS_HD inline float joseph_at(float c0, float dc, float plane) {
+#ifdef __CUDA_ARCH__
+  return __fmaf_rn(plane, dc, c0);
+#else
+  return c0 + plane * dc;
+#endif
+}
+
+// The texture unit weighs with 8 bits. Rounding z to them beforehand makes the place of a sample within a slab exact,
+// wherever the slab begins. Adding and taking away 1.5 x 2^23 rounds to a whole number, for |c| < 16384; devices have
+// no fast instruction that does.
+LEPUS_HD inline float on_texture_steps(float c) {
+  constexpr float whole = 12582912.0f, steps = 256.0f;
+#ifdef __CUDA_ARCH__
+  return __fmul_rn(__fadd_rn(__fmaf_rn(c, steps, whole), -whole), 1.0f / steps);
+#else
+  return ((c * steps + whole) - whole) * (1.0f / steps);
+#endif
+}
+
+// Slabs share out the samples by the cell along z that they lie in: cell k is k <= z < k + 1 (planes on z: the planes
+// themselves). The sum runs with growing z, so that slabs can be summed one after another: from plane `start` on,
+// `count` planes, each `direction` away from the one before.
+struct JosephWalk {
+  int start = 0, count = 0, direction = 1;
+};
+
+// All planes of the ray with samples in cells [cell0, cell1), and a few around them.
+LEPUS_HD inline JosephWalk joseph_walk(const JosephRay& ray, int cell0, int cell1) {
+  int first = ray.first, last = ray.last;
+  if (ray.axis == 2) {
+    first = first > cell0 ? first : cell0;
+    last = last < cell1 ? last : cell1;
+    return {first, last > first ? last - first : 0, 1};
+  }
+  constexpr double slack = 0.01;  // far more than what single precision and texture steps move z by
+  double low = first, high = last;
+  clip_planes(static_cast<double>(ray.b0), static_cast<double>(ray.db), cell0 - slack, cell1 + slack, low, high);
+  if (!(low < high)) return {};
+  first = static_cast<int>(low);
+  last = static_cast<int>(high);
+  return ray.db < 0 ? JosephWalk{last - 1, last - first, -1} : JosephWalk{first, last - first, 1};
+}
+
+LEPUS_HD inline bool in_cells(float z, int cell0, int cell1) {
+  return z >= static_cast<float>(cell0) && z < static_cast<float>(cell1);
+}
+
+}  // namespace lepus
