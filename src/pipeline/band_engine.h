@@ -31,6 +31,8 @@ struct RecordedBand {
 class BandEngine {
 public:
   virtual ~BandEngine() = default;
+  // Held by a thread of somebody else's, another card's perhaps, while it lets the engine work.
+  virtual std::shared_ptr<void> hold() { return nullptr; }
   // The band as the engine keeps it; the host's may be the same memory.
   virtual SinogramBand take(const SinogramBand& host) = 0;
 

@@ -95,6 +95,7 @@ void CorrectedFrames::correct_on_device(const std::vector<std::int64_t>& bands, 
 
 void CorrectedFrames::ensure(RowBand rows) const {
   const std::lock_guard lock(mutex_);
+  const auto held = engine_->hold();
   // Files take their rows in order.
   const std::int64_t first = files_.empty() ? rows.first / band_rows_ : 0;
   std::vector<std::int64_t> wanted;
@@ -127,6 +128,7 @@ void CorrectedFrames::read_native(std::int64_t frame, std::int64_t row0, std::in
 void CorrectedFrames::forget() { done_.assign(done_.size(), false); }
 
 void CorrectedFrames::finish() {
+  const auto held = engine_->hold();
   if (!files_.empty()) ensure({0, rows()});
   for (auto& [step, file] : files_) file->finish("");
   engine_->finish();

@@ -68,7 +68,7 @@ public:
         "keep corrected rows");
   }
   void get(std::int64_t view, RowBand rows, float* out) const override {
-    cuda::use_device(device_);
+    const cuda::UsingDevice here(device_);
     work_.synchronize();
     const auto width = static_cast<std::size_t>(all_.columns * value_bytes);
     cuda::check(cudaMemcpy2D(out, width, part_of(all_, rows).data + view * all_.columns,
@@ -104,6 +104,8 @@ public:
     (void)cudaStreamSynchronize(work_.get());  // looks wait for what is in it
     for (auto& look : looks_) look.wait();
   }
+
+  std::shared_ptr<void> hold() override { return std::make_shared<cuda::UsingDevice>(device_); }
 
   SinogramBand take(const SinogramBand& host) override {
     cuda::use_device(device_);

@@ -71,6 +71,12 @@ void require_device(int device) {
 
 void use_device(int device) { check(cudaSetDevice(device), format("use CUDA device {}", device)); }
 
+UsingDevice::UsingDevice(int device) {
+  check(cudaGetDevice(&before_), "ask for the current CUDA device");
+  use_device(device);
+}
+UsingDevice::~UsingDevice() { (void)cudaSetDevice(before_); }
+
 std::string device_name(int device) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, device), "ask what the device is");

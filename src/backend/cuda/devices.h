@@ -17,6 +17,18 @@ void use_device(int device);          // for the calling thread
 std::string device_name(int device);  // "NVIDIA H200"
 std::int64_t free_memory_bytes(int device);
 
+// The calling thread uses a device for a while, and then again what it used before.
+class UsingDevice {
+public:
+  explicit UsingDevice(int device);
+  ~UsingDevice();
+  UsingDevice(const UsingDevice&) = delete;
+  UsingDevice& operator=(const UsingDevice&) = delete;
+
+private:
+  int before_ = 0;
+};
+
 // "0", "0,1", "all"; throws Error(usage).
 std::vector<int> parse_devices(const std::string& text);
 
