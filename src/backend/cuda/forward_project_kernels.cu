@@ -21,6 +21,13 @@ struct RayTile {
   LEPUS_HD constexpr int threads() const { return columns() * rows() * views; }
 };
 
+// Threads of a multiprocessor that registers should be left for; Turing has no more than 1024.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int resident_threads = 1024;
+#else
+constexpr int resident_threads = 1536;
+#endif
+
 // Textures are kept in tiles and want square warps; rows of linear memory want a warp along them.
 template <Weights weights>
 constexpr RayTile ray_tile =
@@ -101,7 +108,7 @@ __device__ float sum_of_rows(float sum, const RowsOnDevice& rows, const JosephRa
 
 // At least 1536 threads on a multiprocessor: with more registers each, fewer fetches are under way.
 template <Weights weights>
-__global__ void __launch_bounds__(ray_tile<weights>.threads(), 1536 / ray_tile<weights>.threads())
+__global__ void __launch_bounds__(ray_tile<weights>.threads(), resident_threads / ray_tile<weights>.threads())
     project_rays(const __grid_constant__ ProjectionOnDevice projection, const __grid_constant__ VolumeOnDevice volume) {
   constexpr RayTile tile = ray_tile<weights>;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
