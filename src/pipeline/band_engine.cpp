@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <utility>
 #include <vector>
+
+#include <lepus/error.h>
 
 namespace lepus {
 namespace {
@@ -71,7 +72,10 @@ private:
   ThreadPool& pool_;
 };
 
-[[noreturn]] void refuse_recorded() { throw std::logic_error("this engine takes no recorded pixels"); }
+[[noreturn]] void refuse_recorded() {
+  throw Error(ErrorKind::internal,
+              {.what = "the host's engine takes no recorded pixels", .where = {}, .why = {}, .hint = {}});
+}
 
 }  // namespace
 

@@ -38,6 +38,8 @@ struct FdkSetup {
 class Fdk {
 public:
   Fdk(FdkSetup setup, ThreadPool& threads);
+  Fdk(const Fdk&) = delete;  // its parts know where the others are
+  Fdk& operator=(const Fdk&) = delete;
 
   const Plan& plan() const { return plan_; }
   const FdkWeights& weights() const { return weights_; }
