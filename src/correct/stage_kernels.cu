@@ -7,43 +7,78 @@ namespace {
 
 unsigned blocks_for(std::int64_t lines) { return static_cast<unsigned>(lines < 65536 ? lines : 65536); }
 
-// A block per row and view, threads along the columns; value = what(pixel of the detector, value).
-template <class What>
-__global__ void change_values(SinogramBand band, What what) {
-  for (std::int64_t line = blockIdx.x; line < (band.rows.last - band.rows.first) * band.views; line += gridDim.x) {
-    const std::int64_t row = band.rows.first + line / band.views;
-    float* values = band.data + line * band.columns;
-    for (std::int64_t i = threadIdx.x; i < band.columns; i += blockDim.x)
-      values[i] = what(row * band.columns + i, values[i]);
+// What becomes of the values of a pixel of the detector.
+struct StageOfPixel {
+  BandStage to;
+  float dark, open, clip;  // open: its log of the open beam, or one over the open beam
+
+  __device__ StageOfPixel(const BandStaging& staging, std::int64_t pixel)
+      : to(staging.to),
+        dark(staging.dark ? staging.dark[pixel] : 0.0F),
+        open(staging.log_i0 ? staging.log_i0[pixel] : staging.log_i0_everywhere),
+        clip(staging.clip) {
+    if (to == BandStage::counts_to_grey) open = expf(-open);
   }
-}
+  __device__ float operator()(float value) const {
+    switch (to) {
+      case BandStage::counts_to_grey:
+        return fmaxf(value - dark, clip) * open;
+      case BandStage::counts_to_line:
+        return open - logf(fmaxf(value - dark, clip));
+      case BandStage::line_to_grey:
+        return expf(-value);
+      case BandStage::as_it_is:
+        return value;
+    }
+    return value;
+  }
+};
 
-template <class What>
-void launch(const SinogramBand& band, const What& what, cudaStream_t stream) {
-  const std::int64_t lines = band.rows.size() * band.views;
-  if (lines == 0) return;
-  change_values<<<blocks_for(lines), 256, 0, stream>>>(band, what);
-  check_launch("the stage of a band");
-}
+// A thread has a column of eight views, all on their way to it at once.
+constexpr int views_at_once = 8;
 
-// A block per row and view.
 template <class Pixel>
-__global__ void to_floats(const Pixel* recorded, SinogramBand band) {
+__global__ void to_stage(const Pixel* recorded, SinogramBand band, BandStaging staging) {
+  const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x, columns = band.columns;
   const std::int64_t rows = band.rows.last - band.rows.first;
-  for (std::int64_t line = blockIdx.x; line < rows * band.views; line += gridDim.x) {
-    const std::int64_t row = line % rows, view = line / rows;
-    float* values = band.data + (row * band.views + view) * band.columns;
-    for (std::int64_t i = threadIdx.x; i < band.columns; i += blockDim.x)
-      values[i] = static_cast<float>(recorded[line * band.columns + i]);
+  for (std::int64_t row = blockIdx.y; row < rows && x < columns; row += gridDim.y) {
+    const StageOfPixel stage(staging, (band.rows.first + row) * columns + x);
+    for (std::int64_t view0 = std::int64_t{blockIdx.z} * views_at_once; view0 < band.views;
+         view0 += std::int64_t{gridDim.z} * views_at_once) {
+      const Pixel* from = recorded + (view0 * rows + row) * columns + x;
+      float* to = band.data + (row * band.views + view0) * columns + x;
+      float values[views_at_once];
+#pragma unroll
+      for (int i = 0; i < views_at_once; ++i)
+        if (view0 + i < band.views) values[i] = static_cast<float>(from[i * rows * columns]);
+#pragma unroll
+      for (int i = 0; i < views_at_once; ++i)
+        if (view0 + i < band.views) to[i * columns] = stage(values[i]);
+    }
   }
+}
+
+// Eight values to a thread.
+__global__ void take_logarithm(float* values, std::int64_t n, float least_grey) {
+  constexpr int each = 8;
+  const std::int64_t first = std::int64_t{blockIdx.x} * each * blockDim.x + threadIdx.x;
+  float grey[each];
+#pragma unroll
+  for (int i = 0; i < each; ++i)
+    if (const std::int64_t at = first + i * blockDim.x; at < n) grey[i] = values[at];
+#pragma unroll
+  for (int i = 0; i < each; ++i)
+    if (const std::int64_t at = first + i * blockDim.x; at < n) values[at] = -logf(fmaxf(grey[i], least_grey));
 }
 
 __global__ void take_views(SinogramBand band, RowBand rows, const std::int64_t* views, std::int64_t count, float* out) {
   const std::int64_t height = rows.last - rows.first;
   for (std::int64_t line = blockIdx.x; line < height * count; line += gridDim.x) {
     const std::int64_t row = rows.first - band.rows.first + line % height;
-    const float* values = band.data + (row * band.views + views[line / height]) * band.columns;
-    for (std::int64_t i = threadIdx.x; i < band.columns; i += blockDim.x) out[line * band.columns + i] = values[i];
+    const float* __restrict__ values = band.data + (row * band.views + views[line / height]) * band.columns;
+    float* __restrict__ taken = out + line * band.columns;
+#pragma unroll 4
+    for (std::int64_t i = threadIdx.x; i < band.columns; i += blockDim.x) taken[i] = values[i];
   }
 }
 
@@ -62,60 +97,44 @@ __global__ void map_views(SinogramBand band, RowMap map, RowBand rows, std::int6
         mapped_value(map, view, rows.first + row, column, across, recorded);
 }
 
-__device__ float counts(const BandNormalisation& n, std::int64_t pixel, float value) {
-  return fmaxf(n.dark ? value - n.dark[pixel] : value, n.clip);
-}
-__device__ float log_of_open_beam(const BandNormalisation& n, std::int64_t pixel) {
-  return n.log_i0 ? n.log_i0[pixel] : n.log_i0_everywhere;
-}
-
-struct ToGrey {
-  BandNormalisation n;
-  __device__ float operator()(std::int64_t pixel, float value) const {
-    return counts(n, pixel, value) * expf(-log_of_open_beam(n, pixel));
-  }
-};
-struct ToLine {
-  BandNormalisation n;
-  __device__ float operator()(std::int64_t pixel, float value) const {
-    return log_of_open_beam(n, pixel) - logf(counts(n, pixel, value));
-  }
-};
-struct Exponential {
-  __device__ float operator()(std::int64_t, float value) const { return expf(-value); }
-};
-struct Logarithm {
-  float least;
-  __device__ float operator()(std::int64_t, float value) const { return -logf(fmaxf(value, least)); }
-};
-
 template <class Pixel>
-void launch_to_floats_from(const void* recorded, const SinogramBand& band, cudaStream_t stream) {
-  to_floats<<<blocks_for(band.rows.size() * band.views), 256, 0, stream>>>(static_cast<const Pixel*>(recorded), band);
-  check_launch("the floats of a band");
+void launch_from(const void* recorded, const SinogramBand& band, const BandStaging& staging, cudaStream_t stream) {
+  const auto most = [](std::int64_t n) { return static_cast<unsigned>(n < 65535 ? n : 65535); };
+  const dim3 blocks(static_cast<unsigned>((band.columns + 255) / 256), most(band.rows.size()),
+                    most((band.views + views_at_once - 1) / views_at_once));
+  to_stage<<<blocks, 256, 0, stream>>>(static_cast<const Pixel*>(recorded), band, staging);
+  check_launch("the stage of a band");
 }
 
 }  // namespace
 
-void launch_to_floats(PixelType type, const void* recorded, const SinogramBand& band, cudaStream_t stream) {
+void launch_to_stage(PixelType type, const void* recorded, const SinogramBand& band, const BandStaging& staging,
+                     cudaStream_t stream) {
   if (band.floats() == 0) return;
   switch (type) {
     case PixelType::u8:
-      return launch_to_floats_from<std::uint8_t>(recorded, band, stream);
+      return launch_from<std::uint8_t>(recorded, band, staging, stream);
     case PixelType::i8:
-      return launch_to_floats_from<std::int8_t>(recorded, band, stream);
+      return launch_from<std::int8_t>(recorded, band, staging, stream);
     case PixelType::u16:
-      return launch_to_floats_from<std::uint16_t>(recorded, band, stream);
+      return launch_from<std::uint16_t>(recorded, band, staging, stream);
     case PixelType::i16:
-      return launch_to_floats_from<std::int16_t>(recorded, band, stream);
+      return launch_from<std::int16_t>(recorded, band, staging, stream);
     case PixelType::u32:
-      return launch_to_floats_from<std::uint32_t>(recorded, band, stream);
+      return launch_from<std::uint32_t>(recorded, band, staging, stream);
     case PixelType::i32:
-      return launch_to_floats_from<std::int32_t>(recorded, band, stream);
+      return launch_from<std::int32_t>(recorded, band, staging, stream);
     case PixelType::f32:
     case PixelType::f64:  // whoever reads them makes f32 of them
-      return launch_to_floats_from<float>(recorded, band, stream);
+      return launch_from<float>(recorded, band, staging, stream);
   }
+}
+
+void launch_logarithm(const SinogramBand& band, float least_grey, cudaStream_t stream) {
+  const std::int64_t n = band.floats();
+  if (n == 0) return;
+  take_logarithm<<<static_cast<unsigned>((n + 2047) / 2048), 256, 0, stream>>>(band.data, n, least_grey);
+  check_launch("the log of a band");
 }
 
 void launch_take_views(const SinogramBand& band, RowBand rows, const std::int64_t* views, std::int64_t count,
@@ -136,17 +155,6 @@ void launch_map_views(const SinogramBand& band, const RowMap& map, RowBand rows,
                 128, 0, stream>>>(band, map, rows, columns, views + first, out + first * rows.size() * columns);
     check_launch("the rows of a band");
   }
-}
-
-void launch_to_grey_levels(const SinogramBand& band, const BandNormalisation& normalisation, cudaStream_t stream) {
-  launch(band, ToGrey{normalisation}, stream);
-}
-void launch_to_line_integrals(const SinogramBand& band, const BandNormalisation& normalisation, cudaStream_t stream) {
-  launch(band, ToLine{normalisation}, stream);
-}
-void launch_exponential(const SinogramBand& band, cudaStream_t stream) { launch(band, Exponential{}, stream); }
-void launch_logarithm(const SinogramBand& band, float least_grey, cudaStream_t stream) {
-  launch(band, Logarithm{least_grey}, stream);
 }
 
 }  // namespace lepus::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bands in device memory: recorded pixels become floats, counts become grey levels or line integrals and one the other,
-// and views are taken out of the band, with rows resampled where they are not those that are filtered.
+// Bands in device memory: recorded pixels become grey levels or line integrals, grey levels line integrals, and views
+// are taken out of the band, with rows resampled where they are not those that are filtered.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,15 +11,22 @@
 
 namespace lepus::cuda {
 
-// As preprocess/normalise.h; device pointers of the whole detector, null where there is none.
-struct BandNormalisation {
+// What recorded values become; line_to_grey, as_it_is: they are line integrals already.
+enum class BandStage { counts_to_grey, counts_to_line, line_to_grey, as_it_is };
+
+// The rest as preprocess/normalise.h; device pointers of the whole detector, null where there is none.
+struct BandStaging {
+  BandStage to = BandStage::as_it_is;
   const float* dark = nullptr;
   const float* log_i0 = nullptr;
   float log_i0_everywhere = 0, clip = 1;
 };
 
 // Recorded rows of all views, [view][row][column] of any type but f64, become the band.
-void launch_to_floats(PixelType type, const void* recorded, const SinogramBand& band, cudaStream_t stream);
+void launch_to_stage(PixelType type, const void* recorded, const SinogramBand& band, const BandStaging& staging,
+                     cudaStream_t stream);
+void launch_logarithm(const SinogramBand& band, float least_grey, cudaStream_t stream);  // p = -ln max(g, least)
+
 // Rows of the band of some views, [view][row][column]: views[i] is the i-th's number, in device memory.
 void launch_take_views(const SinogramBand& band, RowBand rows, const std::int64_t* views, std::int64_t count,
                        float* out, cudaStream_t stream);
@@ -27,10 +34,5 @@ void launch_take_views(const SinogramBand& band, RowBand rows, const std::int64_
 // The same of rows that are made from those of the band, `columns` long: map has tables in device memory.
 void launch_map_views(const SinogramBand& band, const RowMap& map, RowBand rows, std::int64_t columns,
                       const std::int64_t* views, std::int64_t count, float* out, cudaStream_t stream);
-
-void launch_to_grey_levels(const SinogramBand& band, const BandNormalisation& normalisation, cudaStream_t stream);
-void launch_to_line_integrals(const SinogramBand& band, const BandNormalisation& normalisation, cudaStream_t stream);
-void launch_exponential(const SinogramBand& band, cudaStream_t stream);                  // g = exp(-p)
-void launch_logarithm(const SinogramBand& band, float least_grey, cudaStream_t stream);  // p = -ln max(g, least)
 
 }  // namespace lepus::cuda

@@ -15,8 +15,6 @@ class HostEngine final : public BandEngine {
 public:
   explicit HostEngine(ThreadPool& pool) : pool_(pool) {}
 
-  SinogramBand take(const SinogramBand& host) override { return host; }
-
   void normalise(const SinogramBand& kept, const Normalisation* normalisation, Stage to) override {
     for_rows(kept, [&](std::int64_t row, float* values) {
       std::vector<float> factors(static_cast<std::size_t>(kept.columns));
@@ -72,16 +70,19 @@ private:
   ThreadPool& pool_;
 };
 
-[[noreturn]] void refuse_recorded() {
-  throw Error(ErrorKind::internal,
-              {.what = "the host's engine takes no recorded pixels", .where = {}, .why = {}, .hint = {}});
+[[noreturn]] void refuse_way_in() {
+  throw Error(ErrorKind::internal, {.what = "bands come into this engine the other way",
+                                    .where = {},
+                                    .why = "the host works on floats, a device is sent recorded pixels",
+                                    .hint = {}});
 }
 
 }  // namespace
 
-std::shared_ptr<unsigned char> BandEngine::host_memory(std::int64_t) { refuse_recorded(); }
-void BandEngine::send(RecordedBand&&) { refuse_recorded(); }
-SinogramBand BandEngine::take_sent() { refuse_recorded(); }
+void BandEngine::normalise(const SinogramBand&, const Normalisation*, Stage) { refuse_way_in(); }
+std::shared_ptr<unsigned char> BandEngine::host_memory(std::int64_t) { refuse_way_in(); }
+void BandEngine::send(RecordedBand&&) { refuse_way_in(); }
+SinogramBand BandEngine::take_sent(const Normalisation*, Stage, const SinogramBand*) { refuse_way_in(); }
 
 SinogramBand part_of(const SinogramBand& band, RowBand rows) {
   return {band.data + (rows.first - band.rows.first) * band.views * band.columns, band.columns, band.views, rows,

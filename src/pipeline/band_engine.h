@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the chain of corrections computes: on the host's threads, or on a device. A band comes in, is worked on where
-// the engine keeps it, and is brought back or kept there.
+// Where the chain of corrections computes: on the host's threads, in place in the caller's floats; or on a device,
+// which is sent recorded pixels, and where the band is brought back from or kept.
 #pragma once
 
 #include <functional>
@@ -33,18 +33,17 @@ public:
   virtual ~BandEngine() = default;
   // Held by a thread of somebody else's, another card's perhaps, while it lets the engine work.
   virtual std::shared_ptr<void> hold() { return nullptr; }
-  // The band as the engine keeps it; the host's may be the same memory.
-  virtual SinogramBand take(const SinogramBand& host) = 0;
 
-  // Recorded pixels, which a device makes floats of: `send` begins a band's way there, while those sent before are
-  // worked on; `take_sent` is the first that has not been taken. `host_memory` is what it goes up from fastest.
+  // Counts become grey levels or line integrals. normalisation null: they are line integrals already.
+  // On the host:
+  virtual void normalise(const SinogramBand& band, const Normalisation* normalisation, Stage to);
+  // On a device: `send` begins a band's way there, while those sent before are worked on; `take_sent` is the first that
+  // has not been taken, in `room` where it is given and has the same rows. `host_memory` is what goes up fastest.
   virtual bool takes_recorded() const { return false; }
   virtual std::shared_ptr<unsigned char> host_memory(std::int64_t bytes);
   virtual void send(RecordedBand&& band);
-  virtual SinogramBand take_sent();
+  virtual SinogramBand take_sent(const Normalisation* normalisation, Stage to, const SinogramBand* room);
 
-  // Counts become grey levels or line integrals. normalisation null: the band holds line integrals already.
-  virtual void normalise(const SinogramBand& kept, const Normalisation* normalisation, Stage to) = 0;
   virtual void take_log(const SinogramBand& kept) = 0;
   virtual void apply(Correction& correction, const SinogramBand& kept, RowBand wanted) = 0;
 

@@ -89,7 +89,8 @@ void CorrectedFrames::correct_on_device(const std::vector<std::int64_t>& bands, 
     }
     if (i == 0) continue;
     const RowBand rows = rows_of(bands[i - 1]);
-    store_->put(chain_.correct_sent(rows, *engine_, bands[i - 1] == looked_at ? Look::yes : Look::no), rows);
+    const Look look = bands[i - 1] == looked_at ? Look::yes : Look::no;
+    store_->put(chain_.correct_sent(rows, *engine_, look, store_->room_for(rows)), rows);
   }
 }
 

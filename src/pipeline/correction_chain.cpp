@@ -196,12 +196,14 @@ void CorrectionChain::compare(Step& step, const SeenRow& before, const SeenRow& 
   });
 }
 
+Stage CorrectionChain::first_stage(std::size_t steps, Stage leave_as) const {
+  return steps > 0 && steps_.front()->stage == Stage::grey_levels ? Stage::grey_levels : leave_as;
+}
+
 void CorrectionChain::work_on(const SinogramBand& kept, RowBand wanted, std::size_t steps, Stage leave_as,
                               BandEngine& engine, Look look) {
   const std::vector<RowBand> rows = rows_of_steps(wanted, steps);
-  const bool any_grey = leave_as == Stage::grey_levels || (steps > 0 && steps_.front()->stage == Stage::grey_levels);
-  Stage now = any_grey ? Stage::grey_levels : Stage::line_integrals;
-  engine.normalise(kept, normalisation_, now);
+  Stage now = first_stage(steps, leave_as);
   const auto middle_row = [&] { return engine.look_at(kept, (wanted.first + wanted.last) / 2); };
   for (std::size_t i = 0; i < steps; ++i) {
     Step& step = *steps_[i];
@@ -223,10 +225,8 @@ void CorrectionChain::work_on(const SinogramBand& kept, RowBand wanted, std::siz
 ChainBand CorrectionChain::run(RowBand wanted, std::size_t steps, Stage leave_as, RowAudit* audit, BandEngine& engine,
                                Look look) {
   ChainBand made = read(rows_of_steps(wanted, steps).front(), audit, engine.pool());
-  const SinogramBand kept = engine.take(made.band);
-  work_on(kept, wanted, steps, leave_as, engine, look);
-  engine.bring_back(kept, wanted, made.wanted(wanted).data);
-  engine.finish();
+  engine.normalise(made.band, normalisation_, first_stage(steps, leave_as));
+  work_on(made.band, wanted, steps, leave_as, engine, look);
   return made;
 }
 
@@ -234,9 +234,10 @@ ChainBand CorrectionChain::bring(RowBand wanted, RowAudit* audit, BandEngine& en
   return run(wanted, steps_.size(), Stage::line_integrals, audit, engine, look);
 }
 
-SinogramBand CorrectionChain::correct_sent(RowBand wanted, BandEngine& engine, Look look) {
-  const SinogramBand kept = engine.take_sent();
-  work_on(kept, wanted, steps_.size(), Stage::line_integrals, engine, look);
+SinogramBand CorrectionChain::correct_sent(RowBand wanted, BandEngine& engine, Look look, const SinogramBand* room) {
+  constexpr Stage leave_as = Stage::line_integrals;
+  const SinogramBand kept = engine.take_sent(normalisation_, first_stage(steps_.size(), leave_as), room);
+  work_on(kept, wanted, steps_.size(), leave_as, engine, look);
   return kept;
 }
 

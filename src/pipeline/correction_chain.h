@@ -56,9 +56,9 @@ public:
   // audit may be null. Nobody else uses the engine meanwhile.
   ChainBand bring(RowBand wanted, RowAudit* audit, BandEngine& engine, Look look = Look::no);
   // The same in steps, for an engine that takes recorded pixels: the rows that `wanted` are made from, for the engine
-  // to be sent; and what becomes of the band that was sent first, where the engine keeps it.
+  // to be sent; and what becomes of the band that was sent first, where the engine keeps it: in `room` if it can.
   RecordedBand read_recorded(RowBand wanted, RowAudit* audit, BandEngine& engine, ThreadPool& readers) const;
-  SinogramBand correct_sent(RowBand wanted, BandEngine& engine, Look look);
+  SinogramBand correct_sent(RowBand wanted, BandEngine& engine, Look look, const SinogramBand* room = nullptr);
   std::vector<CorrectionReport> reports() const;  // when the engine has finished
 
   // Where the steps that ask for it write what they leave: called with the step's file, once for each, rows ascending.
@@ -72,6 +72,7 @@ private:
   std::vector<RowBand> rows_of_steps(RowBand wanted, std::size_t steps) const;
   ChainBand read(RowBand rows, RowAudit* audit, ThreadPool& pool) const;
   ChainBand run(RowBand wanted, std::size_t steps, Stage leave_as, RowAudit* audit, BandEngine& engine, Look look);
+  Stage first_stage(std::size_t steps, Stage leave_as) const;
   void work_on(const SinogramBand& kept, RowBand wanted, std::size_t steps, Stage leave_as, BandEngine& engine,
                Look look);
   using SeenRow = std::shared_ptr<const float>;

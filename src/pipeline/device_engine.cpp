@@ -60,12 +60,16 @@ public:
       : device_(device), work_(work), memory_(size.floats()) {
     all_ = {memory_.data(), size.columns, size.views, {0, size.rows}, size.rows};
   }
+  const SinogramBand* room_for(RowBand rows) override {
+    room_ = part_of(all_, rows);
+    return &room_;
+  }
   void put(const SinogramBand& kept, RowBand rows) override {
-    const SinogramBand from = part_of(kept, rows);
-    cuda::check(
-        cudaMemcpyAsync(part_of(all_, rows).data, from.data, static_cast<std::size_t>(from.floats() * value_bytes),
-                        cudaMemcpyDeviceToDevice, work_.get()),
-        "keep corrected rows");
+    const SinogramBand from = part_of(kept, rows), to = part_of(all_, rows);
+    if (from.data == to.data) return;
+    cuda::check(cudaMemcpyAsync(to.data, from.data, static_cast<std::size_t>(from.floats() * value_bytes),
+                                cudaMemcpyDeviceToDevice, work_.get()),
+                "keep corrected rows");
   }
   void get(std::int64_t view, RowBand rows, float* out) const override {
     const cuda::UsingDevice here(device_);
@@ -88,7 +92,7 @@ private:
   int device_;
   const cuda::Stream& work_;
   cuda::DeviceBuffer<float> memory_;
-  SinogramBand all_;
+  SinogramBand all_, room_;
 };
 
 class DeviceEngine final : public BandEngine {
@@ -106,13 +110,6 @@ public:
   }
 
   std::shared_ptr<void> hold() override { return std::make_shared<cuda::UsingDevice>(device_); }
-
-  SinogramBand take(const SinogramBand& host) override {
-    cuda::use_device(device_);
-    const SinogramBand kept = kept_as(host);
-    copy(kept.data, host.data, host.floats(), cudaMemcpyHostToDevice, "send a band to the device");
-    return kept;
-  }
 
   bool takes_recorded() const override { return true; }
   std::shared_ptr<unsigned char> host_memory(std::int64_t bytes) override {
@@ -132,32 +129,15 @@ public:
     upload.band = std::move(band);
   }
 
-  SinogramBand take_sent() override {
+  SinogramBand take_sent(const Normalisation* normalisation, Stage to, const SinogramBand* room) override {
     cuda::use_device(device_);
     const Upload& upload = uploads_[static_cast<std::size_t>(taken_++ % 2)];
-    const SinogramBand kept = kept_as(upload.band.shape);
+    const SinogramBand kept = room && room->rows == upload.band.shape.rows ? *room : kept_as(upload.band.shape);
+    const cuda::BandStaging staging = staging_for(normalisation, to);
     work_.wait_for(upload.arrived.get());
-    cuda::launch_to_floats(upload.band.type, upload.pixels.data(), kept, work_.get());
+    cuda::launch_to_stage(upload.band.type, upload.pixels.data(), kept, staging, work_.get());
     upload.used.record(work_.get());
     return kept;
-  }
-
-  void normalise(const SinogramBand& kept, const Normalisation* normalisation, Stage to) override {
-    if (!normalisation) {
-      if (to == Stage::grey_levels) cuda::launch_exponential(kept, work_.get());
-      return;
-    }
-    if (normalisation != held_) {
-      dark_ = cuda::on_device(normalisation->dark.data(), normalisation->dark.size(), "send the dark to the device");
-      log_i0_ = cuda::on_device(normalisation->log_i0.data(), normalisation->log_i0.size(), "send flats to the device");
-      held_ = normalisation;
-    }
-    const cuda::BandNormalisation n{dark_.data(), log_i0_.data(), normalisation->log_i0_everywhere,
-                                    normalisation->clip};
-    if (to == Stage::grey_levels)
-      cuda::launch_to_grey_levels(kept, n, work_.get());
-    else
-      cuda::launch_to_line_integrals(kept, n, work_.get());
   }
 
   void take_log(const SinogramBand& kept) override { cuda::launch_logarithm(kept, least_grey, work_.get()); }
@@ -254,6 +234,20 @@ private:
     DeviceEngine& engine_;
   };
 
+  cuda::BandStaging staging_for(const Normalisation* normalisation, Stage to) {
+    const bool grey = to == Stage::grey_levels;
+    if (!normalisation) return {.to = grey ? cuda::BandStage::line_to_grey : cuda::BandStage::as_it_is};
+    if (normalisation != held_) {
+      dark_ = cuda::on_device(normalisation->dark.data(), normalisation->dark.size(), "send the dark to the device");
+      log_i0_ = cuda::on_device(normalisation->log_i0.data(), normalisation->log_i0.size(), "send flats to the device");
+      held_ = normalisation;
+    }
+    return {.to = grey ? cuda::BandStage::counts_to_grey : cuda::BandStage::counts_to_line,
+            .dark = dark_.data(),
+            .log_i0 = log_i0_.data(),
+            .log_i0_everywhere = normalisation->log_i0_everywhere,
+            .clip = normalisation->clip};
+  }
   SinogramBand kept_as(const SinogramBand& shape) {
     make_room(kept_, shape.floats());
     SinogramBand kept = shape;

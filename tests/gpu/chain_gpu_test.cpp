@@ -53,10 +53,15 @@ Difference difference(const std::vector<CorrectionSpec>& specs, bool flats_chang
   CorrectionChain on_host(scan.scan, frames, &normalisation, scan.context(), flats());
   CorrectionChain on_device(scan.scan, frames, &normalisation, scan.context(), flats());
   const ChainBand host = on_host.bring(rows, nullptr, *host_engine(scan.context().threads));
-  const ChainBand device = on_device.bring(rows, nullptr, *device_engine("0", scan.context().threads));
+  const auto engine = device_engine("0", scan.context().threads);
+  engine->send(on_device.read_recorded(rows, nullptr, *engine, scan.context().threads));
+  const SinogramBand kept = on_device.correct_sent(rows, *engine, CorrectionChain::Look::no);
+  std::vector<float> device(static_cast<std::size_t>(kept.floats()));
+  engine->bring_back(kept, rows, device.data());
   double squares = 0, largest = 0, value = 0;
   for (std::int64_t i = 0; i < host.band.floats(); ++i) {
-    const double d = std::abs(static_cast<double>(host.data[i]) - static_cast<double>(device.data[i]));
+    const double d =
+        std::abs(static_cast<double>(host.data[i]) - static_cast<double>(device[static_cast<std::size_t>(i)]));
     squares += d * d;
     largest = d <= largest ? largest : d;  // NaN stays
     value = std::max(value, std::abs(static_cast<double>(host.data[i])));

@@ -7,12 +7,35 @@
 
 #include <cuda_runtime_api.h>
 
+#include "correct/filters/filter_window.h"
 #include "correct/planes.h"
 
 namespace lepus::rings {
 
-// Mean over the views of sinograms - smooth taken away (relative: their sums' ratio multiplied with).
-void launch_take_pattern(const Planes& sinograms, const Planes& smooth, bool relative, cudaStream_t stream);
+inline unsigned blocks_for(std::int64_t n, std::int64_t each) { return static_cast<unsigned>((n + each - 1) / each); }
+inline unsigned capped(std::int64_t n) {
+  return static_cast<unsigned>(n < 65535 ? n : 65535);
+}  // of a grid, in y and z
+
+// Of each column, sums over views_per_part views of what the trend's filter takes away and, where stripes are factors,
+// of the values: [plane][part][column].
+inline constexpr std::int64_t views_per_part = 12;
+struct StripeSums {
+  double* rest = nullptr;
+  double* own = nullptr;     // null: stripes are addends
+  float* pattern = nullptr;  // [plane][column]: what is found from them
+  std::int64_t parts = 0, width = 0;
+  LEPUS_HD std::int64_t at(std::int64_t plane, std::int64_t part, std::int64_t column) const {
+    return (plane * parts + part) * width + column;
+  }
+};
+// With a bilateral filter along rows, which needs no memory for what it leaves; false, and nothing done, where its mask
+// is too wide for that. With what any filter left.
+bool launch_sum_bilateral(const Planes& sinograms, const filters::Pass& pass, const StripeSums& sums,
+                          cudaStream_t stream);
+void launch_sum_difference(const Planes& sinograms, const Planes& smooth, const StripeSums& sums, cudaStream_t stream);
+// The mean of the rest taken away (factors: the ratio of the sums multiplied with).
+void launch_take_pattern(const Planes& sinograms, const StripeSums& sums, cudaStream_t stream);
 
 // C = A B, or C = C - A B, for every plane: A is m x k without gaps, B k x n and C m x n.
 struct DeviceProduct {

@@ -31,14 +31,27 @@ T* uploaded(Workspace& workspace, const std::vector<T>& values) {
 }
 
 void by_trend(const Planes& sinograms, const RingOptions& options, Workspace& workspace) {
+  const FilterOptions trend = rings::trend_filter(options);
+  const filters::Pass pass = filters::passes_of(trend, uncut(sinograms)).front();
   const std::int64_t group = planes_at_once(sinograms, sinograms.width * sinograms.height);
+  const cudaStream_t stream = workspace.stream();
   for (std::int64_t first = 0; first < sinograms.count; first += group) {
     const Workspace::Scope scope(workspace);
     const Planes part = rings::part_of(sinograms, first, group);
-    const Planes smooth = packed(workspace, part, part.height, part.width);
+    rings::StripeSums sums;
+    sums.width = part.width;
+    sums.parts = (part.height + rings::views_per_part - 1) / rings::views_per_part;
+    sums.rest = workspace.take<double>(part.count * sums.parts * sums.width);
+    sums.pattern = workspace.take<float>(part.count * sums.width);
+    if (options.relative) sums.own = workspace.take<double>(part.count * sums.parts * sums.width);
     for (int i = 0; i < options.iterations; ++i) {
-      filter(part, smooth, rings::trend_filter(options), workspace);
-      rings::launch_take_pattern(part, smooth, options.relative, workspace.stream());
+      if (trend.kind != FilterKind::bilateral || !rings::launch_sum_bilateral(part, pass, sums, stream)) {
+        const Workspace::Scope filtering(workspace);
+        const Planes smooth = packed(workspace, part, part.height, part.width);
+        filter(part, smooth, trend, workspace);
+        rings::launch_sum_difference(part, smooth, sums, stream);
+      }
+      rings::launch_take_pattern(part, sums, stream);
     }
   }
 }

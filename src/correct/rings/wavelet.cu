@@ -1,52 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trend method's pattern and the wavelet-Fourier filter's products and steps on the device.
+// The wavelet-Fourier filter's products and steps on the device.
 #include "backend/cuda/cuda_check.h"
 #include "correct/rings/device_launch.h"
-#include "correct/rings/stripe_pattern.h"
 #include "correct/rings/wavelet.h"
 
 namespace lepus::rings {
 namespace {
-
-constexpr unsigned largest_grid = 65535;  // in y and z
-
-unsigned blocks_for(std::int64_t n, std::int64_t each) { return static_cast<unsigned>((n + each - 1) / each); }
-unsigned capped(std::int64_t n) { return static_cast<unsigned>(n < largest_grid ? n : largest_grid); }
-
-// A thread per column and eighth of the views: the sums of the parts meet in shared memory, in a fixed order.
-constexpr int columns_at_once = 32, parts = 8;
-
-__global__ void take_pattern(Planes sinograms, Planes smooth, bool relative) {
-  const std::int64_t x = std::int64_t{blockIdx.x} * columns_at_once + threadIdx.x;
-  const bool inside = x < sinograms.width;
-  __shared__ double sums[parts][columns_at_once], smooth_sums[parts][columns_at_once];
-  for (std::int64_t plane = blockIdx.y; plane < sinograms.count; plane += gridDim.y) {
-    double sum = 0, smooth_sum = 0;
-    // Several values are on their way to a thread at once, or the memory would wait for the sums.
-#pragma unroll 6
-    for (std::int64_t y = threadIdx.y; y < (inside ? sinograms.height : 0); y += parts) {
-      const float value = sinograms.row(plane, y)[x], trend = smooth.row(plane, y)[x];
-      sum += relative ? value : value - trend;
-      smooth_sum += trend;
-    }
-    sums[threadIdx.y][threadIdx.x] = sum;
-    smooth_sums[threadIdx.y][threadIdx.x] = smooth_sum;
-    __syncthreads();
-    sum = smooth_sum = 0;
-    for (int part = 0; part < parts; ++part) {
-      sum += sums[part][threadIdx.x];
-      smooth_sum += smooth_sums[part][threadIdx.x];
-    }
-    const float pattern =
-        static_cast<float>(relative ? gain_repair(sum, smooth_sum) : sum / static_cast<double>(sinograms.height));
-#pragma unroll 6
-    for (std::int64_t y = threadIdx.y; y < (inside ? sinograms.height : 0); y += parts) {
-      float& value = sinograms.row(plane, y)[x];
-      value = relative ? value * pattern : value - pattern;
-    }
-    __syncthreads();
-  }
-}
 
 // Tiles of 64 x 64 of C, 16 of k at a time through shared memory, 4 x 4 elements per thread.
 constexpr int tile = 64, depth = 16, each = 4;
@@ -113,12 +72,6 @@ dim3 step_blocks(const WaveletStep& s, std::int64_t outputs) {
 }
 
 }  // namespace
-
-void launch_take_pattern(const Planes& sinograms, const Planes& smooth, bool relative, cudaStream_t stream) {
-  const dim3 blocks(blocks_for(sinograms.width, columns_at_once), capped(sinograms.count));
-  take_pattern<<<blocks, dim3(columns_at_once, parts), 0, stream>>>(sinograms, smooth, relative);
-  cuda::check_launch("take_pattern");
-}
 
 void launch_product(const DeviceProduct& p, cudaStream_t stream) {
   const dim3 blocks(blocks_for(p.n, tile), blocks_for(p.m, tile), capped(p.c.count));
