@@ -263,7 +263,7 @@ private:
   bool limited_;
   std::int64_t memory_bytes_;
   std::shared_ptr<PinnedPool> pinned_ = std::make_shared<PinnedPool>();
-  cuda::Stream up_, work_;
+  cuda::Stream up_, work_{cuda::Stream::Rank::first};  // sums of slabs go on meanwhile, and wait for the next band
   cuda::Workspace workspace_;
   std::array<Upload, 2> uploads_;
   std::int64_t sent_ = 0, taken_ = 0;

@@ -105,6 +105,7 @@ struct DeviceSweep::State {
       request.workers_on_card =
           std::max(request.workers_on_card, static_cast<int>(std::count(devices.begin(), devices.end(), card)));
     if (!job.from_memory) request.source_bytes = disk_bytes_per_second;
+    request.by_bands = job.by_bands;
     request.updates = updates_in_cylinder(job.grid, std::numeric_limits<double>::max(), job.wide->views());
     request.updates_per_second = updates_per_second(backprojection.texel_kind());
     return make_device_plan(request, *job.bands);

@@ -45,6 +45,7 @@ struct DeviceJob {
   // Of the rows that are sent up: the frames' own, or line integrals where the host prepares them.
   std::int64_t sent_rows = 0, sent_columns = 0, sent_pixel_bytes = 2;
   bool from_memory = false;     // frames need no reading
+  bool by_bands = false;        // they are corrected: rows of all views, band after band
   std::int64_t host_bytes = 0;  // what page-locked buffers may take on the host
 };
 

@@ -33,10 +33,7 @@ DeviceViews::DeviceViews(const DeviceJob& job, const DevicePlan& plan, const cud
   store_ = std::make_unique<cuda::ViewTextures>(backprojection.store_shape(plan.held_views, plan.held_rows));
 }
 
-std::int64_t DeviceViews::wedges() const {
-  const auto views = static_cast<std::int64_t>(backprojection_.view_order().size());
-  return (views + plan_.wedge_views - 1) / plan_.wedge_views;
-}
+std::int64_t DeviceViews::wedges() const { return (views() + plan_.wedge_views - 1) / plan_.wedge_views; }
 
 void DeviceViews::make_row_filter() {
   const RayWeights& rays = job_.weights->rays();
@@ -69,17 +66,20 @@ void DeviceViews::make_row_filter() {
   filter_ = std::make_unique<cuda::RowFilter>(setup);
 }
 
+RowBand DeviceViews::rows_of_all_views(SlabRange slab) const {
+  return rows_for(*job_.bands, backprojection_.view_order(), 0, views(), slab, job_.wide->rows);
+}
+
 DeviceViews::Wedge DeviceViews::wedge(SlabRange slab, std::int64_t index) const {
   const auto& order = backprojection_.view_order();
   Wedge w;
   w.first = index * plan_.wedge_views;
-  w.views = std::min(plan_.wedge_views, static_cast<std::int64_t>(order.size()) - w.first);
+  w.views = std::min(plan_.wedge_views, views() - w.first);
   const auto rows = [&](SlabRange range) {
     return rows_for(*job_.bands, order, w.first, w.first + w.views, range, job_.wide->rows);
   };
   if (plan_.resident) {  // every wedge holds the same rows, so that all can be summed at once
-    w.rows = w.counted =
-        rows_for(*job_.bands, order, 0, static_cast<std::int64_t>(order.size()), {0, job_.grid.nz}, job_.wide->rows);
+    w.rows = w.counted = rows_of_all_views({0, job_.grid.nz});
     return w;
   }
   w.rows = w.counted = rows(slab);
@@ -189,10 +189,34 @@ void DeviceViews::load(std::int64_t index, const Wedge& wedge, const cuda::Strea
   there->record(work.get());
 }
 
+void DeviceViews::load_band(SlabRange slab, const cuda::Stream& work, DeviceSpans& filtering, Context& context,
+                            bool threads_are_free) {
+  const RowBand needed = rows_of_all_views(slab);
+  const std::lock_guard lock(mutex_);
+  const auto bring_rows = [&](RowBand rows) {
+    if (rows.size() <= 0) return;
+    // As many views at a time as the buffers for wedges take.
+    const std::int64_t block = backprojection_.view_block();
+    const std::int64_t at_once = plan_.wedge_views * plan_.held_rows / rows.size() / block * block;
+    for (std::int64_t first = 0; first < views(); first += at_once) {
+      context.cancel.check();
+      bring({first, std::min(at_once, views() - first), rows, rows}, work, filtering, context, threads_are_free);
+    }
+  };
+  work.wait_for(rows_held_.get());  // what another worker brought
+  if (needed.size() == 0) return;
+  if (held_rows_.size() == 0) held_rows_ = {needed.first, needed.first};
+  bring_rows({needed.first, held_rows_.first});
+  bring_rows({held_rows_.last, needed.last});
+  held_rows_ = {std::min(needed.first, held_rows_.first), std::max(needed.last, held_rows_.last)};
+  rows_held_.record(work.get());
+}
+
 void DeviceViews::bring(const Wedge& wedge, const cuda::Stream& work, DeviceSpans& filtering, Context& context,
                         bool threads_are_free) {
   const std::int64_t first_slot = plan_.resident ? wedge.first : 0;
-  for (std::int64_t slot = 0; slot < wedge.views; ++slot) store_->set_first_row(first_slot + slot, wedge.rows.first);
+  const std::int64_t first_row = by_bands() ? rows_of_all_views({0, job_.grid.nz}).first : wedge.rows.first;
+  for (std::int64_t slot = 0; slot < wedge.views; ++slot) store_->set_first_row(first_slot + slot, first_row);
   if (wedge.rows.size() == 0) return;
   Upload& upload = uploads_[static_cast<std::size_t>(loads_++ % 2)];
   send_up(wedge, upload, context, threads_are_free);
@@ -244,6 +268,7 @@ void DeviceViews::prepare(const DeviceSweep::Frames& frames, float largest_value
   if (!job_.views_are_filtered) make_row_filter();
   if (cuda::is_half(store_->shape().kind)) store_->set_scale(cuda::scale_for_half(largest_value));
   held_ = std::vector<std::optional<cuda::Event>>(static_cast<std::size_t>(wedges()));
+  held_rows_ = {};
   if (!frames.corrected) return;
   order_ =
       cuda::on_device(backprojection_.view_order().data(), job_.wide->views(), "send the order of views to the device");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The filtered views on a card and their way there: frames are sent up in wedges, two at a time on their way, filtered,
 // and held as texels. Workers on one card share them where all views stay there; where views pass by for each slab
-// (streamed views), each worker has its own.
+// (streamed views), each worker has its own. Corrected frames that stay come by bands: what a slab needs of all views
+// and no slab before did, so that bands are corrected while slabs are summed.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,10 @@ public:
   // threads_are_free: frames may be read with the context's threads.
   void load(std::int64_t index, const Wedge& wedge, const cuda::Stream& work, DeviceSpans& filtering, Context& context,
             bool threads_are_free);
+  bool by_bands() const { return plan_.resident && frames_->corrected; }
+  // The same for what a slab needs of all views, where they come by bands.
+  void load_band(SlabRange slab, const cuda::Stream& work, DeviceSpans& filtering, Context& context,
+                 bool threads_are_free);
   cuda::ViewTextures& store() { return *store_; }
 
   void report_bad_pixels();  // to the audit, when all is done
@@ -53,6 +58,8 @@ private:
   };
 
   void make_row_filter();
+  std::int64_t views() const { return static_cast<std::int64_t>(backprojection_.view_order().size()); }
+  RowBand rows_of_all_views(SlabRange slab) const;
   void bring(const Wedge& wedge, const cuda::Stream& work, DeviceSpans& filtering, Context& context,
              bool threads_are_free);
   void filter(const Wedge& wedge, const Upload& upload, const cuda::Stream& work);
@@ -82,6 +89,8 @@ private:
     std::vector<cuda::DeviceBuffer<double>> tables;
   } map_;
   std::vector<std::optional<cuda::Event>> held_;  // per wedge, where all views stay
+  RowBand held_rows_;                             // of all views, where they come by bands
+  cuda::Event rows_held_;
   std::int64_t loads_ = 0;
 };
 

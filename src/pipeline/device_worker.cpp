@@ -98,13 +98,15 @@ SweepTimes DeviceWorker::run(SlabTickets& tickets, OrderedWriter& writer, Contex
   std::size_t turn = 0;
   const auto start = std::chrono::steady_clock::now();
   while (const auto slab = tickets.next(number_)) {
+    const bool by_bands = views_.by_bands();
+    if (by_bands) views_.load_band(*slab, work_, filtering_, context, threads_are_free);
     Slab& into = slabs_[turn++ % slabs_.size()];
     if (into.coming_down.valid()) into.coming_down.get();
     const std::int64_t slices = slab->z1 - slab->z0;
     const std::int64_t voxels = job_.grid.nx * job_.grid.ny * slices;
     cuda::check(cudaMemsetAsync(into.voxels.data(), 0, static_cast<std::size_t>(voxels * float_bytes), work_.get()),
                 "clear a slab");
-    if (plan_.resident && loaded) {
+    if (by_bands || (plan_.resident && loaded)) {
       context.cancel.check();
       sum(0, 0, views, *slab, into);
       context.progress.advance(views * slices);

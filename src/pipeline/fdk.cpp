@@ -79,6 +79,7 @@ void Fdk::plan_on_device() {
   job.sent_rows = flat_.rows;
   job.sent_pixel_bytes = rows_.resampler ? static_cast<std::int64_t>(sizeof(float)) : setup_.frame_pixel_bytes;
   job.from_memory = setup_.frames_in_memory;
+  job.by_bands = setup_.frames_corrected;
   job.host_bytes = plan_.memory_limit - plan_.fixed_bytes;
   device_ = std::make_unique<DeviceSweep>(job, setup_.device);
   const DevicePlan& device = device_->plan();
@@ -155,6 +156,7 @@ void fdk(const ScanGeometry& geometry, const float* line_integrals, const Volume
            .still_to_come_bytes = 0,
            .frame_pixel_bytes = sizeof(float),
            .frames_in_memory = true,
+           .frames_corrected = false,
            .measure_speed = false},
           threads);
   const MemoryFrames frames(geometry, line_integrals);

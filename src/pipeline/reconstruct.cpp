@@ -29,6 +29,7 @@ FdkSetup setup_for(const Scan& scan, const ReconstructOptions& options, PixelTyp
           .still_to_come_bytes = 0,
           .frame_pixel_bytes = bytes_per_pixel(type),
           .frames_in_memory = false,
+          .frames_corrected = false,
           .measure_speed = false};
 }
 
@@ -101,6 +102,7 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
   FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
   const auto corrected = corrected_frames(scan.geometry, pre, audit, volume_file, options, context);
   if (corrected) {
+    setup.frames_corrected = true;
     setup.frame_pixel_bytes = static_cast<std::int64_t>(sizeof(float));
     setup.still_to_come_bytes = corrected->memory_bytes();
     if (const std::int64_t left = corrected->device_bytes_left(); left > 0) setup.device.memory_bytes = left;

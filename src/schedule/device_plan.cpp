@@ -122,14 +122,16 @@ private:
 
   // The way of the slabs, step by step: wedges come up one after the other, are filtered and added to the slabs that
   // are being summed (one per device; later ones, where all views stay, are summed from all views at once); a summed
-  // slab comes down while others are summed, and each device has two. Devices on one card share its link and its
-  // processors.
+  // slab comes down while others are summed, and each device has two. By bands, all views come up at once, with the
+  // rows that no slab has needed before. Devices on one card share its link and its processors.
   double seconds(const DevicePlan& plan) const {
     const double cards = request_.cards, devices = request_.devices;
     const double up_bytes = std::min(link_bytes, request_.source_bytes);
     const double slice_bytes = static_cast<double>(request_.grid.nx * request_.grid.ny * float_bytes);
     const double slice_sum = request_.updates / static_cast<double>(request_.grid.nz) / request_.updates_per_second;
-    const auto wedges = static_cast<double>((bands_.views() + plan.wedge_views - 1) / plan.wedge_views);
+    const bool by_bands = plan.resident && request_.by_bands;
+    const auto wedges =
+        by_bands ? 1.0 : static_cast<double>((bands_.views() + plan.wedge_views - 1) / plan.wedge_views);
     const double row_pixels = static_cast<double>(bands_.views() * request_.recorded_columns) / wedges;
     double up = 0, summed = 0, down = 0;
     std::vector<double> ends;  // when each slab has come down
@@ -141,7 +143,10 @@ private:
         slices += static_cast<double>(plan.slabs[slab].z1 - plan.slabs[slab].z0);
         if (!plan.resident) rows_up += static_cast<double>(rows(plan.slabs[slab]));
       }
-      if (plan.resident) rows_up = static_cast<double>(plan.held_rows) * cards;
+      if (by_bands)
+        rows_up = static_cast<double>(rows({0, plan.slabs[slab - 1].z1}) - rows({0, plan.slabs[first].z0})) * cards;
+      else if (plan.resident)
+        rows_up = static_cast<double>(plan.held_rows) * cards;
       if (ends.size() >= 2 * static_cast<std::size_t>(devices))
         summed = std::max(summed, ends[first - 2 * static_cast<std::size_t>(devices)]);
       const auto count = static_cast<double>(slab - first);
@@ -154,7 +159,7 @@ private:
           summed = std::max(summed, up) + row_pixels * rows_up / filtered_pixels / cards +
                    (slices * slice_sum / wedges + touch) / cards;
         }
-        held = plan.resident;
+        held = plan.resident && !by_bands;
       }
       for (std::size_t i = first; i < slab; ++i) {
         down = std::max(down, summed) +

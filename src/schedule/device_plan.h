@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a reconstruction is cut for a device with memory of its own. Two plans, as on the host:
 //   resident views: the filtered rows of all views stay on the device, each is sent up and filtered once while the
-//     first slab is summed; later slabs only compute and come down. The better one where frames come from a disk;
+//     first slab is summed (or, by bands, when the first slab needs it); later slabs only compute and come down. The
+//     better one where frames come from a disk;
 //   streamed views: the views pass by in wedges for each slab; rows that slabs share are sent up again, which costs
 //     nothing where frames lie in memory, because the link has time while the device computes.
 // The faster one that fits is taken. The volume is the same, bit for bit, whatever the plan.
@@ -29,6 +30,7 @@ struct DevicePlanRequest {
   int devices = 1;                // workers
   int cards = 1;                  // that they share
   int workers_on_card = 1;        // at most; they share the views where all stay there
+  bool by_bands = false;          // rows of all views come band after band as slabs need them, not view after view
   double source_bytes = 5.5e10;   // per second that frames are read with
   double updates = 0, updates_per_second = 1e12;
 };

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -193,6 +194,59 @@ TEST(ChainGpu, AVolumeOfLevelledRowsIsTheSameAsOnTheHost) {
   scan.scan.geometry = build_scan(circle);
   ASSERT_TRUE(filtered_rows(scan.scan.geometry).resampler);
   expect_the_same_volume(scan);
+}
+
+// All views stay on the card, and bands come as slabs need them: one slab, several, and several of two workers. Slabs
+// ascend along the detector's rows, or descend.
+TEST(ChainGpu, BandsThatComeAsSlabsNeedThemGiveTheSameBits) {
+  NEED_DEVICE();
+  for (const double row_mm : {1.0, -1.0}) {
+    CircularScan circle = chain_test::SmallScan::circle();
+    circle.rows = 150;
+    circle.pixel_height_mm = std::abs(row_mm);
+    if (row_mm < 0) circle.in_plane_rad = std::numbers::pi;
+    Scan scan;
+    scan.geometry = build_scan(circle);
+    scan.corrections = {chain_test::spec_of("rings")};
+    const chain_test::CountFrames frames(circle.columns, circle.rows, scan.geometry.views());
+    ThreadPool threads(2);
+    const CancelFlag never;
+    Progress silent;
+    Context context{threads, never, silent};
+    VolumeGrid grid;
+    grid.nx = grid.ny = 64;
+    grid.nz = 80;
+    grid.step_mm = {1, 1, 1};
+    std::vector<float> first;
+    for (const auto& [devices, least_slabs] :
+         std::vector<std::pair<std::string, std::size_t>>{{"0", 1}, {"0", 3}, {"0,0", 4}}) {
+      FdkSetup setup;
+      setup.geometry = scan.geometry;
+      setup.grid = grid;
+      setup.backend = "cuda";
+      setup.device.devices = devices;
+      setup.frame_pixel_bytes = sizeof(float);
+      setup.frames_corrected = true;
+      // As much less memory as makes so many slabs.
+      std::unique_ptr<Fdk> fdk;
+      for (setup.device.memory_bytes = std::int64_t{512} << 20; !fdk; setup.device.memory_bytes -= 1 << 18) {
+        fdk = std::make_unique<Fdk>(setup, threads);  // throws where nothing fits any more
+        if (!fdk->device_plan()->resident || fdk->device_plan()->slabs.size() < least_slabs) fdk.reset();
+      }
+      CorrectionChain chain(scan, frames, nullptr, context);
+      RowAudit audit(frames, {1, 0});
+      const CorrectedFrames corrected(frames, chain, audit, options_for("0", 0), never);
+      std::vector<float> voxels(static_cast<std::size_t>(grid.voxels()));
+      MemoryVolume writer(grid, voxels.data());
+      fdk->run({.source = corrected, .corrected = &corrected}, writer, context);
+      std::printf("%zu slabs on %s\n", fdk->device_plan()->slabs.size(), devices.c_str());
+      if (first.empty()) {
+        first = voxels;
+        EXPECT_GT(*std::ranges::max_element(first), 0);
+      }
+      EXPECT_EQ(voxels, first) << devices;
+    }
+  }
 }
 
 }  // namespace

@@ -28,9 +28,12 @@ void fill_device(void* device, int byte, std::size_t bytes, const char* doing) {
   check(cudaStreamSynchronize(cudaStreamLegacy), doing);
 }
 
-Stream::Stream() {
+Stream::Stream(Rank rank) {
+  int last = 0, first = 0;
+  check(cudaDeviceGetStreamPriorityRange(&last, &first), "ask for the priorities of streams");
   cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, rank == Rank::first ? first : last),
+        "create a stream");
   stream_ = Owner<cudaStream_t, cudaStreamDestroy>(stream);
 }
 void Stream::wait_for(cudaEvent_t event) const { check(cudaStreamWaitEvent(get(), event, 0), "wait for an event"); }

@@ -83,7 +83,8 @@ DeviceBuffer<T> on_device(const T* host, std::int64_t size, const char* doing) {
 // A stream that does not wait for the default stream.
 class Stream {
 public:
-  Stream();
+  enum class Rank { usual, first };  // first: its work goes before what waits in other streams
+  explicit Stream(Rank rank = Rank::usual);
   cudaStream_t get() const { return stream_.get(); }
   void wait_for(cudaEvent_t event) const;  // work given to this stream from now on starts after the event
   void synchronize() const;                // blocks the host
