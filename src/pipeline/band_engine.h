@@ -49,7 +49,7 @@ public:
 
   // Rows of a kept band, [row][view][column], to host memory; done when it returns.
   virtual void bring_back(const SinogramBand& kept, RowBand rows, float* host) = 0;
-  // One row as it is at this point of the work; there when what `later` is given runs, in the order it was given.
+  // One row as it is at this point of the work; there when what `later` is given runs, in any order.
   virtual std::shared_ptr<const float> look_at(const SinogramBand& kept, std::int64_t row) = 0;
   virtual void later(std::function<void(ThreadPool&)> work) = 0;
   virtual void wait() = 0;    // all work is done

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <optional>
 #include <utility>
 
@@ -57,9 +58,11 @@ struct CorrectionChain::Step {
   CorrectionSpec spec;
   Stage stage;
   std::unique_ptr<Correction> correction;
-  // Over the middle rows of the bands so far.
-  double squared_change = 0, rings_before = 0, rings_after = 0;
-  std::int64_t looked_at = 0;
+  // At the middle rows of bands so far.
+  struct Looked {
+    double squared_change = 0, rings_before = 0, rings_after = 0;
+  };
+  std::deque<Looked> looked = {};  // whose elements stay where they are
 };
 
 CorrectionChain::CorrectionChain(const Scan& scan, const FrameSource& frames, const Normalisation* normalisation,
@@ -179,20 +182,20 @@ RecordedBand CorrectionChain::read_recorded(RowBand wanted, RowAudit* audit, Ban
 }
 
 void CorrectionChain::compare(Step& step, const SeenRow& before, const SeenRow& after, BandEngine& engine) const {
-  engine.later([this, &step, before, after](ThreadPool& pool) {
+  Step::Looked& looked = step.looked.emplace_back();
+  engine.later([this, &looked, before, after](ThreadPool& pool) {
     const std::int64_t floats = views_ * columns_;
     const auto rings = [&](const SeenRow& row) {
       return ring_energy({const_cast<float*>(row.get()), columns_, views_, columns_, 1, floats}, pool).total();
     };
-    step.rings_before += rings(before);
-    step.rings_after += rings(after);
+    looked.rings_before = rings(before);
+    looked.rings_after = rings(after);
     double squared = 0;
     for (std::int64_t i = 0; i < floats; ++i) {
       const double change = static_cast<double>(after.get()[i]) - static_cast<double>(before.get()[i]);
       squared += change * change;
     }
-    step.squared_change += squared / static_cast<double>(floats);
-    ++step.looked_at;
+    looked.squared_change = squared / static_cast<double>(floats);
   });
 }
 
@@ -244,9 +247,14 @@ SinogramBand CorrectionChain::correct_sent(RowBand wanted, BandEngine& engine, L
 std::vector<CorrectionReport> CorrectionChain::reports() const {
   std::vector<CorrectionReport> all;
   for (const auto& step : steps_) {
-    const auto bands = static_cast<double>(std::max<std::int64_t>(1, step->looked_at));
-    all.push_back({step->spec.kind, step->correction->summary(), step->stage, std::sqrt(step->squared_change / bands),
-                   std::sqrt(step->rings_before / bands), std::sqrt(step->rings_after / bands)});
+    const auto bands = static_cast<double>(std::max<std::size_t>(1, step->looked.size()));
+    const auto rms_of = [&](double Step::Looked::*what) {
+      double sum = 0;
+      for (const Step::Looked& looked : step->looked) sum += looked.*what;
+      return std::sqrt(sum / bands);
+    };
+    all.push_back({step->spec.kind, step->correction->summary(), step->stage, rms_of(&Step::Looked::squared_change),
+                   rms_of(&Step::Looked::rings_before), rms_of(&Step::Looked::rings_after)});
   }
   return all;
 }

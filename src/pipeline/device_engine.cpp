@@ -169,14 +169,12 @@ public:
     }
     auto done = std::make_shared<cuda::Event>();
     done->record(work_.get());
-    const std::shared_future<void> before = looks_.empty() ? std::shared_future<void>() : looks_.back();
-    looks_.push_back(std::async(std::launch::async, [before, done, work = std::move(work), device = device_] {
-                       if (before.valid()) before.wait();
-                       cuda::use_device(device);
-                       done->synchronize();
-                       ThreadPool alone(1);
-                       work(alone);
-                     }).share());
+    looks_.push_back(std::async(std::launch::async, [done, work = std::move(work), device = device_] {
+      cuda::use_device(device);
+      done->synchronize();
+      ThreadPool alone(1);
+      work(alone);
+    }));
   }
 
   void wait() override {
@@ -269,7 +267,7 @@ private:
   std::int64_t sent_ = 0, taken_ = 0;
   cuda::DeviceBuffer<float> kept_, dark_, log_i0_;
   const Normalisation* held_ = nullptr;
-  std::deque<std::shared_future<void>> looks_;
+  std::deque<std::future<void>> looks_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "correct/filters/filter.h"
 #include "correct/rings/stripe_columns.h"
 #include <lepus/math.h>
 
@@ -18,33 +19,24 @@ T median_of(std::vector<T>& values) {
   return *middle;
 }
 
-// Line minus its running median, which is kept in a sorted window.
-template <class T>
-void high_pass_line(const T* line, std::int64_t n, std::int64_t radius, T* out) {
-  std::vector<T> window;
-  const auto value = [&](std::int64_t i) { return line[rings::mirror_inside(i, n)]; };
-  for (std::int64_t k = -radius; k <= radius; ++k) window.push_back(value(k));
-  std::sort(window.begin(), window.end());
-  for (std::int64_t x = 0; x < n; ++x) {
-    out[x] = line[x] - window[static_cast<std::size_t>(radius)];
-    if (x + 1 == n) break;
-    window.erase(std::lower_bound(window.begin(), window.end(), value(x - radius)));
-    const T next = value(x + 1 + radius);
-    window.insert(std::upper_bound(window.begin(), window.end(), next), next);
-  }
-}
-
-// Median over the rows of the high-passed rows.
-std::vector<double> stripes_of(const std::vector<float>& image, std::int64_t width, std::int64_t height,
+// Of each column, the median over the rows of what a running median along the rows takes away.
+std::vector<double> stripes_of(std::vector<float>& image, std::int64_t width, std::int64_t height,
                                std::int64_t radius) {
-  std::vector<float> high(image.size());
-  for (std::int64_t y = 0; y < height; ++y)
-    high_pass_line(image.data() + y * width, width, radius, high.data() + y * width);
+  std::vector<float> smooth(image.size()), column(static_cast<std::size_t>(height));
+  const auto planes = [&](std::vector<float>& values) {
+    return Planes{values.data(), width, height, width, 1, width * height};
+  };
+  FilterOptions median;
+  median.radius = radius;
+  median.border = FilterBorder::mirror;
+  ThreadPool alone(1);  // the caller's threads have sinograms of their own
+  if (radius > 0) filter(planes(image), planes(smooth), median, alone);
   std::vector<double> stripes;
-  std::vector<float> column(static_cast<std::size_t>(height));
   for (std::int64_t x = 0; x < width; ++x) {
-    for (std::int64_t y = 0; y < height; ++y)
-      column[static_cast<std::size_t>(y)] = high[static_cast<std::size_t>(y * width + x)];
+    for (std::int64_t y = 0; y < height; ++y) {
+      const auto at = static_cast<std::size_t>(y * width + x);
+      column[static_cast<std::size_t>(y)] = radius > 0 ? image[at] - smooth[at] : 0;
+    }
     stripes.push_back(static_cast<double>(median_of(column)));
   }
   return stripes;
