@@ -232,8 +232,7 @@ void corrected_fdk(const Problem& p, std::int64_t slices, nlohmann::json& rows, 
           return fdk.run({.source = corrected, .corrected = &corrected}, sink, context);
         },
         5);
-    t.plan = words(*fdk.device_plan()) +
-             format("; the way up with the chain {:.1f} ms, {}", 1e3 * way_up, corrected.description());
+    t.plan = words(*fdk.device_plan()) + format("; the way up {:.1f} ms, {}", 1e3 * way_up, corrected.description());
     std::string name = p.name;
     for (const auto& spec : scan.corrections) name += ", " + spec.kind;
     say(rows, name, t, density_found(volume.data(), grid, ball_on_axis), 0);

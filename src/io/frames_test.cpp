@@ -211,5 +211,20 @@ TEST(Pixels, products_do_not_overflow) {
   EXPECT_EQ(checked_product(INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX), std::nullopt);
 }
 
+TEST(Pixels, CountingAndConvertingSeeTheSameValues) {
+  std::vector<unsigned char> bytes(8 * 1001);
+  std::uint32_t state = 7;
+  for (unsigned char& byte : bytes) byte = static_cast<unsigned char>((state = state * 1664525u + 1013904223u) >> 24);
+  for (const PixelType type :
+       {PixelType::u8, PixelType::i8, PixelType::u16, PixelType::i16, PixelType::u32, PixelType::i32, PixelType::f32}) {
+    std::vector<float> values(1000);
+    convert_to_float(type, bytes.data() + 1, 1000, values.data());  // at any byte
+    for (const float level : {-1e30F, -7.0F, 0.5F, 100.0F, 20000.0F, 1e9F, 1e38F})
+      EXPECT_EQ(count_at_least(type, bytes.data() + 1, 1000, level),
+                std::ranges::count_if(values, [&](float value) { return value >= level; }))
+          << name_of(type) << " " << level;
+  }
+}
+
 }  // namespace
 }  // namespace lepus

@@ -2,6 +2,7 @@
 // Pixel types, byte order and conversion to float.
 #include "io/pixels.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -74,13 +75,35 @@ void swap_words(unsigned char* bytes, std::int64_t count) {
 
 // Through memcpy: the buffer may start at any byte of what was read.
 template <class Pixel>
-void convert(const void* pixels, std::int64_t count, float* out) {
-  const auto* bytes = static_cast<const unsigned char*>(pixels);
-  for (std::int64_t i = 0; i < count; ++i) {
-    Pixel value;
-    std::memcpy(&value, bytes + i * static_cast<std::int64_t>(sizeof value), sizeof value);
-    out[i] = static_cast<float>(value);
+float value_at(const void* pixels, std::int64_t i) {
+  Pixel value;
+  std::memcpy(&value, static_cast<const unsigned char*>(pixels) + i * static_cast<std::int64_t>(sizeof value),
+              sizeof value);
+  return static_cast<float>(value);
+}
+
+// act(a pixel of that type)
+template <class Act>
+auto with_pixel(PixelType type, const Act& act) {
+  switch (type) {
+    case PixelType::u8:
+      return act(std::uint8_t{});
+    case PixelType::i8:
+      return act(std::int8_t{});
+    case PixelType::u16:
+      return act(std::uint16_t{});
+    case PixelType::i16:
+      return act(std::int16_t{});
+    case PixelType::u32:
+      return act(std::uint32_t{});
+    case PixelType::i32:
+      return act(std::int32_t{});
+    case PixelType::f32:
+      return act(float{});
+    case PixelType::f64:
+      break;
   }
+  return act(double{});
 }
 
 }  // namespace
@@ -93,25 +116,22 @@ void swap_bytes(void* pixels, std::int64_t count, std::int64_t size) {
 }
 
 void convert_to_float(PixelType type, const void* pixels, std::int64_t count, float* out) {
-  switch (type) {
-    case PixelType::u8:
-      return convert<std::uint8_t>(pixels, count, out);
-    case PixelType::i8:
-      return convert<std::int8_t>(pixels, count, out);
-    case PixelType::u16:
-      return convert<std::uint16_t>(pixels, count, out);
-    case PixelType::i16:
-      return convert<std::int16_t>(pixels, count, out);
-    case PixelType::u32:
-      return convert<std::uint32_t>(pixels, count, out);
-    case PixelType::i32:
-      return convert<std::int32_t>(pixels, count, out);
-    case PixelType::f32:
-      std::memcpy(out, pixels, static_cast<std::size_t>(count) * sizeof(float));
-      return;
-    case PixelType::f64:
-      return convert<double>(pixels, count, out);
-  }
+  with_pixel(type, [&]<class Pixel>(Pixel) {
+    for (std::int64_t i = 0; i < count; ++i) out[i] = value_at<Pixel>(pixels, i);
+  });
+}
+
+std::int64_t count_at_least(PixelType type, const void* pixels, std::int64_t count, float level) {
+  return with_pixel(type, [&]<class Pixel>(Pixel) {
+    std::int64_t found = 0;
+    constexpr std::int64_t few = 1 << 20;  // that a narrow sum holds, of which a vector has more
+    for (std::int64_t first = 0; first < count; first += few) {
+      std::int32_t here = 0;
+      for (std::int64_t i = first; i < std::min(count, first + few); ++i) here += value_at<Pixel>(pixels, i) >= level;
+      found += here;
+    }
+    return found;
+  });
 }
 
 std::optional<std::int64_t> checked_product(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {

@@ -18,6 +18,9 @@ void swap_bytes(void* pixels, std::int64_t count, std::int64_t size);
 // `count` pixels of `type` in host order -> float. `out` may not overlap `pixels`.
 void convert_to_float(PixelType type, const void* pixels, std::int64_t count, float* out);
 
+// How many of them are at least `level`, as floats.
+std::int64_t count_at_least(PixelType type, const void* pixels, std::int64_t count, float level);
+
 // "uint16" -> PixelType::u16; nothing for a name that NumPy does not know or that lepus does not read.
 std::optional<PixelType> pixel_type_named(std::string_view name);
 

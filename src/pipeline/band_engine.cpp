@@ -82,6 +82,7 @@ private:
 void BandEngine::normalise(const SinogramBand&, const Normalisation*, Stage) { refuse_way_in(); }
 std::shared_ptr<unsigned char> BandEngine::host_memory(std::int64_t) { refuse_way_in(); }
 void BandEngine::send(RecordedBand&&) { refuse_way_in(); }
+void BandEngine::drop_sent() { refuse_way_in(); }
 SinogramBand BandEngine::take_sent(const Normalisation*, Stage, const SinogramBand*) { refuse_way_in(); }
 
 SinogramBand part_of(const SinogramBand& band, RowBand rows) {

@@ -38,10 +38,12 @@ public:
   // On the host:
   virtual void normalise(const SinogramBand& band, const Normalisation* normalisation, Stage to);
   // On a device: `send` begins a band's way there, while those sent before are worked on; `take_sent` is the first that
-  // has not been taken, in `room` where it is given and has the same rows. `host_memory` is what goes up fastest.
+  // has not been taken, in `room` where it is given and has the same rows; `drop_sent` forgets those that an error left
+  // untaken. What lies in `host_memory` goes up fastest.
   virtual bool takes_recorded() const { return false; }
   virtual std::shared_ptr<unsigned char> host_memory(std::int64_t bytes);
   virtual void send(RecordedBand&& band);
+  virtual void drop_sent();
   virtual SinogramBand take_sent(const Normalisation* normalisation, Stage to, const SinogramBand* room);
 
   virtual void take_log(const SinogramBand& kept) = 0;

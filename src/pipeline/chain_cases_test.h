@@ -63,6 +63,16 @@ private:
   std::int64_t columns_, rows_, views_;
 };
 
+inline Normalisation normalisation_of(std::int64_t columns, std::int64_t rows) {
+  Normalisation normalisation;
+  normalisation.columns = columns;
+  normalisation.rows = rows;
+  normalisation.dark = Buffer<float>(columns * rows);
+  for (float& dark : normalisation.dark) dark = 100;
+  normalisation.log_i0_everywhere = std::log(50000.0F);
+  return normalisation;
+}
+
 class SmallScan {
 public:
   static CircularScan circle() {
@@ -84,13 +94,7 @@ public:
   }
 
   std::pair<CountFrames, Normalisation> inputs() const {
-    Normalisation normalisation;
-    normalisation.columns = columns;
-    normalisation.rows = rows;
-    normalisation.dark = Buffer<float>(columns * rows);
-    for (float& dark : normalisation.dark) dark = 100;
-    normalisation.log_i0_everywhere = std::log(50000.0F);
-    return {CountFrames(columns, rows, views), std::move(normalisation)};
+    return {CountFrames(columns, rows, views), normalisation_of(columns, rows)};
   }
   Context& context() const { return context_; }
 

@@ -14,7 +14,7 @@ namespace {
 // Every band opens every file: few high ones. Of frames in memory, low ones: the first is there sooner.
 constexpr std::int64_t usual_band_rows = 128, band_rows_in_memory = 32;
 // Bands that are looked at for the reports.
-constexpr int most_looks = 4;
+constexpr std::int64_t looks = 4;
 
 using Look = CorrectionChain::Look;
 
@@ -53,6 +53,7 @@ CorrectedFrames::CorrectedFrames(const FrameSource& recorded, CorrectionChain& c
       band_rows_(rows_at_a_time(chain, recorded, options.memory_bytes / 4, *engine_, pool_.size())),
       band_bytes_(chain.band_bytes(band_rows_, pool_.size())),
       done_(static_cast<std::size_t>((recorded.rows() + band_rows_ - 1) / band_rows_)) {
+  expect({0, recorded.rows()});
   for (const auto& [step, file] : chain.files())
     files_[step] =
         create_volume(file, sinogram_grid(recorded), {.force = options.force, .unit = "", .provenance_room = 0});
@@ -61,6 +62,14 @@ CorrectedFrames::CorrectedFrames(const FrameSource& recorded, CorrectionChain& c
     files_.at(step)->write(rows.first, rows.last, sinograms.data);
   });
 }
+
+void CorrectedFrames::expect(RowBand rows) {
+  looked_at_.clear();
+  for (std::int64_t i = 0; i < looks && rows.size() > 0; ++i)
+    looked_at_.insert((rows.first + rows.size() * (2 * i + 1) / (2 * looks)) / band_rows_);
+}
+
+Look CorrectedFrames::look_for(std::int64_t band) const { return looked_at_.erase(band) > 0 ? Look::yes : Look::no; }
 
 RowBand CorrectedFrames::rows_of(std::int64_t band) const {
   return {band * band_rows_, std::min((band + 1) * band_rows_, recorded_.rows())};
@@ -73,7 +82,8 @@ void CorrectedFrames::correct(std::int64_t band, CorrectionChain::Look look) con
 }
 
 // One is read and one goes up while one is worked on.
-void CorrectedFrames::correct_on_device(const std::vector<std::int64_t>& bands, std::int64_t looked_at) const {
+void CorrectedFrames::correct_on_device(const std::vector<std::int64_t>& bands) const {
+  engine_->drop_sent();
   std::future<RecordedBand> reading;
   const auto read = [&](std::size_t i) {
     reading = std::async(std::launch::async, [this, rows = rows_of(bands[i])] {
@@ -89,8 +99,7 @@ void CorrectedFrames::correct_on_device(const std::vector<std::int64_t>& bands, 
     }
     if (i == 0) continue;
     const RowBand rows = rows_of(bands[i - 1]);
-    const Look look = bands[i - 1] == looked_at ? Look::yes : Look::no;
-    store_->put(chain_.correct_sent(rows, *engine_, look, store_->room_for(rows)), rows);
+    store_->put(chain_.correct_sent(rows, *engine_, look_for(bands[i - 1]), store_->room_for(rows)), rows);
   }
 }
 
@@ -104,12 +113,10 @@ void CorrectedFrames::ensure(RowBand rows) const {
     if (!done_[static_cast<std::size_t>(band)]) wanted.push_back(band);
   if (wanted.empty()) return;
   const auto start = std::chrono::steady_clock::now();
-  // In the middle of what is asked for: there the object is.
-  const std::int64_t looked_at = looks_++ < most_looks ? wanted[wanted.size() / 2] : -1;
   if (engine_->takes_recorded())
-    correct_on_device(wanted, looked_at);
+    correct_on_device(wanted);
   else
-    for (const std::int64_t band : wanted) correct(band, band == looked_at ? Look::yes : Look::no);
+    for (const std::int64_t band : wanted) correct(band, look_for(band));
   engine_->wait();
   for (const std::int64_t band : wanted) done_[static_cast<std::size_t>(band)] = true;
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ public:
   // All rows on that card, where they wait to be filtered; null: they wait elsewhere. Rows `needed` are corrected.
   const SinogramBand* on_device(RowBand needed, int device) const;
 
+  // So much of the detector will be asked for (all, where nobody says so): bands in it, the same whatever order they
+  // are asked for in, are looked at for the reports.
+  void expect(RowBand rows);
   // What is asked for from now on is corrected anew: the recorded frames are others.
   void forget();
   // Corrects what nobody has asked for where files are to be written, and completes them; the chain's reports are
@@ -57,7 +61,8 @@ public:
 private:
   void ensure(RowBand rows) const;
   void correct(std::int64_t band, CorrectionChain::Look look) const;
-  void correct_on_device(const std::vector<std::int64_t>& bands, std::int64_t looked_at) const;
+  void correct_on_device(const std::vector<std::int64_t>& bands) const;
+  CorrectionChain::Look look_for(std::int64_t band) const;
   RowBand rows_of(std::int64_t band) const;
 
   const FrameSource& recorded_;
@@ -70,7 +75,7 @@ private:
   mutable std::mutex mutex_;
   mutable std::vector<bool> done_;  // per band
   mutable double seconds_ = 0;
-  mutable int looks_ = 0;
+  mutable std::set<std::int64_t> looked_at_;                    // bands, until they have been
   std::map<std::size_t, std::unique_ptr<VolumeWriter>> files_;  // by step of the chain
 };
 

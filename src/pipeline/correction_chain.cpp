@@ -163,19 +163,22 @@ RecordedBand CorrectionChain::read_recorded(RowBand wanted, RowAudit* audit, Ban
   const bool as_floats = type == PixelType::f32 || type == PixelType::f64;
   out.type = as_floats ? PixelType::f32 : type;
   const std::int64_t pixels = rows.size() * columns_;
-  const std::int64_t recorded_bytes = pixels * bytes_per_pixel(type), view_bytes = pixels * bytes_per_pixel(out.type);
+  const std::int64_t view_bytes = pixels * bytes_per_pixel(out.type);
   out.memory = engine.host_memory(view_bytes * views_);
   readers.parallel_for(0, views_, 1, [&](std::int64_t begin, std::int64_t end, int) {
-    Buffer<unsigned char> recorded(as_floats ? recorded_bytes : 0);
-    Buffer<float> values(as_floats ? 0 : pixels);
+    Buffer<unsigned char> recorded(as_floats ? pixels * bytes_per_pixel(type) : 0);
     for (std::int64_t view = begin; view < end; ++view) {
       unsigned char* sent = out.memory.get() + view * view_bytes;
-      unsigned char* read_here = as_floats ? recorded.data() : sent;
-      float* floats = as_floats ? reinterpret_cast<float*>(sent) : values.data();
       out.views[static_cast<std::size_t>(view)] = sent;
-      frames_.read_native(view, rows.first, rows.last, read_here);
-      if (as_floats || audit) convert_to_float(type, read_here, pixels, floats);
-      if (audit) audit->record(view, rows.first, rows.last, read_here, floats);
+      if (!as_floats) {
+        frames_.read_native(view, rows.first, rows.last, sent);
+        if (audit) audit->record_whole(view, rows.first, rows.last, sent);
+        continue;
+      }
+      auto* floats = reinterpret_cast<float*>(sent);
+      frames_.read_native(view, rows.first, rows.last, recorded.data());
+      convert_to_float(type, recorded.data(), pixels, floats);
+      if (audit) audit->record(view, rows.first, rows.last, recorded.data(), floats);
     }
   });
   return out;

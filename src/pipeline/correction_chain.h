@@ -53,7 +53,7 @@ public:
 
   // Whether what it does to the band is measured for the reports: that takes longer than some corrections.
   enum class Look { no, yes };
-  // audit may be null. Nobody else uses the engine meanwhile.
+  // With an engine of the host. audit may be null. Nobody else uses the engine meanwhile.
   ChainBand bring(RowBand wanted, RowAudit* audit, BandEngine& engine, Look look = Look::no);
   // The same in steps, for an engine that takes recorded pixels: the rows that `wanted` are made from, for the engine
   // to be sent; and what becomes of the band that was sent first, where the engine keeps it: in `room` if it can.

@@ -129,6 +129,8 @@ public:
     upload.band = std::move(band);
   }
 
+  void drop_sent() override { taken_ = sent_; }
+
   SinogramBand take_sent(const Normalisation* normalisation, Stage to, const SinogramBand* room) override {
     cuda::use_device(device_);
     const Upload& upload = uploads_[static_cast<std::size_t>(taken_++ % 2)];
@@ -149,7 +151,7 @@ public:
 
   void bring_back(const SinogramBand& kept, RowBand rows, float* host) override {
     const SinogramBand part = part_of(kept, rows);
-    copy(host, part.data, part.floats(), cudaMemcpyDeviceToHost, "bring a band back from the device");
+    copy_down(part, host, "bring a band back from the device");
     work_.synchronize();
   }
 
@@ -157,7 +159,7 @@ public:
     const SinogramBand part = part_of(kept, {row, row + 1});
     auto memory = host_memory(part.floats() * value_bytes);
     auto* seen = reinterpret_cast<float*>(memory.get());
-    copy(seen, part.data, part.floats(), cudaMemcpyDeviceToHost, "look at a row on the device");
+    copy_down(part, seen, "look at a row on the device");
     return {std::move(memory), seen};
   }
 
@@ -236,6 +238,7 @@ private:
     const bool grey = to == Stage::grey_levels;
     if (!normalisation) return {.to = grey ? cuda::BandStage::line_to_grey : cuda::BandStage::as_it_is};
     if (normalisation != held_) {
+      held_ = nullptr;
       dark_ = cuda::on_device(normalisation->dark.data(), normalisation->dark.size(), "send the dark to the device");
       log_i0_ = cuda::on_device(normalisation->log_i0.data(), normalisation->log_i0.size(), "send flats to the device");
       held_ = normalisation;
@@ -252,8 +255,10 @@ private:
     kept.data = kept_.data();
     return kept;
   }
-  void copy(float* to, const float* from, std::int64_t floats, cudaMemcpyKind kind, const char* doing) const {
-    cuda::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(floats * value_bytes), kind, work_.get()), doing);
+  void copy_down(const SinogramBand& from, float* to, const char* doing) const {
+    cuda::check(cudaMemcpyAsync(to, from.data, static_cast<std::size_t>(from.floats() * value_bytes),
+                                cudaMemcpyDeviceToHost, work_.get()),
+                doing);
   }
 
   int device_;

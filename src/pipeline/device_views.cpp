@@ -204,7 +204,7 @@ void DeviceViews::load_band(SlabRange slab, const cuda::Stream& work, DeviceSpan
     }
   };
   work.wait_for(rows_held_.get());  // what another worker brought
-  if (needed.size() == 0) return;
+  if (needed.size() == 0 || (held_rows_.first <= needed.first && needed.last <= held_rows_.last)) return;
   if (held_rows_.size() == 0) held_rows_ = {needed.first, needed.first};
   bring_rows({needed.first, held_rows_.first});
   bring_rows({held_rows_.last, needed.last});
@@ -215,8 +215,8 @@ void DeviceViews::load_band(SlabRange slab, const cuda::Stream& work, DeviceSpan
 void DeviceViews::bring(const Wedge& wedge, const cuda::Stream& work, DeviceSpans& filtering, Context& context,
                         bool threads_are_free) {
   const std::int64_t first_slot = plan_.resident ? wedge.first : 0;
-  const std::int64_t first_row = by_bands() ? rows_of_all_views({0, job_.grid.nz}).first : wedge.rows.first;
-  for (std::int64_t slot = 0; slot < wedge.views; ++slot) store_->set_first_row(first_slot + slot, first_row);
+  if (!by_bands())
+    for (std::int64_t slot = 0; slot < wedge.views; ++slot) store_->set_first_row(first_slot + slot, wedge.rows.first);
   if (wedge.rows.size() == 0) return;
   Upload& upload = uploads_[static_cast<std::size_t>(loads_++ % 2)];
   send_up(wedge, upload, context, threads_are_free);
@@ -269,6 +269,9 @@ void DeviceViews::prepare(const DeviceSweep::Frames& frames, float largest_value
   if (cuda::is_half(store_->shape().kind)) store_->set_scale(cuda::scale_for_half(largest_value));
   held_ = std::vector<std::optional<cuda::Event>>(static_cast<std::size_t>(wedges()));
   held_rows_ = {};
+  if (by_bands())
+    for (std::int64_t slot = 0; slot < plan_.held_views; ++slot)
+      store_->set_first_row(slot, rows_of_all_views({0, job_.grid.nz}).first);
   if (!frames.corrected) return;
   order_ =
       cuda::on_device(backprojection_.view_order().data(), job_.wide->views(), "send the order of views to the device");

@@ -94,6 +94,17 @@ void Fdk::plan_on_device() {
   plan_.seconds = device.seconds;
 }
 
+RowBand Fdk::recorded_rows() const {
+  RowBand all;
+  for (std::int64_t view = 0; view < flat_.views(); ++view) {
+    RowBand rows = bands_->band(view, {0, setup_.grid.nz});
+    if (rows.size() == 0) continue;
+    if (rows_.resampler) rows = rows_.resampler->recorded_rows(view, rows);
+    all = all.size() == 0 ? rows : RowBand{std::min(all.first, rows.first), std::max(all.last, rows.last)};
+  }
+  return all;
+}
+
 std::string Fdk::plan_description() const { return device_ ? describe(device_->plan()) : describe(plan_); }
 std::string Fdk::device() const { return device_ ? device_->device() : backend_->device(); }
 std::string Fdk::kernel() const { return device_ ? device_->description() : backprojector_->description(); }
@@ -145,6 +156,7 @@ void fdk(const ScanGeometry& geometry, const float* line_integrals, const Volume
   CancelFlag never;
   Progress silent;
   Context context{threads, never, silent};
+  const bool resampled = filtered_rows(geometry).resampler != nullptr;
   Fdk run({.geometry = geometry,
            .grid = grid,
            .filter = options.filter,
@@ -156,13 +168,13 @@ void fdk(const ScanGeometry& geometry, const float* line_integrals, const Volume
            .still_to_come_bytes = 0,
            .frame_pixel_bytes = sizeof(float),
            .frames_in_memory = true,
-           .frames_corrected = false,
+           .frames_corrected = resampled,
            .measure_speed = false},
           threads);
   const MemoryFrames frames(geometry, line_integrals);
   MemoryVolume writer(grid, volume);
   RowAudit audit(frames, {.maximum_fraction = 0, .saturation_level = 0});
-  if (!run.device_plan() || !filtered_rows(geometry).resampler) {
+  if (!run.device_plan() || !resampled) {
     run.run({frames, &audit}, writer, context);
     return;
   }

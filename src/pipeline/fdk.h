@@ -49,6 +49,7 @@ public:
   std::string backend() const { return setup_.backend; }  // as it was chosen
   std::string device() const;                             // what computes
   std::string kernel() const;
+  RowBand recorded_rows() const;  // that the volume is made from
   double field_of_view_mm() const { return field_of_view_mm_; }
   double cylinder_mm() const { return cylinder_mm_; }  // what is reconstructed around the axis
 

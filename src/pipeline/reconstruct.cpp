@@ -108,6 +108,7 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
     if (const std::int64_t left = corrected->device_bytes_left(); left > 0) setup.device.memory_bytes = left;
   }
   Fdk fdk(setup, context.threads);
+  if (corrected) corrected->expect(fdk.recorded_rows());
 
   ReconstructReport report;
   report.output = volume_file;
@@ -150,8 +151,9 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
 PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Context& context) {
   const auto frames = select_frames(open_frames(scan.frames), scan.selection);
   FdkSetup setup = setup_for(scan, options, frames->pixel_type());
-  // Mean flat and dark, which the reconstruction holds and a plan does not load.
+  setup.frames_corrected = !scan.corrections.empty();
   setup.measure_speed = true;
+  // Mean flat and dark, which the reconstruction holds and a plan does not load.
   setup.still_to_come_bytes = 2 * frames->columns() * frames->rows() * static_cast<std::int64_t>(sizeof(float));
   const Fdk fdk(setup, context.threads);
   return {plan_text(scan, fdk), plan_json(scan, fdk)};

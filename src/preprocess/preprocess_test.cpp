@@ -139,6 +139,28 @@ TEST(RowAudit, CountsAndRefusesBadPixels) {
   }
 }
 
+TEST(RowAudit, WholeNumbersGiveTheSameAccountWithoutTheirFloats) {
+  const ComputedFrames frames(37, 5, 3, PixelType::u16,
+                              [](auto f, auto r, auto c) { return static_cast<float>((50 * f + 7 * r + c) % 120); });
+  for (const double level : {0.0, 100.0, 100.5, 1e6}) {
+    RowAudit by_floats(frames, {.maximum_fraction = 1, .saturation_level = level});
+    RowAudit whole(frames, {.maximum_fraction = 1, .saturation_level = level});
+    std::vector<std::uint16_t> native(37 * 5);
+    std::vector<float> values(37 * 5);
+    for (std::int64_t frame = 0; frame < 3; ++frame) {
+      frames.read_native(frame, 0, 5, native.data());
+      values.assign(native.begin(), native.end());
+      by_floats.record(frame, 0, 5, native.data(), values.data());
+      whole.record_whole(frame, 0, 5, native.data());
+      whole.record_whole(frame, 0, 5, native.data());  // counts once
+    }
+    EXPECT_EQ(whole.checksum(), by_floats.checksum());
+    EXPECT_EQ(whole.pixels(), by_floats.pixels());
+    EXPECT_EQ(whole.saturated(), by_floats.saturated());
+    EXPECT_EQ(whole.saturated() > 0, level > 0 && level < 1e6);
+  }
+}
+
 TEST(RowAudit, ReplacesWhatIsNotANumberByItsNeighbours) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const ComputedFrames frames(5, 1, 1, PixelType::f32, [](auto, auto, auto) { return 1.0F; });

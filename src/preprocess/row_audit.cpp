@@ -7,6 +7,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "io/pixels.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -106,6 +107,16 @@ void RowAudit::record(std::int64_t frame, std::int64_t row0, std::int64_t row1, 
     if (not_finite > 0) fill_not_finite(line, columns);
     if (first_time(frame, row, static_cast<const unsigned char*>(native) + (row - row0) * row_bytes))
       record_bad(frame, not_finite, saturated);
+  }
+}
+
+void RowAudit::record_whole(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native) {
+  const std::int64_t columns = source_.columns(), row_bytes = columns * bytes_per_pixel(source_.pixel_type());
+  const auto saturation = static_cast<float>(limits_.saturation_level);
+  for (std::int64_t row = row0; row < row1; ++row) {
+    const auto* line = static_cast<const unsigned char*>(native) + (row - row0) * row_bytes;
+    if (first_time(frame, row, line))
+      record_bad(frame, 0, count_at_least(source_.pixel_type(), line, columns, saturation));
   }
 }
 

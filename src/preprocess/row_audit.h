@@ -31,6 +31,9 @@ public:
   // neighbours in the row. Throws Error(input) naming the frame when too many of its pixels are bad. Thread-safe.
   void record(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native, float* values);
 
+  // The same of whole numbers, which all are finite, without their floats.
+  void record_whole(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native);
+
   // The two halves of it where values are looked at elsewhere: the bytes of rows, and what was found in a frame.
   void record_bytes(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native);
   void record_bad(std::int64_t frame, std::int64_t not_finite, std::int64_t saturated);

@@ -68,6 +68,20 @@ TEST(DevicePlan, FramesFromADiskAreReadAboutOnceThoseInMemoryMayPassByAgain) {
   }
 }
 
+TEST(DevicePlan, BandsThatComeAsSlabsNeedThemLetTheFirstSlabBeginEarlier) {
+  Case c(256, 180);
+  c.request.updates = static_cast<double>(c.request.grid.voxels() * 180);
+  c.request.source_bytes = 2e9;
+  const DevicePlan by_views = c.plan();
+  c.request.by_bands = true;
+  const DevicePlan by_bands = c.plan();
+  EXPECT_TRUE(by_bands.resident);
+  EXPECT_LT(by_bands.seconds, by_views.seconds);
+  EXPECT_LE(by_bands.slab_slices, by_views.slab_slices);
+  EXPECT_EQ(by_bands.sent_bytes, 180 * 2 * 256 * by_bands.held_rows) << "each row comes once";
+  expect_slabs_cover(by_bands, c.request.grid);
+}
+
 TEST(DevicePlan, KeepsEveryLimitAndChangesToStreamedViews) {
   Case c(256, 180);
   c.request.source_bytes = 2e9;

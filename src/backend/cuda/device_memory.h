@@ -47,6 +47,7 @@ using Surface = Owner<cudaSurfaceObject_t, cudaDestroySurfaceObject>;
 
 void* allocate_device(std::int64_t bytes);
 void* allocate_pinned(std::int64_t bytes);
+void free_pinned(void* memory);
 
 // `size` elements, not initialised.
 template <class T, void* (*Allocate)(std::int64_t), auto Free>
@@ -66,7 +67,7 @@ private:
 template <class T>
 using DeviceBuffer = Memory<T, allocate_device, cudaFree>;
 template <class T>
-using PinnedBuffer = Memory<T, allocate_pinned, cudaFreeHost>;
+using PinnedBuffer = Memory<T, allocate_pinned, free_pinned>;
 
 // Done when they return. CUDA's own return while a copy from ordinary memory, or a memset, is still under way on the
 // default stream, which our streams do not wait for.

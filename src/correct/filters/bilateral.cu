@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(most_line_threads, line_blocks_at_once)
   // Through shared memory: what neighbouring threads write to the row lies side by side.
 #pragma unroll
   for (int i = 0; i < own_pixels; ++i)
-    if (thread < cut.blocks()) line.value(own_pixels * thread + i) = __fdividef(got.sum[i], got.weight[i] * cut.scale);
+    if (thread < cut.owners()) line.value(own_pixels * thread + i) = __fdividef(got.sum[i], got.weight[i] * cut.scale);
   line.wait();
   const bool kept_row = row_is_kept(pass, job.to, place.plane, place.y);
   float* out = job.to.row(place.plane, place.y);
@@ -100,7 +100,6 @@ __global__ void __launch_bounds__(most_line_threads, line_blocks_at_once)
 }  // namespace
 
 void bilateral_on_device(const DeviceJob& job, cudaStream_t stream) {
-  constexpr double log2_e = 1.4426950408889634;
   const Pass& pass = job.pass;
   const std::int64_t width = job.from.part.width, rows = pass.rows.size() * pass.planes.size();
   const auto per_distance2 = static_cast<float>(log2_e / (2 * pass.sigma * pass.sigma));

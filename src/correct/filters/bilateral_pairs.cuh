@@ -10,13 +10,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <math_constants.h>
 
 #include "correct/filters/filter_window.h"
 
 namespace lepus::filters {
 
 constexpr int own_pixels = 8, most_line_threads = 256, line_blocks_at_once = 3;
+constexpr double log2_e = 1.4426950408889634;
 constexpr int usual_reach = 30;  // the default of filters and rings: all of its turns are unrolled
 
 // How rows are cut into lines, one for each block of threads: `piece` pixels that come out, `margin` before and behind.
@@ -26,18 +26,17 @@ struct LineCut {
   float per_distance2 = 0;  // and by the distance's times this
   float exponents[usual_reach + 1] = {};
 
-  LEPUS_HD int blocks() const { return (piece + 2 * margin + own_pixels - 1) / own_pixels; }
-  unsigned threads() const { return static_cast<unsigned>((blocks() + 31) / 32 * 32); }
+  LEPUS_HD int owners() const { return (piece + 2 * margin + own_pixels - 1) / own_pixels; }
+  unsigned threads() const { return static_cast<unsigned>((owners() + 31) / 32 * 32); }
   // In shared memory fours of floats: the first four pixels of each thread, then the others. A warp writes to both at
   // once, and meets in no bank where they are 4 more than a multiple of 8 apart.
-  LEPUS_HD int half() const { return (blocks() + 3) / 8 * 8 + 4; }
-  LEPUS_HD int table_fours() const { return (reach + 2 * own_pixels) / 4; }
+  LEPUS_HD int half() const { return (owners() + 3) / 8 * 8 + 4; }
+  LEPUS_HD int table_fours() const { return reach / 4 + 1; }
   std::size_t shared_bytes() const { return sizeof(float) * 4 * static_cast<std::size_t>(6 * half() + table_fours()); }
 };
 
 // False where the mask leaves too little of a line, or does not go along rows alone.
 inline bool cut_lines(const Pass& pass, std::int64_t width, LineCut& cut) {
-  constexpr double log2_e = 1.4426950408889634;
   constexpr std::int64_t most = own_pixels * most_line_threads;
   if (pass.reach_v > 0 || pass.reach_z > 0 || pass.reach_u < 1 || pass.reach_u >= most) return false;
   const bool alone = pass.border == FilterBorder::partial && width <= most;
@@ -73,47 +72,47 @@ public:
   __device__ PairLine(const LineCut& cut, float4* shared)
       : cut_(cut), half_(cut.half()), table_(shared), values_(shared + cut.table_fours()) {
     if constexpr (fixed_reach == 0)
-      for (int i = static_cast<int>(threadIdx.x); i < 4 * cut.table_fours(); i += static_cast<int>(blockDim.x)) {
-        const auto distance = static_cast<float>(i);
-        reinterpret_cast<float*>(table_)[i] = i <= cut.reach ? -cut.per_distance2 * distance * distance : -CUDART_INF_F;
-      }
+      for (int i = static_cast<int>(threadIdx.x); i <= cut.reach; i += static_cast<int>(blockDim.x))
+        reinterpret_cast<float*>(table_)[i] = -cut.per_distance2 * static_cast<float>(i) * static_cast<float>(i);
   }
-  __device__ int pixels() const { return own_pixels * cut_.blocks(); }
+  __device__ int pixels() const { return own_pixels * cut_.owners(); }
   __device__ float& value(int pixel) const {
     const int four = pixel / 4 % 2 * half_ + pixel / own_pixels;
     return reinterpret_cast<float*>(values_)[4 * four + pixel % 4];
   }
   __device__ void wait() const { __syncthreads(); }
 
-  // The thread's own pixels against all others under the mask. All threads of the block call it; values may be set again
-  // afterwards.
+  // The thread's own pixels against all others under the mask. All threads of the block call it; values may be set
+  // again afterwards.
   __device__ void weigh(float (&own)[own_pixels], Weighed& got) const {
-    const int block = static_cast<int>(threadIdx.x), blocks = cut_.blocks();
-    const bool here = block < blocks;
-    if (here) take(values_, block, own);
+    const int owner = static_cast<int>(threadIdx.x), owners = cut_.owners();
+    const bool here = owner < owners;
+    if (here) take(values_, owner, own);
 #pragma unroll
     for (int i = 0; i < own_pixels; ++i) got.sum[i] = 0, got.weight[i] = 1;
     if (here) {
 #pragma unroll
-      for (int distance = 1; distance < own_pixels; ++distance)
+      for (int distance = 1; distance < own_pixels; ++distance) {
+        if (distance > reach()) break;
 #pragma unroll
         for (int i = 0; i + distance < own_pixels; ++i)
           weigh_pair(own[i], own[i + distance], exponent(distance), got.sum[i], got.weight[i], got.sum[i + distance],
                      got.weight[i + distance]);
+      }
     }
 #pragma unroll(fixed_reach > 0 ? (fixed_reach + own_pixels - 1) / own_pixels : 1)
     for (int turn = 1; own_pixels * (turn - 1) < reach(); ++turn) {
-      if (block + turn < blocks) {
+      if (owner + turn < owners) {
 #pragma unroll(fixed_reach > 0 ? 2 : 1)
         for (int side = 0; side < 2; ++side)
-          visit(own_pixels * turn + 4 * side, side * half_ + block + turn, turn == 1, own, got);
+          visit(own_pixels * turn + 4 * side, side * half_ + owner + turn, turn == 1, own, got);
       }
       __syncthreads();
     }
-    if (!here || block == 0) return;
+    if (!here || owner == 0) return;
     Weighed left;
-    take(sums(), block, left.sum);
-    take(weights(), block, left.weight);
+    take(sums(), owner, left.sum);
+    take(weights(), owner, left.weight);
 #pragma unroll
     for (int i = 0; i < own_pixels; ++i) got.sum[i] += left.sum[i], got.weight[i] += left.weight[i];
   }
@@ -125,8 +124,8 @@ private:
   }
   __device__ float4* sums() const { return values_ + 2 * half_; }
   __device__ float4* weights() const { return values_ + 4 * half_; }
-  __device__ void take(const float4* from, int block, float (&to)[own_pixels]) const {
-    const float4 a = from[block], b = from[half_ + block];
+  __device__ void take(const float4* from, int owner, float (&to)[own_pixels]) const {
+    const float4 a = from[owner], b = from[half_ + owner];
     to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w, to[4] = b.x, to[5] = b.y, to[6] = b.z, to[7] = b.w;
   }
   __device__ static void weigh_pair(float a, float b, float exponent, float& sum_a, float& weight_a, float& sum_b,
@@ -147,7 +146,7 @@ private:
     float sum[4] = {s.x, s.y, s.z, s.w}, weight[4] = {w.x, w.y, w.z, w.w};
 #pragma unroll
     for (int along = 1 - own_pixels; along < 4; ++along) {
-      if (fixed_reach > 0 && far + along > fixed_reach) break;
+      if (far + along > reach()) break;
       const float falls = exponent(far + along);
 #pragma unroll
       for (int i = 0; i < own_pixels; ++i)

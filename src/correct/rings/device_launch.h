@@ -13,9 +13,8 @@
 namespace lepus::rings {
 
 inline unsigned blocks_for(std::int64_t n, std::int64_t each) { return static_cast<unsigned>((n + each - 1) / each); }
-inline unsigned capped(std::int64_t n) {
-  return static_cast<unsigned>(n < 65535 ? n : 65535);
-}  // of a grid, in y and z
+// As many as a grid may have in y and z.
+inline unsigned capped(std::int64_t n) { return static_cast<unsigned>(n < 65535 ? n : 65535); }
 
 // Of each column, sums over views_per_part views of what the trend's filter takes away and, where stripes are factors,
 // of the values: [plane][part][column].
@@ -30,9 +29,10 @@ struct StripeSums {
   }
 };
 // With a bilateral filter along rows, which needs no memory for what it leaves; false, and nothing done, where its mask
-// is too wide for that. With what any filter left.
+// is too wide for that.
 bool launch_sum_bilateral(const Planes& sinograms, const filters::Pass& pass, const StripeSums& sums,
                           cudaStream_t stream);
+// With any filter: smooth is what it left.
 void launch_sum_difference(const Planes& sinograms, const Planes& smooth, const StripeSums& sums, cudaStream_t stream);
 // The mean of the rest taken away (factors: the ratio of the sums multiplied with).
 void launch_take_pattern(const Planes& sinograms, const StripeSums& sums, cudaStream_t stream);

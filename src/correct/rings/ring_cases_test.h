@@ -47,6 +47,15 @@ inline std::vector<Case> cases() {
       one.name += " twice, relative";
       list.push_back(one);
     }
+  // The bilateral trend with stripes that are factors, with other masks than the usual one, and in rows that a device
+  // cuts into pieces.
+  for (const auto& [width, radius] : {std::pair<int, int>{257, 30}, {300, 13}, {130, 100}, {2100, 30}, {2100, 64}})
+    for (const bool relative : {false, true}) {
+      Case one{"bilateral trend", options_for(RingMethod::trend, width), width, 15, 1};
+      one.options.radius = radius;
+      one.options.relative = relative;
+      list.push_back(one);
+    }
   return list;
 }
 

@@ -10,7 +10,6 @@
 namespace lepus::rings {
 namespace {
 
-constexpr unsigned largest_grid = 65535;
 constexpr int sort_threads = 512;
 constexpr int most_columns = 8;               // 32 bytes of a view
 constexpr std::int64_t keys_together = 4096;  // 32 KiB: as many blocks as a multiprocessor takes threads of
@@ -31,8 +30,6 @@ bool fits_shared(std::int64_t padded) {
   cuda::check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "ask the device");
   return padded * 8 <= bytes;
 }
-unsigned blocks_of(std::int64_t n, std::int64_t each) { return static_cast<unsigned>((n + each - 1) / each); }
-unsigned at_most_grid(std::int64_t n) { return static_cast<unsigned>(n < largest_grid ? n : largest_grid); }
 
 // `lists` lists of n keys (a power of two), one after the other, each into ascending order.
 template <class Key>
@@ -104,7 +101,7 @@ void launch_sort(const Planes& sinograms, const Planes& sorted, std::uint32_t* v
       cudaFuncSetAttribute(sort_columns<What>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
       "reserve shared memory for sorting");
   // Keys in global memory are one sinogram's: its blocks then take the sinograms in turn.
-  const dim3 blocks(blocks_of(sinograms.width, columns), bytes == 0 ? 1 : at_most_grid(sinograms.count));
+  const dim3 blocks(blocks_for(sinograms.width, columns), bytes == 0 ? 1 : capped(sinograms.count));
   sort_columns<What><<<blocks, sort_threads, bytes, stream>>>(sinograms, sorted, views, medians,
                                                               bytes == 0 ? keys : nullptr, padded, columns);
   cuda::check_launch("sort_columns");
@@ -190,9 +187,7 @@ __global__ void replace(Planes sorted, Planes smooth, const unsigned char* mask)
 }
 
 constexpr unsigned row_threads = 128;
-dim3 row_blocks(std::int64_t width, std::int64_t lines) {
-  return dim3(blocks_of(width, row_threads), at_most_grid(lines));
-}
+dim3 row_blocks(std::int64_t width, std::int64_t lines) { return dim3(blocks_for(width, row_threads), capped(lines)); }
 
 }  // namespace
 
@@ -220,7 +215,7 @@ void launch_flutter_contrast(const double* flutter, double* around, double* cont
                              std::int64_t planes, std::int64_t radius, cudaStream_t stream) {
   medians_around<<<row_blocks(width, planes), row_threads, 0, stream>>>(flutter, around, width, planes, radius);
   cuda::check_launch("medians_around");
-  contrasts<<<blocks_of(planes, 32), 32, 0, stream>>>(flutter, around, contrast, width, planes);
+  contrasts<<<blocks_for(planes, 32), 32, 0, stream>>>(flutter, around, contrast, width, planes);
   cuda::check_launch("contrasts");
 }
 
@@ -233,8 +228,8 @@ std::int64_t ascending_size(std::int64_t width) { return power_of_two(width); }
 
 void launch_mark(const double* list, double* ascending, std::int64_t width, std::int64_t planes, double snr,
                  std::int64_t longest, unsigned char* masks, cudaStream_t stream) {
-  mark<<<at_most_grid(planes), sort_threads, 0, stream>>>(list, ascending, width, power_of_two(width), planes, snr,
-                                                          longest, masks);
+  mark<<<capped(planes), sort_threads, 0, stream>>>(list, ascending, width, power_of_two(width), planes, snr, longest,
+                                                    masks);
   cuda::check_launch("mark");
 }
 

@@ -139,6 +139,7 @@ void launch_sum_difference(const Planes& sinograms, const Planes& smooth, const 
 void launch_take_pattern(const Planes& sinograms, const StripeSums& sums, cudaStream_t stream) {
   const unsigned columns = blocks_for(sinograms.width, 256), planes = capped(sinograms.count);
   find_pattern<<<dim3(columns, planes), 256, 0, stream>>>(sinograms.height, sinograms.count, sums);
+  cuda::check_launch("find_pattern");
   const auto kernel = sums.own ? take_away<true> : take_away<false>;
   kernel<<<dim3(columns, capped(blocks_for(sinograms.height, views_at_once)), planes), 256, 0, stream>>>(sinograms,
                                                                                                          sums.pattern);
