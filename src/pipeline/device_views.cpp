@@ -269,9 +269,10 @@ void DeviceViews::prepare(const DeviceSweep::Frames& frames, float largest_value
   if (cuda::is_half(store_->shape().kind)) store_->set_scale(cuda::scale_for_half(largest_value));
   held_ = std::vector<std::optional<cuda::Event>>(static_cast<std::size_t>(wedges()));
   held_rows_ = {};
-  if (by_bands())
-    for (std::int64_t slot = 0; slot < plan_.held_views; ++slot)
-      store_->set_first_row(slot, rows_of_all_views({0, job_.grid.nz}).first);
+  if (by_bands()) {
+    const std::int64_t first_row = rows_of_all_views({0, job_.grid.nz}).first;
+    for (std::int64_t slot = 0; slot < plan_.held_views; ++slot) store_->set_first_row(slot, first_row);
+  }
   if (!frames.corrected) return;
   order_ =
       cuda::on_device(backprojection_.view_order().data(), job_.wide->views(), "send the order of views to the device");

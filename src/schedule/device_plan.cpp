@@ -122,45 +122,45 @@ private:
 
   // The way of the slabs, step by step: wedges come up one after the other, are filtered and added to the slabs that
   // are being summed (one per device; later ones, where all views stay, are summed from all views at once); a summed
-  // slab comes down while others are summed, and each device has two. By bands, all views come up at once, with the
-  // rows that no slab has needed before. Devices on one card share its link and its processors.
+  // slab comes down while others are summed, and each device has two. By bands, rows that no slab has needed before
+  // come up for all views before any is filtered. Devices on one card share its link and its processors.
   double seconds(const DevicePlan& plan) const {
     const double cards = request_.cards, devices = request_.devices;
     const double up_bytes = std::min(link_bytes, request_.source_bytes);
     const double slice_bytes = static_cast<double>(request_.grid.nx * request_.grid.ny * float_bytes);
     const double slice_sum = request_.updates / static_cast<double>(request_.grid.nz) / request_.updates_per_second;
-    const bool by_bands = plan.resident && request_.by_bands;
-    const auto wedges =
-        by_bands ? 1.0 : static_cast<double>((bands_.views() + plan.wedge_views - 1) / plan.wedge_views);
-    const double row_pixels = static_cast<double>(bands_.views() * request_.recorded_columns) / wedges;
+    const auto row_pixels = static_cast<double>(bands_.views() * request_.recorded_columns);  // in all views
+    const auto seconds_up = [&](double rows_up) {
+      return row_pixels * rows_up * static_cast<double>(request_.frame_pixel_bytes) / up_bytes;
+    };
     double up = 0, summed = 0, down = 0;
     std::vector<double> ends;  // when each slab has come down
     bool held = false;
     for (std::size_t slab = 0; slab < plan.slabs.size();) {
       const std::size_t first = slab;
-      double slices = 0, rows_up = 0;
+      double slices = 0, rows_filtered = 0;
       for (; slab < plan.slabs.size() && slab < first + static_cast<std::size_t>(devices); ++slab) {
         slices += static_cast<double>(plan.slabs[slab].z1 - plan.slabs[slab].z0);
-        if (!plan.resident) rows_up += static_cast<double>(rows(plan.slabs[slab]));
+        if (!plan.resident) rows_filtered += static_cast<double>(rows(plan.slabs[slab]));
       }
-      if (by_bands)
-        rows_up = static_cast<double>(rows({0, plan.slabs[slab - 1].z1}) - rows({0, plan.slabs[first].z0})) * cards;
-      else if (plan.resident)
-        rows_up = static_cast<double>(plan.held_rows) * cards;
+      const double new_rows =
+          static_cast<double>(rows({0, plan.slabs[slab - 1].z1}) - rows({0, plan.slabs[first].z0})) * cards;
+      if (plan.resident)
+        rows_filtered = request_.by_bands ? new_rows : held ? 0 : static_cast<double>(plan.held_rows) * cards;
       if (ends.size() >= 2 * static_cast<std::size_t>(devices))
         summed = std::max(summed, ends[first - 2 * static_cast<std::size_t>(devices)]);
       const auto count = static_cast<double>(slab - first);
       const double touch = 2 * slices * slice_bytes / memory_rate + count * launch_seconds;
-      if (held) {
-        summed += (slices * slice_sum + touch) / cards;
-      } else {
-        for (int wedge = 0; wedge < static_cast<int>(wedges); ++wedge) {
-          up += row_pixels * rows_up * static_cast<double>(request_.frame_pixel_bytes) / up_bytes;
-          summed = std::max(summed, up) + row_pixels * rows_up / filtered_pixels / cards +
-                   (slices * slice_sum / wedges + touch) / cards;
-        }
-        held = plan.resident && !by_bands;
+      const std::int64_t wedges =
+          plan.resident && (held || request_.by_bands) ? 1 : (bands_.views() + plan.wedge_views - 1) / plan.wedge_views;
+      const auto share = 1 / static_cast<double>(wedges);
+      if (request_.by_bands) up += seconds_up(new_rows);
+      for (std::int64_t wedge = 0; wedge < wedges; ++wedge) {
+        if (!request_.by_bands) up += share * seconds_up(rows_filtered);
+        summed = std::max(summed, up) +
+                 (share * (row_pixels * rows_filtered / filtered_pixels + slices * slice_sum) + touch) / cards;
       }
+      held = plan.resident;
       for (std::size_t i = first; i < slab; ++i) {
         down = std::max(down, summed) +
                static_cast<double>(plan.slabs[i].z1 - plan.slabs[i].z0) * slice_bytes / link_bytes / cards;

@@ -239,7 +239,7 @@ TEST(ChainGpu, BandsThatComeAsSlabsNeedThemGiveTheSameBits) {
       setup.frames_corrected = true;
       // As much less memory as makes so many slabs.
       std::unique_ptr<Fdk> fdk;
-      for (setup.device.memory_bytes = std::int64_t{512} << 20; !fdk; setup.device.memory_bytes -= 1 << 18) {
+      for (setup.device.memory_bytes = std::int64_t{128} << 20; !fdk; setup.device.memory_bytes -= 1 << 16) {
         fdk = std::make_unique<Fdk>(setup, threads);  // throws where nothing fits any more
         if (!fdk->device_plan()->resident || fdk->device_plan()->slabs.size() < variant.least_slabs) fdk.reset();
       }
@@ -269,11 +269,11 @@ TEST(ChainGpu, FramesCanBeAskedForAgainAfterAnError) {
     PixelType pixel_type() const override { return all.pixel_type(); }
     std::string name(std::int64_t frame) const override { return all.name(frame); }
     void read_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, void* out) const override {
-      if (row0 >= 6 && !failed.exchange(true)) throw Error(ErrorKind::disk, {"gone", {}, {}, {}});
+      if (row0 >= 6 && fails.exchange(false)) throw Error(ErrorKind::disk, {"gone", {}, {}, {}});
       all.read_native(frame, row0, row1, out);
     }
     const FrameSource& all;
-    mutable std::atomic<bool> failed = false;
+    mutable std::atomic<bool> fails = false;
   };
   const chain_test::SmallScan scan({chain_test::spec_of("rings")});
   auto [sound, normalisation] = scan.inputs();
@@ -285,6 +285,7 @@ TEST(ChainGpu, FramesCanBeAskedForAgainAfterAnError) {
   const std::int64_t row = frames.columns() * frames.frames();
   const CorrectedFrames corrected(frames, chain, audit, options_for("0", 2 * 2 * 10 * 4 * row * 4), never);
   std::vector<float> got(static_cast<std::size_t>(frames.rows() * frames.columns()));
+  frames.fails = true;
   EXPECT_THROW(corrected.read_native(0, 0, frames.rows(), got.data()), Error);
   corrected.read_native(0, 0, frames.rows(), got.data());
   const ChainBand expected = on_host.bring({0, frames.rows()}, nullptr, *host_engine(scan.context().threads));
