@@ -41,6 +41,7 @@ public:
   // has not been taken, in `room` where it is given and has the same rows; `drop_sent` forgets those that an error left
   // untaken. What lies in `host_memory` goes up fastest.
   virtual bool takes_recorded() const { return false; }
+  virtual bool sends_from(const void* /*memory*/) const { return false; }  // as fast as from host_memory
   virtual std::shared_ptr<unsigned char> host_memory(std::int64_t bytes);
   virtual void send(RecordedBand&& band);
   virtual void drop_sent();

@@ -152,25 +152,26 @@ RecordedBand CorrectionChain::read_recorded(RowBand wanted, RowAudit* audit, Ban
   out.shape = {nullptr, columns_, views_, rows, rows_};
   out.views.resize(static_cast<std::size_t>(views_));
   const PixelType type = frames_.pixel_type();
-  // Frames that lie in memory are the caller's own: they go up as they are, and nobody keeps account.
-  if (type != PixelType::f64 && frames_.in_memory(0, rows.first)) {
+  const void* const lies_at = frames_.in_memory(0, rows.first);
+  if (lies_at) audit = nullptr;  // the caller's own: nobody keeps account
+  if (type != PixelType::f64 && lies_at && engine.sends_from(lies_at)) {
     out.type = type;
     for (std::int64_t view = 0; view < views_; ++view)
       out.views[static_cast<std::size_t>(view)] = frames_.in_memory(view, rows.first);
     return out;
   }
   // Whole numbers are sent as they are; of the others those that are not numbers are filled in first.
-  const bool as_floats = type == PixelType::f32 || type == PixelType::f64;
-  out.type = as_floats ? PixelType::f32 : type;
-  const std::int64_t pixels = rows.size() * columns_;
-  const std::int64_t view_bytes = pixels * bytes_per_pixel(out.type);
+  const bool whole = type != PixelType::f32 && type != PixelType::f64;
+  const bool as_they_are = whole || (type == PixelType::f32 && !audit);
+  out.type = as_they_are ? type : PixelType::f32;
+  const std::int64_t pixels = rows.size() * columns_, view_bytes = pixels * bytes_per_pixel(out.type);
   out.memory = engine.host_memory(view_bytes * views_);
   readers.parallel_for(0, views_, 1, [&](std::int64_t begin, std::int64_t end, int) {
-    Buffer<unsigned char> recorded(as_floats ? pixels * bytes_per_pixel(type) : 0);
+    Buffer<unsigned char> recorded(as_they_are ? 0 : pixels * bytes_per_pixel(type));
     for (std::int64_t view = begin; view < end; ++view) {
       unsigned char* sent = out.memory.get() + view * view_bytes;
       out.views[static_cast<std::size_t>(view)] = sent;
-      if (!as_floats) {
+      if (as_they_are) {
         frames_.read_native(view, rows.first, rows.last, sent);
         if (audit) audit->record_whole(view, rows.first, rows.last, sent);
         continue;

@@ -112,6 +112,7 @@ public:
   std::shared_ptr<void> hold() override { return std::make_shared<cuda::UsingDevice>(device_); }
 
   bool takes_recorded() const override { return true; }
+  bool sends_from(const void* memory) const override { return cuda::is_pinned(memory); }
   std::shared_ptr<unsigned char> host_memory(std::int64_t bytes) override {
     cuda::use_device(device_);
     return pinned_->take(bytes);

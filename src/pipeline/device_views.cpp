@@ -122,14 +122,14 @@ void DeviceViews::record(std::int64_t view, RowBand rows, const unsigned char* p
 const void* DeviceViews::stage(const Wedge& wedge, std::int64_t slot, Upload& upload) {
   const std::int64_t view = backprojection_.view_order()[static_cast<std::size_t>(wedge.first + slot)];
   const std::int64_t view_bytes = wedge.rows.size() * job_.sent_columns * job_.sent_pixel_bytes;
-  if (!frames_->prepare)
-    if (const void* there = frames_->source->in_memory(view, wedge.rows.first)) return there;
+  const void* there = frames_->prepare ? nullptr : frames_->source->in_memory(view, wedge.rows.first);
+  if (as_they_lie_) return there;
   unsigned char* staged = upload.staged.data() + slot * view_bytes;
   if (frames_->prepare) {
     prepare_on_host(wedge, slot, staged);
   } else {
     frames_->source->read_native(view, wedge.rows.first, wedge.rows.last, staged);
-    if (frames_->audit) record(view, wedge.rows, staged);
+    if (frames_->audit && !there) record(view, wedge.rows, staged);
   }
   return staged;
 }
@@ -160,7 +160,7 @@ void DeviceViews::send_up(const Wedge& wedge, Upload& upload, Context& context, 
     return;
   }
   const std::int64_t view_bytes = wedge.rows.size() * job_.sent_columns * job_.sent_pixel_bytes;
-  const bool staged = frames_->prepare || !frames_->source->in_memory(0, 0);
+  const bool staged = !as_they_lie_;
   if (staged && upload.staged.size() == 0) upload.staged = cuda::PinnedBuffer<unsigned char>(upload.pixels.size());
   if (staged) upload.arrived.synchronize();  // what this buffer held is on the device
   up_.wait_for(upload.used.get());           // and what it was sent into has been filtered
@@ -265,6 +265,8 @@ void DeviceViews::report_bad_pixels() {
 void DeviceViews::prepare(const DeviceSweep::Frames& frames, float largest_value) {
   cuda::use_device(device_);
   frames_ = &frames;
+  const void* lie_at = frames.prepare ? nullptr : frames.source->in_memory(0, 0);
+  as_they_lie_ = lie_at && cuda::is_pinned(lie_at);
   if (!job_.views_are_filtered) make_row_filter();
   if (cuda::is_half(store_->shape().kind)) store_->set_scale(cuda::scale_for_half(largest_value));
   held_ = std::vector<std::optional<cuda::Event>>(static_cast<std::size_t>(wedges()));

@@ -74,6 +74,7 @@ private:
   const cuda::Backprojection& backprojection_;
   int device_;
   const DeviceSweep::Frames* frames_ = nullptr;
+  bool as_they_lie_ = false;  // frames go up from where they are in memory, which is page-locked
 
   std::mutex mutex_;
   cuda::Stream up_;

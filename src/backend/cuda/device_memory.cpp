@@ -49,6 +49,12 @@ void free_pinned(void* memory) {
   std::free(memory);
 }
 
+bool is_pinned(const void* memory) {
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, memory), "ask where memory lies");
+  return attributes.type == cudaMemoryTypeHost;
+}
+
 void copy_to_device(void* device, const void* host, std::size_t bytes, const char* doing) {
   check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), doing);
   check(cudaStreamSynchronize(cudaStreamLegacy), doing);

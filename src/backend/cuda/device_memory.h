@@ -48,6 +48,7 @@ using Surface = Owner<cudaSurfaceObject_t, cudaDestroySurfaceObject>;
 void* allocate_device(std::int64_t bytes);
 void* allocate_pinned(std::int64_t bytes);
 void free_pinned(void* memory);
+bool is_pinned(const void* memory);  // whoever made it so
 
 // `size` elements, not initialised.
 template <class T, void* (*Allocate)(std::int64_t), auto Free>
