@@ -13,6 +13,7 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "io/file.h"
+#include "job/outputs.h"
 #include "job/said_once.h"
 #include "pipeline/reconstruct_scan.h"
 #include "post/post.h"
@@ -80,6 +81,7 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
                            Context& context) {
   SaidOnce progress(context.progress);
   Context once{context.threads, context.cancel, progress};
+  check_outputs(scan, volume_file);
   find_automatic_center(scan, once);
   if (scan.post.empty()) return reconstruct_scan(scan, volume_file, options, once);
   const VolumeBeforePost before(volume_file, options.force);

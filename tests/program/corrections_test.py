@@ -7,6 +7,7 @@ import tifffile
 
 from program_case import ProgramCase, command_names
 
+USAGE = 2
 INPUT = 3
 
 
@@ -104,6 +105,27 @@ class BadCorrections(ProgramCase):
             with self.subTest(chain=chain):
                 self.reconstruct(bridged + chain)
                 self.finite()
+
+    def test_outputs_that_overwrite_what_is_read(self):
+        """Not even with --force: what was measured cannot be made again."""
+        recorded = {path: path.read_bytes() for path in self.scan.rglob("*.tif")}
+        frame = sorted((self.scan / "frames").glob("*.tif"))[0]
+        (self.scan / "chain.toml").write_text(self.text)
+        for output in (frame, "scan/flats/../frames/%04d.tif", "scan/chain.toml"):
+            result = self.lepus("reconstruct", "scan/chain.toml", "-o", output, "--force", code=None)
+            self.assertNotEqual(result.returncode, 0)
+            self.assert_error(result, "usage", "cannot be written to", "is read from", "another name")
+        (self.scan / "chain.toml").write_text(self.text + section("rings", write=f"frames/{frame.name}"))
+        result = self.lepus("reconstruct", "scan/chain.toml", "-o", "volume.mha", "--force", code=USAGE)
+        self.assert_error(result, "usage", 'write of correction "rings"', "would overwrite")
+        self.assertEqual({path: path.read_bytes() for path in self.scan.rglob("*.tif")}, recorded)
+
+    def test_outputs_of_the_same_name(self):
+        """Said before the work, not when the second file is to be renamed."""
+        for chain in (section("zingers", write="s.mha") + section("rings", write="./s.mha"),
+                      section("rings", write="../volume.mha"), section("rings", write="s.mhd") + section("rings", write="s.raw")):
+            with self.subTest(chain=chain):
+                self.assert_error(self.reconstruct(chain, code=USAGE), "usage", "two want it", "another name")
 
     def test_unknown_kinds_and_keys(self):
         self.refused(section("hotpixel"), "unknown correction", 'did you mean "hot-pixels"')

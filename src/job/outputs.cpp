@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/outputs.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/format.h"
+#include "correct/correction.h"
+#include "io/stack.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+namespace {
+
+struct Output {
+  fs::path file;
+  std::string who;  // for messages
+};
+
+std::vector<Output> outputs_of(const Scan& scan, const fs::path& volume_file) {
+  std::vector<Output> outputs{{volume_file, "the volume"}};
+  for (const CorrectionSpec& spec : scan.corrections)
+    if (spec.parameters.contains("write"))
+      outputs.push_back({file_of(spec, "write"), format("write of correction \"{}\", line {}", spec.kind, spec.line)});
+  // Headers with their data beside them.
+  for (std::size_t i = 0, count = outputs.size(); i < count; ++i)
+    if (const auto ending = outputs[i].file.extension(); ending == ".mhd" || ending == ".nhdr")
+      outputs.push_back({fs::path(outputs[i].file).replace_extension(".raw"), outputs[i].who});
+  return outputs;
+}
+
+std::vector<fs::path> inputs_of(const Scan& scan) {
+  std::vector<fs::path> inputs{scan.file};
+  const auto add = [&](const FrameFiles& frames) {
+    inputs.insert(inputs.end(), frames.files.begin(), frames.files.end());
+  };
+  add(scan.frames);
+  if (scan.flats) add(*scan.flats);
+  if (scan.darks) add(*scan.darks);
+  for (const auto& flats : scan.flat_series) add(flats.files);
+  for (const CorrectionSpec& spec : scan.corrections)
+    for (const char* name : {"file", "calibration"})
+      if (spec.parameters.contains(name)) inputs.push_back(file_of(spec, name));
+  return inputs;
+}
+
+bool same_file(const fs::path& a, const fs::path& b) {
+  std::error_code code;
+  return fs::equivalent(a, b, code) && !code;
+}
+
+// A folder of slices is many files, with numbers in their names.
+bool is_slice_of(const NumberPlace& slices, const fs::path& folder, const fs::path& input) {
+  const std::string name = input.filename().string();
+  return name.starts_with(slices.prefix) && name.ends_with(slices.suffix) &&
+         same_file(folder, fs::absolute(input).parent_path());
+}
+
+bool overwrites(const fs::path& output, const fs::path& input) {
+  const fs::path file = output.has_filename() ? output : output / "slice_%04d.tif";
+  if (const auto slices = find_number(file)) return is_slice_of(*slices, fs::absolute(file).parent_path(), input);
+  return same_file(output, input);
+}
+
+[[noreturn]] void refuse_output(const Output& output, std::string why) {
+  throw Error(ErrorKind::usage, {.what = "this name cannot be written to",
+                                 .where = output.file.string(),
+                                 .why = std::move(why),
+                                 .hint = "choose another name"});
+}
+
+}  // namespace
+
+void check_outputs(const Scan& scan, const fs::path& volume_file) {
+  const std::vector<Output> outputs = outputs_of(scan, volume_file);
+  std::map<fs::path, const Output*> taken;
+  for (const Output& output : outputs) {
+    std::error_code code;
+    fs::path name = fs::weakly_canonical(fs::absolute(output.file), code);
+    const auto [other, first] = taken.emplace(std::move(name), &output);
+    if (!first) refuse_output(output, format("two want it: {}, and {}", other->second->who, output.who));
+  }
+  const std::vector<fs::path> inputs = inputs_of(scan);
+  for (const Output& output : outputs) {
+    const auto read = std::find_if(inputs.begin(), inputs.end(),
+                                   [&](const fs::path& input) { return overwrites(output.file, input); });
+    if (read != inputs.end())
+      refuse_output(output, format("the scan is read from {}, which {} would overwrite", read->string(), output.who));
+  }
+}
+
+}  // namespace lepus

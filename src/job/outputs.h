@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run will write, looked at before it starts: no two files of the same name, and none of those it reads.
+#pragma once
+
+#include <filesystem>
+
+#include "scan/scan.h"
+
+namespace lepus {
+
+// The volume and the `write` of every correction. Throws Error(usage): --force overwrites what was made, never what was
+// measured.
+void check_outputs(const Scan& scan, const std::filesystem::path& volume_file);
+
+}  // namespace lepus
