@@ -20,6 +20,10 @@ struct Place {
   double column = 0, angle_rad = 0;
 };
 
+struct AngleRange {
+  double first = 0, last = 0;  // rad
+};
+
 constexpr std::int64_t all_bands = -1;
 
 class Search {
@@ -72,13 +76,14 @@ public:
     return column;
   }
 
-  // The same for column and angle together: least squares of a quadratic in both on 5 x 5 points.
-  Place refine(Place place, double column_step, double angle_step, double finest) {
+  // The same for column and angle together: least squares of a quadratic in both on 5 x 5 points. Where the object does
+  // not show the angle its quadratic is a saddle or a ridge, and only the range keeps it.
+  Place refine(Place place, double column_step, double angle_step, double finest, AngleRange range) {
     for (double shrink = 1; column_step * shrink >= 0.999 * finest; shrink /= 2)
       for (int again = 0; again < 4; ++again) {
         const auto [dc, da] = paraboloid_top(place, column_step * shrink, angle_step * shrink);
         place.column += dc * column_step * shrink;
-        place.angle_rad += da * angle_step * shrink;
+        place.angle_rad = std::clamp(place.angle_rad + da * angle_step * shrink, range.first, range.last);
         if (std::max(std::abs(dc), std::abs(da)) < 0.25) break;
       }
     return place;
@@ -237,6 +242,21 @@ Place coarse_angle(Search& search, const CenterInput& input, const AxisLine& lin
   return best;
 }
 
+// How much a turn by a small angle costs, against a shift that moves the bands as far (root mean square): about 1 where
+// every band has its own edges, 0 where a slanted line sees the same as a level one (a ball on the axis).
+constexpr double least_angle_share = 0.005;  // a ball: 0.004 at most; the heads of the tests: 0.02 and more
+double share_of_angle(Search& search, const CenterInput& input, const AxisLine& line, Place place) {
+  const double spread = spread_of_rows(input, line.middle_row) * line.aspect;
+  const double angle = std::min(1 / spread, 0.5 * radians(input.options.largest_tilt_deg));
+  const double columns = angle * spread, top = search.at(place);
+  const auto drop = [&](Place by) {
+    const double up = search.at({place.column + by.column, place.angle_rad + by.angle_rad});
+    const double down = search.at({place.column - by.column, place.angle_rad - by.angle_rad});
+    return top - 0.5 * (up + down);
+  };
+  return drop({0, angle}) / drop({columns, 0});
+}
+
 // The bands' own columns, and the standard errors of column and angle from their distances to the common line.
 void each_band(Search& search, const CenterInput& input, const AxisLine& line, Place place, double finest,
                CenterResult& result) {
@@ -268,6 +288,39 @@ void each_band(Search& search, const CenterInput& input, const AxisLine& line, P
   const double spread = rr / n - rows / n * (rows / n);
   if (result.tilt_found && spread > 0)
     result.in_plane_error_deg = degrees(deviation / std::sqrt(n * spread) / line.aspect);
+}
+
+// Of the curve's tops that are at least two columns from the best: the highest, as a share of it.
+double next_best(const std::vector<ScorePoint>& curve, const ScorePoint& best) {
+  double next = 0;
+  for (std::size_t i = 1; i + 1 < curve.size(); ++i)
+    if (curve[i].score >= std::max(curve[i - 1].score, curve[i + 1].score) &&
+        std::abs(curve[i].column - best.column) >= 2)
+      next = std::max(next, curve[i].score / best.score);
+  return next;
+}
+
+// A search always has a result. Where it may be chance, that is said. Simulated scans in ever more noise lose the axis
+// where the two ends of the rays correlate by less than 0.04, and know it to some tenths of a column below 0.1; wrong
+// tops of the sharpness have another of 0.8 of their height or more beside them.
+constexpr double least_correlation = 0.1, largest_column_error = 0.25, largest_next_best = 0.8;
+
+void say_doubts(double correlation, const ScorePoint& best, CenterResult& result) {
+  if (result.method == CenterMethod::conjugate && correlation < least_correlation)
+    result.warnings.push_back(format(
+        "the two ends of the rays agree by {:.1f} % only: column {:.2f} may be chance. Is there an object in the "
+        "rows, and is it more than noise? Compare the trials of lepus center --picture",
+        100 * correlation, result.column));
+  else if (result.column_error > largest_column_error)
+    result.warnings.push_back(
+        format("column {:.2f} is known to {:.2f} columns only: compare the trials of lepus center --picture",
+               result.column, result.column_error));
+  if (result.method != CenterMethod::sharpness) return;
+  if (const double next = next_best(result.curve, best); next > largest_next_best)
+    result.warnings.push_back(
+        format("other columns are as sharp as {:.2f} (up to {:.0f} % of its score): compare the trials of lepus center "
+               "--picture, give a narrower range, or use the method conjugate",
+               result.column, 100 * next));
 }
 
 }  // namespace
@@ -344,17 +397,34 @@ CenterResult find_center(const CenterInput& given, Context& context) {
   Place place{best->column, line.angle_rad};
   // What the other methods measure is not smooth on a finer scale.
   const double finest = result.method == CenterMethod::conjugate ? o.precision : std::max(o.precision, 0.05);
+  double angle_share = 1;
   result.tilt_found = can_see_tilt(input);
   if (result.tilt_found) {
     place = coarse_angle(search, input, line, place);
     const double angle_step = o.step / (spread_of_rows(input, line.middle_row) * line.aspect);
-    place = search.refine(place, o.step, angle_step, finest);
-    result.in_plane_deg = line.handedness * degrees(place.angle_rad);
-  } else {
-    place.column = search.refine_column(place, o.step, finest, all_bands);
+    const double largest = radians(o.largest_tilt_deg);
+    place = search.refine(place, o.step, angle_step, finest, {line.angle_rad - largest, line.angle_rad + largest});
+    angle_share = share_of_angle(search, input, line, place);
+    const bool seen = angle_share > least_angle_share;
+    if (!seen || std::abs(place.angle_rad - line.angle_rad) > 0.999 * largest) {
+      result.tilt_found = false;
+      result.warnings.push_back(
+          seen ? format("the in-plane angle goes to the end of what was tried ({} degrees) and is left as it was: the "
+                        "object hardly shows it, or the tilt is larger (--largest-tilt)",
+                        o.largest_tilt_deg)
+               : "the object does not show the in-plane angle (a ball on the axis would not): it is left as it was");
+      place = {best->column, line.angle_rad};
+    }
   }
+  if (result.tilt_found)
+    result.in_plane_deg = line.handedness * degrees(place.angle_rad);
+  else
+    place.column = search.refine_column(place, o.step, finest, all_bands);
   result.column = place.column;
   each_band(search, input, line, place, finest, result);
+  // The bands' scatter says how well columns are known; angles are known less well where the score hardly minds them.
+  if (result.tilt_found) result.in_plane_error_deg /= std::sqrt(std::min(angle_share, 1.0));
+  say_doubts(search.at(place), *best, result);
   return result;
 }
 

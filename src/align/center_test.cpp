@@ -3,6 +3,7 @@
 #include "align/circular.h"
 #include "align/center.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -260,6 +261,35 @@ TEST(FindCenter, AMaximumAtTheEndIsWarnedOf) {
   const CircularScan told = cone_scan(96, 5, 60);
   const CenterInput input = noisy_rows(phantom_of("shepp-logan"), told, told, 1, 0, 1, options, tools.threads);
   EXPECT_EQ(find_center(input, tools.context).warnings.size(), 1U);
+}
+
+// A ball on the axis looks the same to a slanted row: its angle is left as it was, and no number is made up.
+TEST(FindCenter, AnAngleThatTheObjectDoesNotShowIsLeft) {
+  Tools tools;
+  CircularScan told = cone_scan(96, 80, 60);
+  told.in_plane_rad = radians(0.3);
+  const CenterInput input =
+      noisy_rows(uniform_ball(30, 0.03), shifted(told, 2.3), told, 5, 20000, 3, {}, tools.threads);
+  const CenterResult found = find_center(input, tools.context);
+  EXPECT_NEAR(found.column, 47.5 - 2.3, 0.03);
+  EXPECT_FALSE(found.tilt_found);
+  EXPECT_NEAR(found.in_plane_deg, 0.3, 1e-9);
+  EXPECT_EQ(found.in_plane_error_deg, 0);
+  ASSERT_EQ(found.warnings.size(), 1U);
+  EXPECT_NE(found.warnings[0].find("in-plane angle"), std::string::npos) << found.warnings[0];
+}
+
+TEST(FindCenter, NoiseIsNoAxis) {
+  Tools tools;
+  CenterOptions options;
+  options.tilt = false;
+  const CircularScan told = cone_scan(96, 5, 96);
+  const CenterInput air = noisy_rows(uniform_ball(30, 1e-5), told, told, 3, 1000, 3, options, tools.threads);
+  const CenterResult found = find_center(air, tools.context);
+  const auto doubts = [](const std::string& warning) { return warning.find("may be chance") != std::string::npos; };
+  EXPECT_EQ(std::count_if(found.warnings.begin(), found.warnings.end(), doubts), 1);
+  const CenterInput object = noisy_rows(phantom_of("porous"), told, told, 3, 20000, 3, options, tools.threads);
+  EXPECT_TRUE(find_center(object, tools.context).warnings.empty());
 }
 
 TEST(TrialImage, IsSharpestOnTheAxis) {
