@@ -177,6 +177,31 @@ void warn_of_truncation(const std::vector<float>& sinogram, std::int64_t columns
                100 * fraction));
 }
 
+// Views in which the beam was off or shut: even their brightest tenth is a hundredth of what it is in the others. No
+// number is wrong in them, but they draw streaks through the whole volume.
+void warn_of_dark_views(const std::vector<float>& sinogram, std::int64_t columns, PrePass& pre) {
+  constexpr float hundredth = 4.6F;  // ln 100
+  if (!pre.normalisation || sinogram.empty()) return;
+  std::vector<float> brightest;
+  for (auto view = sinogram.begin(); view != sinogram.end(); view += columns) {
+    std::vector<float> sorted(view, view + columns);
+    const auto tenth = sorted.begin() + columns / 10;
+    std::nth_element(sorted.begin(), tenth, sorted.end());
+    brightest.push_back(*tenth);
+  }
+  std::vector<float> sorted(brightest);
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  const auto is_dark = [&](float p) { return p - *middle > hundredth; };
+  const auto dark = std::count_if(brightest.begin(), brightest.end(), is_dark);
+  if (dark == 0) return;
+  const auto first = std::find_if(brightest.begin(), brightest.end(), is_dark) - brightest.begin();
+  pre.warnings.push_back(
+      format("{} without beam (less than 1 % of the others'), first {}: streaks will run through the "
+             "volume; leave such frames out, with the angles of the others given",
+             dark == 1 ? "a view" : format("{} views", dark), pre.frames->name(first)));
+}
+
 // Null where all flats were taken at one time.
 std::unique_ptr<Correction> flats_of_each_view(const Scan& scan, const PrePass& pre) {
   if (scan.flat_series.empty() || scan.intensity != Intensity::flats || !pre.normalisation) return nullptr;
@@ -216,6 +241,7 @@ void look_at_middle_row(const Scan& scan, PrePass& pre, Context& context) {
   const std::int64_t row = consistency_row(scan.geometry);
   const std::vector<float> sinogram = flat_row_of_views(scan.geometry, pre, row, context);
   warn_of_truncation(sinogram, scan.geometry.columns, scan, pre);
+  warn_of_dark_views(sinogram, scan.geometry.columns, pre);
   const Consistency turning = check_turning(scan.geometry, row, sinogram.data());
   if (turning.verdict == Turning::backwards || turning.verdict == Turning::mirrored)
     pre.warnings.push_back(turning.message);
