@@ -326,6 +326,11 @@ CalibrateResult calibrate(const CalibrateInput& input) {
     iterations += adjustment.run(adjustment.rms_px());
   }
   CalibrateResult result = adjustment.result(input.bead_spacing_mm);
+  if (input.bead_spacing_mm && !(result.scan.source_axis_mm < result.scan.source_detector_mm))
+    refuse_beads(format("with beads {} mm apart the axis would lie behind the detector", *input.bead_spacing_mm),
+                 format("source_axis_mm would be {:.1f}, source_detector_mm {:.1f}", result.scan.source_axis_mm,
+                        result.scan.source_detector_mm),
+                 "check the distance: that of neighbouring beads along the axis, in millimetres");
   // Centres are found to a tenth of a pixel; tracks that do not belong to one bead each miss by many.
   if (!(result.rms_px < 2))
     refuse_beads(format("the geometry misses the beads by {:.1f} pixels rms", result.rms_px),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <sstream>
 
 #include "core/format.h"
@@ -116,11 +117,14 @@ PostSpec parse_post_step(const std::string& text) {
   for (const ScanKey& key : kind->parameters)
     if (!key.default_toml.empty())
       spec.step.parameters[std::string(key.name)] = typed.value(key, without_quotes(key.default_toml));
+  std::set<std::string_view> given;
   while (words >> word) {
     const auto equals = word.find('=');
     if (equals == std::string::npos)
       typed.fail(format("'{}' has no value", word), "", format("write it as {}=...", word));
     const auto key = find_named(kind->parameters, word.substr(0, equals), typed, "parameter");
+    if (!given.insert(key->name).second)
+      typed.fail(format("{} is given twice", key->name), "only one of them could count", "leave one of them out");
     spec.step.parameters[std::string(key->name)] = typed.value(*key, word.substr(equals + 1));
   }
   for (const ScanKey& key : kind->parameters)

@@ -88,12 +88,14 @@ void Sweep::choose_slabs(const SweepLimits& limits) {
   while (slices > 1 && !fits(need)) need = need_of(slices /= 2);
   if (!fits(need)) {
     const bool host = host_bytes(need) > limits.memory_bytes;
+    // The program itself may hold more than the limit already.
+    const std::int64_t left = std::max<std::int64_t>(0, host ? limits.memory_bytes : limits.device_bytes);
     throw Error(ErrorKind::memory,
                 {.what = host ? "one slice and what the steps need around it do not fit into the memory"
                               : "one slice and what the steps need around it do not fit into the GPU's memory",
                  .where = "post-processing",
-                 .why = format("{} are needed, {} are allowed", format_bytes(host ? host_bytes(need) : need.device),
-                               format_bytes(host ? limits.memory_bytes : limits.device_bytes)),
+                 .why = format("{} are needed, {} of what is allowed are left",
+                               format_bytes(host ? host_bytes(need) : need.device), format_bytes(left)),
                  .hint = host ? "allow more with --memory; smaller radii, fewer iterations and another border than "
                                 "wrap need less"
                               : "use --backend cpu, or smaller radii"});

@@ -72,6 +72,10 @@ class BadCorrections(ProgramCase):
         self.refused(section("rings", method="wavelet-fourier", levels=9), "9 wavelet levels", "64 columns", "fewer levels")
         self.refused(section("rings", method="sorting", small_px=501), "small_px = 501", "rows of 64", "at most 127")
         self.refused(section("rings", method="combined", large_px=60), "large_px = 60", "odd")
+        self.refused(section("rings", method="sorting", small_px=1), "small_px = 1", "odd number from 3")
+        for name in ("rings", "filter"):
+            self.refused(section(name, filter="bilateral", radius_px=9, sigma_value=1e-20, value_range=1.0), "sigma of 1e-20",
+                         "sigma_value or value_range")
         self.refused(section("hot-pixels", window_px=30), "64 columns is too short", "136 columns", "window_px")
 
     def test_division_by_zero(self):
@@ -99,6 +103,7 @@ class BadCorrections(ProgramCase):
         self.refused(section("rings"), "5 pixels of the mean flat are zero", '"dead-pixels"')
         bridged = section("dead-pixels")
         self.refused(bridged + section("drift", region_px=[0, 10, 0, 16]), "a frame without beam", "view 7")
+        self.warned(bridged, "a view without beam", frame.name, "leave such frames out")
         for chain in ("", section("hot-pixels"), section("zingers"), section("rings"),
                       section("rings", method="combined"), section("rings", on="grey-levels", method="trend"),
                       section("filter", filter="box", radius_px=3, border="zero")):
@@ -144,6 +149,13 @@ class BadCorrections(ProgramCase):
                      "region_px = [first column")
         self.refused(section("drift", region_px=[60, 90, 0, 16]), "not a part of the detector", "64 columns and 16 rows")
         self.warned(section("drift", region_px=[28, 36, 4, 12], lowest_level=0.1), "inside the object", "region_px")
+
+    def test_an_air_region_of_one_pixel(self):
+        """Its level has noise that nothing in the frame tells: no number is made up for it."""
+        result = self.reconstruct(section("drift", region_px=[3, 4, 2, 3]))
+        self.assertIn("1 pixel of air", result.stderr)
+        self.assertNotIn("known to", result.stderr)
+        self.assertIn("each level known to", self.reconstruct(section("drift")).stderr)
 
     def test_a_warning_is_given_once(self):
         """The search for the axis looks at the scan, too."""
@@ -206,6 +218,12 @@ class BadBeads(ProgramCase):
         self.beads("--beads", "12", "--phantom-size", "90")
         result = self.lepus("calibrate", "beads/scan.toml", "--json")
         self.assertIn("warning: beads leave the detector in views", result.stderr)
+
+    def test_a_distance_of_beads_that_cannot_be(self):
+        self.beads("--beads", "12")
+        self.lepus("calibrate", "beads/scan.toml")
+        result = self.lepus("calibrate", "beads/scan.toml", "--bead-spacing-mm", "1000", "--json", code=INPUT)
+        self.assert_error(result, "input", "1000 mm apart", "behind the detector", "check the distance")
 
     def test_beads_that_are_hardly_seen(self):
         self.beads("--beads", "12", "--phantom-size", "200")

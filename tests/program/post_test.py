@@ -87,6 +87,7 @@ class Post(ProgramCase):
         refused("median raduis=2", needles=["did you mean 'radius'"])
         refused("median radius=7", needles=["too large", "take at most"])
         refused("median radius=x", needles=["integer"])
+        refused("median radius=1 radius=2", needles=["radius is given twice"])
         refused("air", needles=["threshold is missing"])
         refused("rescale", "median", needles=["nothing can follow rescale"])
         refused("rescale low=5 high=5", needles=["low must be below high"])
@@ -95,7 +96,7 @@ class Post(ProgramCase):
         refused("hu water=0 air=1", needles=["above air"])
         refused("", needles=["empty"])
         self.assert_error(self.lepus("post", "a.mha", "-o", "bad.mha", "--do", "median", "--memory", "1KB", code=5),
-                          "memory", "--memory")
+                          "memory", "--memory", "needed, 0 B of what is allowed are left")
         self.assert_error(self.lepus("post", "a.mha", "-o", "bad.xyz", "--do", "median", code=7), "unsupported", ".xyz")
         self.assert_error(self.lepus("post", "a.mha", "-o", "a.mha", "--do", "median", "--force", code=2), "usage", "same")
         self.assert_error(self.lepus("post", "none.mha", "-o", "bad.mha", "--do", "median", code=3), "input", "none.mha")

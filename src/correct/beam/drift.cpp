@@ -144,10 +144,10 @@ std::unique_ptr<Correction> make_drift(const CorrectionSpec& spec, const ScanFac
   check_air(spec, facts, air, where);
   const auto [least, most] = extent_of(air.levels);
   return std::make_unique<FrameStrength>(
-      air.levels,
-      format("beam of {:.4g} to {:.4g} of the flats' in {} views, seen in {} pixels of air ({}), each level "
-             "known to {:.2g} %",
-             least, most, facts.views, air.pixels, where, 100 * air.noise));
+      air.levels, format("beam of {:.4g} to {:.4g} of the flats' in {} views, seen in {} of air ({}){}", least, most,
+                         facts.views, air.pixels == 1 ? "1 pixel" : format("{} pixels", air.pixels), where,
+                         // Parts of the region are compared: a single pixel has none, and says nothing of its noise.
+                         air.noise > 0 ? format(", each level known to {:.2g} %", 100 * air.noise) : ""));
 }
 
 std::unique_ptr<Correction> make_dose(const CorrectionSpec& spec, const ScanFacts& facts) {

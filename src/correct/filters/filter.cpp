@@ -76,9 +76,11 @@ void check_filter(const FilterOptions& options, std::int64_t width, std::int64_t
                   format("take at most {}", largest_median_radius));
   const bool smooth = options.kind == FilterKind::gaussian || options.kind == FilterKind::bilateral;
   if (smooth && !(options.sigma > 0 && options.sigma < 1e9))
-    refuse_filter(format("a sigma of {} pixels", options.sigma), "", "it must be positive");
+    refuse_filter(format("a sigma of {} pixels", options.sigma), "", "it must lie between 0 and 1e9");
   if (options.kind == FilterKind::bilateral && !(options.sigma_value > 1e-15 && options.sigma_value < 1e15))
-    refuse_filter(format("a sigma of {} in value", options.sigma_value), "", "it must be positive");
+    refuse_filter(format("a sigma of {:.3g} in value", options.sigma_value),
+                  "it is sigma_value times the values' range",
+                  "it must lie between 1e-15 and 1e15: change sigma_value or value_range");
   const std::array<std::int64_t, 3> sides{width, height, count};
   constexpr std::array<const char*, 3> names{"wide", "high", "deep"};
   for (int axis = 0; axis < options.dimensions; ++axis) {

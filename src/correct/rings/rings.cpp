@@ -51,8 +51,9 @@ namespace {
 }
 
 void check_size(const char* name, std::int64_t size, std::int64_t columns) {
-  if (size < 1 || size % 2 == 0)
-    unusable(format("{} = {}", name, size), "the window must have a middle column", "give an odd number");
+  if (size < 3 || size % 2 == 0)
+    unusable(format("{} = {}", name, size), "the window must have a middle column and others beside it",
+             "give an odd number from 3 up");
   if (size / 2 >= columns)
     unusable(format("{} = {} columns in rows of {}", name, size, columns), "the window reaches past the whole row",
              format("at most {}", 2 * columns - 1));
