@@ -147,6 +147,12 @@ int run_preview(const PreviewArguments& a, Session& session) {
   find_automatic_center(scan, context);
   const fs::path page = a.output, picture = fs::path(page).replace_extension(".png");
   const bool force = session.common().force;
+  if (page == picture)
+    throw Error(ErrorKind::usage,
+                {.what = "the page and its picture would have one name",
+                 .where = format("--output {}", a.output),
+                 .why = "the picture gets the page's name with .png",
+                 .hint = format("write --output {}", fs::path(page).replace_extension(".html").string())});
   check_target(page, force);
   check_target(picture, force);
   const std::int64_t index = slice_of(a, scan.grid);

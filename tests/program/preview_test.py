@@ -54,6 +54,7 @@ class Preview(ProgramCase):
         self.assert_error(refused("--slice", 1.5), "usage", "--slice")
         self.assert_error(refused("--index", 9999), "usage", "no slice 9999")
         self.assert_error(refused("--index", 1, "--slice", 0.5), "usage", "both")
+        self.assert_error(self.lepus("preview", "scan/scan.toml", "-o", "p.png", code=2), "usage", "one name", "--output p.html")
         (self.folder / "p.png").write_text("mine")
         self.assert_error(refused(code=6), "disk", "exists")
         self.assertEqual((self.folder / "p.png").read_text(), "mine")
