@@ -305,22 +305,22 @@ double next_best(const std::vector<ScorePoint>& curve, const ScorePoint& best) {
 // tops of the sharpness have another of 0.8 of their height or more beside them.
 constexpr double least_correlation = 0.1, largest_column_error = 0.25, largest_next_best = 0.8;
 
+// Without columns: those of a binned detector are not those of the frames.
 void say_doubts(double correlation, const ScorePoint& best, CenterResult& result) {
   if (result.method == CenterMethod::conjugate && correlation < least_correlation)
-    result.warnings.push_back(format(
-        "the two ends of the rays agree by {:.1f} % only: column {:.2f} may be chance. Is there an object in the "
-        "rows, and is it more than noise? Compare the trials of lepus center --picture",
-        100 * correlation, result.column));
+    result.warnings.push_back(
+        format("the two ends of the rays agree by {:.1f} % only: the column may be chance. Is there an object in the "
+               "rows, and is it more than noise? Compare the trials of lepus center --picture",
+               100 * correlation));
   else if (result.column_error > largest_column_error)
     result.warnings.push_back(
-        format("column {:.2f} is known to {:.2f} columns only: compare the trials of lepus center --picture",
-               result.column, result.column_error));
+        "the rows scatter, so that the column is not known well: compare the trials of lepus center --picture");
   if (result.method != CenterMethod::sharpness) return;
   if (const double next = next_best(result.curve, best); next > largest_next_best)
     result.warnings.push_back(
-        format("other columns are as sharp as {:.2f} (up to {:.0f} % of its score): compare the trials of lepus center "
-               "--picture, give a narrower range, or use the method conjugate",
-               result.column, 100 * next));
+        format("other columns are as sharp as the best one (up to {:.0f} % of its score): compare the trials of lepus "
+               "center --picture, give a narrower range, or use the method conjugate",
+               100 * next));
 }
 
 }  // namespace
@@ -390,10 +390,7 @@ CenterResult find_center(const CenterInput& given, Context& context) {
     refuse_input("no trial could be compared", format("columns {:.1f} to {:.1f}", first, last),
                  "try a range nearer to the middle of the detector");
   if (best == result.curve.begin() || best + 1 == result.curve.end())
-    result.warnings.push_back(
-        format("the best column {:.2f} is at the end of what was tried ({:.2f} to {:.2f}): try a "
-               "wider range",
-               best->column, first, last));
+    result.warnings.push_back("the best column is at the end of what was tried: try a wider range (--first, --last)");
   Place place{best->column, line.angle_rad};
   // What the other methods measure is not smooth on a finer scale.
   const double finest = result.method == CenterMethod::conjugate ? o.precision : std::max(o.precision, 0.05);
