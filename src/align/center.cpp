@@ -10,6 +10,7 @@
 
 #include "align/circular.h"
 #include "align/center_score.h"
+#include "align/trial_slice.h"
 #include "core/format.h"
 #include <lepus/error.h>
 
@@ -363,6 +364,11 @@ CenterResult find_center(const CenterInput& given, Context& context) {
   if (result.method == CenterMethod::conjugate && twice == 0)
     refuse_input("no ray was measured from both ends", "the views cover too little of a turn",
                  "use the method sharpness");
+  if (result.method == CenterMethod::sharpness) {
+    const auto possible = [&](double column) { return trial_is_possible(input, column, line.angle_rad); };
+    while (!o.first && first < line.column && !possible(first - o.detrend)) first += o.step;
+    while (!o.last && last > line.column && !possible(last + o.detrend)) last -= o.step;
+  }
   const auto score = make_score(input, result.method, first, context);
   Search search(input, *score, context);
   // The other scores are smooth enough to find the neighbourhood in steps of a column, on one band.

@@ -12,6 +12,7 @@
 #include "align/axis_line.h"
 #include "align/center_score.h"
 #include "align/test_scans.h"
+#include "align/trial_slice.h"
 #include "geometry/camera.h"
 #include <lepus/error.h>
 
@@ -163,6 +164,19 @@ TEST(FindCenter, SharpnessRefinesToATwentieth) {
   options.first = 42;
   options.last = 49;
   EXPECT_NEAR(found_column(cone_scan(96, 5, 120), 2.3, options), 47.5 - 2.3, 0.1);
+}
+
+// A quarter of the detector to both sides would make a half fan of a short scan, which cannot be reconstructed.
+TEST(FindCenter, SharpnessTriesWhatAShortScanCanMake) {
+  CenterOptions options;
+  options.method = CenterMethod::sharpness;
+  const CircularScan full = cone_scan(96, 5, 120), brief = cone_scan(96, 5, 120, 240);
+  const auto possible = [](const CircularScan& scan, double column) {
+    return trial_is_possible({build_scan(scan), {{2, 1, {}}}, {}, {}}, column, 0);
+  };
+  EXPECT_TRUE(possible(full, 47.5) && possible(full, 23.5) && possible(brief, 47.5));
+  EXPECT_FALSE(possible(brief, 23.5) || possible(brief, 71.5));
+  EXPECT_NO_THROW(found_column(brief, 1.3, options));
 }
 
 TEST(FindCenter, SameBitsForAnyNumberOfThreads) {

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "filter/ramp.h"
 #include "filter/weights.h"
+#include <lepus/error.h>
 
 namespace lepus {
 namespace {
@@ -27,17 +28,27 @@ double height_on_axis(const ScanGeometry& geometry, double row) {
   return (row * p(2, 3) - p(1, 3)) / (p(1, 2) - row * p(2, 2));
 }
 
+// Where a band sees the axis that crosses the middle row on a column.
+double crossing_of(const CenterInput& input, const CenterBand& band, double column, double angle_rad) {
+  const AxisLine line = axis_line(input.geometry, input.middle_row);
+  return column + std::tan(angle_rad) * line.aspect * (band.middle() - line.middle_row);
+}
+
+// A parallel beam needs no sharing out, and none can be made with the axis far to one side.
+FdkWeights weights_of(const ScanGeometry& moved) {
+  return FdkWeights(moved, {.redundancy = moved.beam != Beam::parallel});
+}
+
 FilteredRows filter_trial(const TrialSetup& setup, Context& context) {
   const CenterInput& input = *setup.input;
   const CenterBand& band = input.bands[static_cast<std::size_t>(setup.band)];
   const AxisLine line = axis_line(input.geometry, input.middle_row);
-  const double crossing = setup.column + std::tan(setup.angle_rad) * line.aspect * (band.middle() - line.middle_row);
+  const double crossing = crossing_of(input, band, setup.column, setup.angle_rad);
   const std::int64_t columns = input.geometry.columns, views = input.geometry.views();
   const std::vector<float> level = level_row(band, views, columns, crossing, std::tan(setup.angle_rad) / line.aspect);
 
   const ScanGeometry moved = with_axis_at(input.geometry, band.middle(), crossing, input.options.key);
-  // A parallel beam needs no sharing out, and none can be made with the axis far to one side.
-  const FdkWeights weights(moved, {.redundancy = moved.beam != Beam::parallel});
+  const FdkWeights weights = weights_of(moved);
   const ColumnPadding padding = weights.padding();
   FilteredRows result;
   result.geometry = padded(moved, padding);
@@ -78,6 +89,18 @@ void add_view(const FilteredRows& filtered, std::int64_t view, const PixelLine& 
 }
 
 }  // namespace
+
+bool trial_is_possible(const CenterInput& input, double column, double angle_rad) {
+  try {
+    for (const CenterBand& band : input.bands)
+      weights_of(
+          with_axis_at(input.geometry, band.middle(), crossing_of(input, band, column, angle_rad), input.options.key));
+    return true;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::geometry) throw;
+    return false;
+  }
+}
 
 std::vector<std::vector<float>> trial_lines(const TrialSetup& setup, const std::vector<PixelLine>& lines,
                                             Context& context) {

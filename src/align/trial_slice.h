@@ -21,6 +21,10 @@ struct TrialSetup {
   double angle_rad = 0;  // AxisLine::angle_rad
 };
 
+// False where no slice can be made with the axis there: far to one side of a short scan's detector half of the object
+// was never seen.
+bool trial_is_possible(const CenterInput& input, double column, double angle_rad);
+
 // One vector per line. The sums over the views have a fixed order: the same bits for any number of threads.
 std::vector<std::vector<float>> trial_lines(const TrialSetup& setup, const std::vector<PixelLine>& lines,
                                             Context& context);
