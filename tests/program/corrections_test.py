@@ -132,6 +132,16 @@ class BadCorrections(ProgramCase):
             with self.subTest(chain=chain):
                 self.assert_error(self.reconstruct(chain, code=USAGE), "usage", "two want it", "another name")
 
+    def test_a_curve_that_ends_inside_the_object(self):
+        """The ball's line integrals go up to 0.7."""
+        self.warned(section("hardening", coefficients=[1, -2]), '"hardening"', "above 0.23", "straight line", "coefficients")
+        (self.scan / "steps.txt").write_text("0 0\n5 0.1\n10 0.2\n15 0.3\n")
+        self.warned(section("hardening", calibration="steps.txt"), '"hardening"', "above 0.3", "thicker pieces")
+        self.assertNotIn("warning", self.reconstruct(section("hardening", coefficients=[1, 0.1])).stderr)
+
+    def test_most_pixels_dead(self):
+        self.warned(section("dead-pixels", threshold=1.0), '"dead-pixels"', "count as dead", "lower threshold")
+
     def test_unknown_kinds_and_keys(self):
         self.refused(section("hotpixel"), "unknown correction", 'did you mean "hot-pixels"')
         self.refused(section("ring"), "unknown correction", 'did you mean "rings"', "known: ")

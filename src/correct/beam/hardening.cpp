@@ -114,6 +114,21 @@ Straightening from_scan(const CorrectionSpec& spec, const ScanFacts& facts, int 
                  100 * fit.cupping_after)};
 }
 
+// A curve that is given may end, or stop rising, where the object goes on: said before the volume is wrong.
+void warn_beyond_curve(const CorrectionSpec& spec, const ScanFacts& facts, double last) {
+  if (!facts.band || !facts.context) return;
+  const Buffer<float> row = facts.band({facts.rows / 2, facts.rows / 2 + 1});
+  const auto beyond =
+      std::count_if(row.data(), row.data() + row.size(), [&](float p) { return static_cast<double>(p) > last; });
+  const double share = static_cast<double>(beyond) / static_cast<double>(row.size());
+  if (share < 0.001) return;
+  facts.context->progress.warning(format(
+      "correction \"hardening\", line {}: {:.1f} % of the line integrals of the middle row are above {:.3g}, where "
+      "the curve ends or rises no more: it goes on as a straight line there; check the coefficients, or calibrate "
+      "with thicker pieces",
+      spec.line, 100 * share, last));
+}
+
 }  // namespace
 
 std::unique_ptr<Correction> make_hardening(const CorrectionSpec& spec, const ScanFacts& facts) {
@@ -140,6 +155,7 @@ std::unique_ptr<Correction> make_hardening(const CorrectionSpec& spec, const Sca
   } catch (const Error& error) {
     refuse(spec, error.parts().what, error.parts().why, "check the coefficients");
   }
+  if (!homogeneous) warn_beyond_curve(spec, facts, static_cast<double>(curve.limit));
   return std::make_unique<Hardening>(curve, format("{} up to {:.3g}, {}", polynomial_words(result.coefficients),
                                                    static_cast<double>(curve.limit), result.origin));
 }
