@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "correct/pixels/defect_map.h"
 
+#include <algorithm>
 #include <cmath>
+#include <csetjmp>
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -40,25 +43,84 @@ std::vector<std::int64_t> not_zero(const Buffer<Pixel>& picture) {
 }
 
 #ifdef LEPUS_HAVE_PNG
-std::vector<std::int64_t> read_png_map(const std::filesystem::path& file, std::int64_t columns, std::int64_t rows) {
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  if (!png_image_begin_read_from_file(&image, file.c_str()))
-    refuse_map("cannot read the PNG picture", file.string(), image.message, "");
-  image.format = PNG_FORMAT_RGBA;  // no conversion that could make a dark colour zero
-  std::vector<std::int64_t> bad;
-  try {
-    check_size(file, image.width, image.height, columns, rows);
-    Buffer<png_byte> pixels(static_cast<std::int64_t>(PNG_IMAGE_SIZE(image)));
-    if (!png_image_finish_read(&image, nullptr, pixels.data(), 0, nullptr))
-      refuse_map("cannot read the PNG picture", file.string(), image.message, "");
-    for (std::int64_t i = 0; i < columns * rows; ++i)
-      if (pixels[4 * i] || pixels[4 * i + 1] || pixels[4 * i + 2]) bad.push_back(i);
-  } catch (...) {
-    png_image_free(&image);
-    throw;
+// A PNG as it was saved, 8 or 16 bits a channel. libpng's simplified interface would convert brightness for a screen,
+// which makes small values of 16 bits zero.
+class PngPicture {
+public:
+  explicit PngPicture(const std::filesystem::path& file) : stream_(std::fopen(file.c_str(), "rb")) {
+    png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, fail, [](png_structp, png_const_charp) {});
+    info_ = png_ ? png_create_info_struct(png_) : nullptr;
   }
-  return bad;
+  ~PngPicture() {
+    png_destroy_read_struct(&png_, &info_, nullptr);
+    if (stream_) std::fclose(stream_);
+  }
+  PngPicture(const PngPicture&) = delete;
+  PngPicture& operator=(const PngPicture&) = delete;
+
+  bool read_header() {
+    return stream_ && info_ && without_error([](PngPicture& self) {
+             png_init_io(self.png_, self.stream_);
+             png_read_info(self.png_, self.info_);
+             png_set_expand(self.png_);  // palettes to colours, 1 to 4 bits to 8
+             png_set_interlace_handling(self.png_);
+             png_read_update_info(self.png_, self.info_);
+           });
+  }
+  std::int64_t columns() const { return png_get_image_width(png_, info_); }
+  std::int64_t rows() const { return png_get_image_height(png_, info_); }
+
+  bool read_pixels() {
+    const auto row_bytes = static_cast<std::int64_t>(png_get_rowbytes(png_, info_));
+    bytes_ = Buffer<png_byte>(row_bytes * rows());
+    for (std::int64_t row = 0; row < rows(); ++row) lines_.push_back(bytes_.data() + row * row_bytes);
+    return without_error([](PngPicture& self) { png_read_image(self.png_, self.lines_.data()); });
+  }
+
+  // The pixels that are not black, however little; how transparent they are does not matter.
+  std::vector<std::int64_t> not_black() const {
+    const int channels = png_get_channels(png_, info_), sample = png_get_bit_depth(png_, info_) / 8;
+    const bool alpha = (png_get_color_type(png_, info_) & PNG_COLOR_MASK_ALPHA) != 0;
+    const std::ptrdiff_t pixel = std::ptrdiff_t{channels} * sample, colours = pixel - (alpha ? sample : 0);
+    std::vector<std::int64_t> list;
+    for (std::int64_t row = 0; row < rows(); ++row)
+      for (std::int64_t column = 0; column < columns(); ++column) {
+        const png_byte* first = lines_[static_cast<std::size_t>(row)] + column * pixel;
+        if (std::any_of(first, first + colours, [](png_byte byte) { return byte != 0; }))
+          list.push_back(row * columns() + column);
+      }
+    return list;
+  }
+
+  const std::string& message() const { return message_; }
+
+private:
+  [[noreturn]] static void fail(png_structp png, png_const_charp message) {
+    static_cast<PngPicture*>(png_get_error_ptr(png))->message_ = message;
+    png_longjmp(png, 1);
+  }
+  // libpng jumps here on an error: over its own frames and a step, which holds nothing that must be destroyed.
+  bool without_error(void (*step)(PngPicture&)) {
+    if (setjmp(png_jmpbuf(png_))) return false;
+    step(*this);
+    return true;
+  }
+
+  std::FILE* stream_;
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+  Buffer<png_byte> bytes_;
+  std::vector<png_bytep> lines_;
+  std::string message_;
+};
+
+std::vector<std::int64_t> read_png_map(const std::filesystem::path& file, std::int64_t columns, std::int64_t rows) {
+  PngPicture picture(file);
+  const auto unreadable = [&] { refuse_map("cannot read the PNG picture", file.string(), picture.message(), ""); };
+  if (!picture.read_header()) unreadable();
+  check_size(file, picture.columns(), picture.rows(), columns, rows);
+  if (!picture.read_pixels()) unreadable();
+  return picture.not_black();
 }
 #else
 std::vector<std::int64_t> read_png_map(const std::filesystem::path& file, std::int64_t, std::int64_t) {
