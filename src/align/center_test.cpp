@@ -166,6 +166,25 @@ TEST(FindCenter, SharpnessRefinesToATwentieth) {
   EXPECT_NEAR(found_column(cone_scan(96, 5, 120), 2.3, options), 47.5 - 2.3, 0.1);
 }
 
+// Half a turn of a parallel beam sees every edge once: a wrong axis hardly blurs, and the curve is noise.
+TEST(FindCenter, SharpnessSaysWhereItsMaximumHardlyStandsOut) {
+  Tools tools;
+  CenterOptions options;
+  options.method = CenterMethod::sharpness;
+  options.tilt = false;
+  const auto warnings = [&](const CircularScan& told) {
+    return find_center(noisy_rows(phantom_of("porous"), shifted(told, 2.3), told, 1, 20000, 3, options, tools.threads),
+                       tools.context)
+        .warnings;
+  };
+  const std::vector<std::string> vague = warnings(parallel_scan(96, 5, 120));
+  ASSERT_EQ(vague.size(), 1U);
+  EXPECT_NE(vague[0].find("about as sharp"), std::string::npos);
+  options.first = 40;
+  options.last = 51;
+  EXPECT_TRUE(warnings(cone_scan(96, 5, 120)).empty());
+}
+
 // A quarter of the detector to both sides would make a half fan of a short scan, which cannot be reconstructed.
 TEST(FindCenter, SharpnessTriesWhatAShortScanCanMake) {
   CenterOptions options;
