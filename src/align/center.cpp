@@ -303,8 +303,8 @@ double next_best(const std::vector<ScorePoint>& curve, const ScorePoint& best) {
 
 // A search always has a result. Where it may be chance, that is said. Simulated scans in ever more noise lose the axis
 // where the two ends of the rays correlate by less than 0.04, and know it to some tenths of a column below 0.1; beside
-// tops of the sharpness that were right no other had more than 0.53 of their height (7 searches), beside wrong ones 0.73
-// or more (13).
+// tops of the sharpness that were right no other had more than 0.53 of their height (7 searches), beside wrong ones
+// 0.73 or more (13).
 constexpr double least_correlation = 0.1, largest_column_error = 0.25, largest_next_best = 0.65;
 
 // Without columns: those of a binned detector are not those of the frames.
@@ -319,10 +319,10 @@ void say_doubts(double correlation, const ScorePoint& best, CenterResult& result
         "the rows scatter, so that the column is not known well: compare the trials of lepus center --picture");
   if (result.method != CenterMethod::sharpness) return;
   if (const double next = next_best(result.curve, best); next > largest_next_best)
-    result.warnings.push_back(
-        format("other columns are about as sharp as the best one (up to {:.0f} % of its score): compare the trials of lepus "
-               "center --picture, give a narrower range, or use the method conjugate",
-               100 * next));
+    result.warnings.push_back(format(
+        "other columns are about as sharp as the best one (up to {:.0f} % of its score): compare the trials of lepus "
+        "center --picture, give a narrower range, or use the method conjugate",
+        100 * next));
 }
 
 }  // namespace
