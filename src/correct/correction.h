@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,8 @@ bool flag_of(const CorrectionSpec& spec, const std::string& name);
 std::string text_of(const CorrectionSpec& spec, const std::string& name);
 std::vector<double> numbers_of(const CorrectionSpec& spec, const std::string& name);  // empty where not given
 std::filesystem::path file_of(const CorrectionSpec& spec, const std::string& name);   // beside the scan file
+// Where it writes what it leaves, a .mha where the scan file gives no ending; none where it does not.
+std::optional<std::filesystem::path> written_file(const CorrectionSpec& spec);
 
 // Error(input) that names the correction and its line in the scan file.
 [[noreturn]] void refuse(const CorrectionSpec& spec, std::string what, std::string why, std::string hint);

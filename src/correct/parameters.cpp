@@ -48,6 +48,13 @@ std::filesystem::path file_of(const CorrectionSpec& spec, const std::string& nam
   return spec.folder / text_of(spec, name);
 }
 
+std::optional<std::filesystem::path> written_file(const CorrectionSpec& spec) {
+  if (!spec.parameters.contains("write")) return std::nullopt;
+  std::filesystem::path file = file_of(spec, "write");
+  if (file.has_filename() && !file.has_extension()) file += ".mha";
+  return file;
+}
+
 void refuse(const CorrectionSpec& spec, std::string what, std::string why, std::string hint) {
   throw Error(ErrorKind::input, {.what = format("correction \"{}\": {}", spec.kind, what),
                                  .where = format("line {} of the scan file", spec.line),

@@ -23,8 +23,8 @@ struct Output {
 std::vector<Output> outputs_of(const Scan& scan, const fs::path& volume_file) {
   std::vector<Output> outputs{{volume_file, "the volume"}};
   for (const CorrectionSpec& spec : scan.corrections)
-    if (spec.parameters.contains("write"))
-      outputs.push_back({file_of(spec, "write"), format("write of correction \"{}\", line {}", spec.kind, spec.line)});
+    if (const auto file = written_file(spec))
+      outputs.push_back({*file, format("write of correction \"{}\", line {}", spec.kind, spec.line)});
   // Headers with their data beside them.
   for (std::size_t i = 0, count = outputs.size(); i < count; ++i)
     if (const auto ending = outputs[i].file.extension(); ending == ".mhd" || ending == ".nhdr")

@@ -219,7 +219,7 @@ void CorrectionChain::work_on(const SinogramBand& kept, RowBand wanted, std::siz
     const SeenRow before = look == Look::yes ? middle_row() : nullptr;
     engine.apply(*step.correction, part_of(kept, rows[i]), rows[i + 1]);
     if (look == Look::yes) compare(step, before, middle_row(), engine);
-    if (!writer_ || !step.spec.parameters.contains("write")) continue;
+    if (!writer_ || !written_file(step.spec)) continue;
     SinogramBand left = part_of(kept, wanted);
     Buffer<float> here(left.floats());
     left.data = here.data();
@@ -266,7 +266,7 @@ std::vector<CorrectionReport> CorrectionChain::reports() const {
 std::vector<std::pair<std::size_t, std::filesystem::path>> CorrectionChain::files() const {
   std::vector<std::pair<std::size_t, std::filesystem::path>> all;
   for (std::size_t i = 0; i < steps_.size(); ++i)
-    if (steps_[i]->spec.parameters.contains("write")) all.emplace_back(i, file_of(steps_[i]->spec, "write"));
+    if (const auto file = written_file(steps_[i]->spec)) all.emplace_back(i, *file);
   return all;
 }
 

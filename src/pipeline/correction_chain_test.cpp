@@ -101,7 +101,7 @@ TEST(CorrectedFrames, WriteWhatAStepLeaves) {
   auto specs = std::vector{chain_test::spec_of("drift"), chain_test::spec_of("rings")};
   for (auto& spec : specs) spec.folder = folder;
   specs[0].parameters["write"] = std::string("after-drift.mha");
-  specs[1].parameters["write"] = std::string("after-rings.mha");
+  specs[1].parameters["write"] = std::string("after-rings");
   const chain_test::SmallScan scan(specs);
   auto [frames, normalisation] = scan.inputs();
   CorrectionChain chain(scan.scan, frames, &normalisation, scan.context());

@@ -135,20 +135,22 @@ float time_of_450(Correction& correction, const TestBand& band, const std::vecto
   return best;
 }
 
-// 450 sinograms of 1400 x 360, resident on the device. The first version took 13 ms with the defaults on one H200: no
-// variant may be that slow again.
+// 450 sinograms of 1400 x 360, resident on the device. Measured on one H200 with few and with many hot columns: 1.45
+// and 3.15, 0.97 and 1.90, 0.66 and 0.80, 2.34 and 6.81, 1.53 and 2.26 ms; the limits are twice the slower one, for a
+// busy card.
 TEST(HotPixelsGpu, Speed) {
   NEED_DEVICE();
   struct Variant {
     const char* name;
     HotParameters parameters;
     std::int64_t iterations;
+    float limit_ms;
   };
-  const Variant variants[] = {{"defaults", {}, 3},
-                              {"one iteration", {}, 1},
-                              {"one iteration, views not asked", {.share_of_views = 0}, 1},
-                              {"windows of 6, 6 away", {.gap = 6}, 3},
-                              {"classic", {.classic = true}, 3}};
+  const Variant variants[] = {{"defaults", {}, 3, 6.3F},
+                              {"one iteration", {}, 1, 3.8F},
+                              {"one iteration, views not asked", {.share_of_views = 0}, 1, 1.6F},
+                              {"windows of 6, 6 away", {.gap = 6}, 3, 13.6F},
+                              {"classic", {.classic = true}, 3, 4.5F}};
   for (const bool many : {false, true}) {
     const TestBand band = many ? noisy_band(1400, 360, 5) : few_hot_columns(1400, 360, 5);
     ScanFacts facts = facts_of(band);
@@ -164,7 +166,7 @@ TEST(HotPixelsGpu, Speed) {
       const float best = time_of_450(*correction, band, host.values);
       std::printf("%s hot columns, %-32s 450 sinograms of 1400 x 360: %.2f ms (%s)\n", many ? "many" : "four",
                   variant.name, static_cast<double>(best), correction->summary().c_str());
-      EXPECT_LT(best, 13);
+      EXPECT_LT(best, variant.limit_ms);
     }
   }
 }
