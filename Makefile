@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 SANITIZED ?= core_test geometry_test filter_test io_test simulate_test backend_test scan_test preprocess_test schedule_test \
              analysis_test pipeline_test fuzz_replay_test correct_filters_test correct_rings_test correct_pixels_test correct_beam_test \
              post_test rabbitct_files_test measure_test ladder_test live_test
-SLOW ?= Fbp*:*Speed*:*IsFasterThan*
+SLOW ?= Fbp*:*Speed*:*IsFasterThan*:Sweep.SameBitsForEveryLimitWithJitterAndTilt
 
 .PHONY: demo test bench build accuracy sanitize lint lint-all format install clean
 

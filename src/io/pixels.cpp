@@ -124,7 +124,7 @@ void convert_to_float(PixelType type, const void* pixels, std::int64_t count, fl
 std::int64_t count_at_least(PixelType type, const void* pixels, std::int64_t count, float level) {
   return with_pixel(type, [&]<class Pixel>(Pixel) {
     std::int64_t found = 0;
-    constexpr std::int64_t few = 1 << 20;  // that a narrow sum holds, of which a vector has more
+    constexpr std::int64_t few = 1 << 20;  // counted in 32 bits, of which a vector has twice as many as of 64
     for (std::int64_t first = 0; first < count; first += few) {
       std::int32_t here = 0;
       for (std::int64_t i = first; i < std::min(count, first + few); ++i) here += value_at<Pixel>(pixels, i) >= level;
