@@ -217,7 +217,6 @@ void corrected_fdk(const Problem& p, std::int64_t slices, nlohmann::json& rows, 
     setup.device = {.devices = "0", .memory_bytes = 0, .precision = Precision::half};
     const bool any = !scan.corrections.empty();
     setup.frames_corrected = any;
-    if (any) setup.frame_pixel_bytes = sizeof(float);
     Fdk fdk(setup, threads);
     double way_up = 1e9;
     for (int i = 0; i < 6; ++i) {

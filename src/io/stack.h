@@ -65,6 +65,9 @@ std::unique_ptr<VolumeReader> open_tiff_folder(const std::filesystem::path& path
 std::unique_ptr<VolumeReader> open_hdf5_volume(const std::filesystem::path& path, const std::string& dataset);
 std::unique_ptr<VolumeReader> open_raw_volume(const std::filesystem::path& path);
 
+// What a folder's slices are called: "slices/" -> "slices/slice_%04d.tif"; other paths stay as they are.
+std::filesystem::path slice_pattern(const std::filesystem::path& path, std::int64_t slices);
+
 // "slices/%04d.tif" -> "slices/0017.tif"; find_number says whether there is such a place.
 struct NumberPlace {
   std::string prefix, suffix;  // of the file name

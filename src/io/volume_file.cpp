@@ -153,6 +153,12 @@ std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_
 
 }  // namespace
 
+fs::path slice_pattern(const fs::path& path, std::int64_t slices) {
+  // Five digits and more only where the slices need them, so that names sort the same everywhere.
+  const std::size_t digits = std::max<std::size_t>(4, std::to_string(slices - 1).size());
+  return names_folder(path) ? path / format("slice_%0{}d.tif", digits) : path;
+}
+
 std::unique_ptr<VolumeWriter> create_volume(const fs::path& path, const VolumeGrid& grid,
                                             const VolumeWriterOptions& options) {
   check(grid, path);
@@ -162,9 +168,7 @@ std::unique_ptr<VolumeWriter> create_volume(const fs::path& path, const VolumeGr
                                          .why = "volumes are written as float32, uint8, uint16 or int16",
                                          .hint = "choose one of these"});
   StackTarget target;
-  // Five digits and more only where the slices need them, so that names sort the same everywhere.
-  const std::size_t digits = std::max<std::size_t>(4, std::to_string(grid.nz - 1).size());
-  target.path = names_folder(path) ? path / format("slice_%0{}d.tif", digits) : path;
+  target.path = slice_pattern(path, grid.nz);
   target.shape = {.columns = grid.nx, .rows = grid.ny, .images = grid.nz, .type = options.type};
   target.text.grid = grid;
   target.text.unit = options.unit;

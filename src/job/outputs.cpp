@@ -60,7 +60,7 @@ bool is_slice_of(const NumberPlace& slices, const fs::path& folder, const fs::pa
 }
 
 bool overwrites(const fs::path& output, const fs::path& input) {
-  const fs::path file = output.has_filename() ? output : output / "slice_%04d.tif";
+  const fs::path file = slice_pattern(output, 1);
   if (const auto slices = find_number(file)) return is_slice_of(*slices, fs::absolute(file).parent_path(), input);
   return same_file(output, input);
 }

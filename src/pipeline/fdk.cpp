@@ -45,6 +45,7 @@ Fdk::Fdk(FdkSetup setup, ThreadPool& threads)
       cylinder_mm_(reconstructed_radius_mm(setup_, field_of_view_mm_)),
       wide_(padded(flat_, weights_.padding())),
       ramp_(wide_.columns, setup_.filter) {
+  if (setup_.frames_corrected) setup_.frame_pixel_bytes = sizeof(float);
   if (setup_.backend == "auto") setup_.backend = why_no_device().empty() ? "cuda" : "cpu";
   if (setup_.backend == "cuda") {
     plan_on_device();

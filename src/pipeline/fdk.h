@@ -32,7 +32,7 @@ struct FdkSetup {
   std::int64_t still_to_come_bytes = 0;  // fixed memory that is not taken yet when the plan is made
   std::int64_t frame_pixel_bytes = 2;
   bool frames_in_memory = false;  // they need no reading, and reading them again costs little
-  bool frames_corrected = false;  // they come in bands of rows, as floats
+  bool frames_corrected = false;  // they come in bands of rows, as floats whatever frame_pixel_bytes says
   bool measure_speed = false;     // time a small piece, so that the plan's seconds are this machine's
 };
 

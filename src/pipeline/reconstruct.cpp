@@ -103,7 +103,6 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
   const auto corrected = corrected_frames(scan.geometry, pre, audit, volume_file, options, context);
   if (corrected) {
     setup.frames_corrected = true;
-    setup.frame_pixel_bytes = static_cast<std::int64_t>(sizeof(float));
     setup.still_to_come_bytes = corrected->memory_bytes();
     if (const std::int64_t left = corrected->device_bytes_left(); left > 0) setup.device.memory_bytes = left;
   }

@@ -235,7 +235,6 @@ TEST(ChainGpu, BandsThatComeAsSlabsNeedThemGiveTheSameBits) {
       setup.grid = grid;
       setup.backend = "cuda";
       setup.device.devices = variant.devices;
-      setup.frame_pixel_bytes = sizeof(float);
       setup.frames_corrected = true;
       // As much less memory as makes so many slabs.
       std::unique_ptr<Fdk> fdk;
