@@ -4,7 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/commands.h"
+#include "app/bench_options.h"
+#include "app/command.h"
 #include "bench/papers.h"
 #include "bench/suite.h"
 #include "core/format.h"
@@ -14,15 +15,6 @@
 
 namespace lepus::app {
 namespace {
-
-struct BenchArguments {
-  std::string action = "suite", a, b, only, output;
-  std::vector<double> sizes;
-  std::string backend = "auto", precision = "fast";
-  std::int64_t device = 0, views = 0, repeats = 3;
-  double scale = 0;
-  bool quick = false, no_ablation = false;
-};
 
 [[noreturn]] void refuse_bench_use(const std::string& where, const std::string& what, const std::string& hint) {
   throw Error(ErrorKind::usage, {.what = what, .where = where, .why = {}, .hint = hint});
@@ -192,51 +184,7 @@ int run_bench_command(BenchArguments& a, Session& session) {
 
 std::unique_ptr<Command> bench_command() {
   auto arguments = std::make_shared<BenchArguments>();
-  auto command = std::make_unique<Command>();
-  command->name = "bench";
-  command->summary = "how fast this machine is, and how near its own limits every part of lepus runs";
-  command->description =
-      "Measures this machine (memory, SIMD, disk; a GPU's link, memory, texture units) and then every part of lepus:\n"
-      "backprojection, filter, projector, corrections, files, the whole way. Each result is checked before its time\n"
-      "counts; a wrong one makes the exit code 8. 'ladder' runs the classic steps of RabbitCT's backprojection, and\n"
-      "'papers' the headline problems of the literature, each with its published time beside ours. 'compare' lays two\n"
-      "reports side by side.";
-  command->examples = {{"lepus bench --quick", "Whether everything is right here; a few seconds, small problems"},
-                       {"lepus bench --only backprojection,fdk --size 64 --output here",
-                        "Two parts at one size; here/bench.json, .md and .svg"},
-                       {"lepus bench --quick --only io --output a && lepus bench compare a/bench.json a/bench.json",
-                        "Two machines side by side (here: one with itself)"}};
-  command->writes = true;
-  OptionTable& table = command->options;
-  BenchArguments& a = *arguments;
-  table.positional("ACTION", a.action, "what to do").one_of({"suite", "ladder", "papers", "compare"});
-  table.positional("A", a.a, "compare: a report, the .json file").file();
-  table.positional("B", a.b, "compare: another one, whose speed is given over A's").file();
-  std::string parts;
-  for (const bench::Part& part : bench::bench_parts()) parts += (parts.empty() ? "" : ", ") + part.name;
-  std::string papers;
-  for (const std::string& name : bench::paper_names()) papers += (papers.empty() ? "" : ", ") + name;
-  table.group("What is measured");
-  table.flag("--quick", a.quick, "small problems, a few seconds: whether it is right, not how fast it is");
-  table.value("--size", "N[,N...]", a.sizes, "edges of the volume in voxels")
-      .otherwise("256 on a CPU; 256,512,1024 on a GPU");
-  table.value("--only", "PART[,PART...]", a.only,
-              "some of: " + parts + "; ladder: steps with this in their name; papers: one of " + papers);
-  table.value("--backend", "NAME", a.backend, "what is measured: cpu, cuda, or auto (both where there is a GPU)")
-      .one_of({"auto", "cpu", "cuda"});
-  table.value("--device", "N", a.device, "which GPU");
-  table.group("ladder and papers");
-  table.value("--repeats", "N", a.repeats, "how often each is run; the best counts");
-  table.value("--views", "N", a.views, "ladder: number of views").otherwise("496 on a GPU, 32 on a CPU");
-  table.flag("--no-ablation", a.no_ablation, "ladder: without the kernels that have parts taken out, and the sweep");
-  table.value("--scale", "SHARE", a.scale, "papers: of every length of the problems")
-      .otherwise("1 on a GPU, 1/4 on a CPU");
-  table.value("--precision", "NAME", a.precision, "papers: of a GPU").one_of({"exact", "fast", "half"});
-  table.group("Output");
-  table
-      .value("-o,--output", "FOLDER", a.output,
-             "write bench.json, bench.md and bench.svg (compare: compare.md) into it")
-      .folder();
+  auto command = described_bench(*arguments);
   command->run = [arguments](Session& session) { return run_bench_command(*arguments, session); };
   return command;
 }

@@ -80,8 +80,8 @@ struct Command {
   std::string description;  // paragraphs for --help and the man page, separated by empty lines
   std::vector<Example> examples;
   OptionTable options;
-  bool writes = false;  // has --force
-  std::function<int(Session&)> run;
+  bool writes = false;               // has --force
+  std::function<int(Session&)> run;  // empty: lepus-bench runs it, and is started
 };
 
 // Called for every command by the program: --force where it writes, --quiet, --json, --threads, --memory, --help.

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands.h"
 
-#include "core/format.h"
-#include "core/text.h"
-#include <lepus/error.h>
+#include "app/bench_options.h"
 
 namespace lepus::app {
 
-void add_all_commands(Commands& commands, CommonOptions& common) {
+void add_commands(Commands& commands) {
   commands.push_back(simulate_command());
   commands.push_back(info_command());
   commands.push_back(plan_command());
@@ -21,25 +19,12 @@ void add_all_commands(Commands& commands, CommonOptions& common) {
   commands.push_back(convert_command());
   commands.push_back(slice_command());
   commands.push_back(scan_keys_command());
-  commands.push_back(rabbitct_command());
-  commands.push_back(bench_command());
+  static RabbitArguments rabbitct;  // read here only to be checked: lepus-bench runs these two
+  static BenchArguments bench;
+  commands.push_back(described_rabbitct(rabbitct));
+  commands.push_back(described_bench(bench));
   commands.push_back(completion_command(commands));
   commands.push_back(man_command(commands));
-  for (const auto& command : commands) add_common_options(*command, common);
-}
-
-const Command& find_command(const Commands& commands, const std::string& name) {
-  std::vector<std::string> names;
-  for (const auto& command : commands) {
-    if (command->name == name) return *command;
-    names.push_back(command->name);
-  }
-  const std::string nearest = nearest_name(name, names);
-  throw Error(ErrorKind::usage, {.what = format("there is no command '{}'", name),
-                                 .where = {},
-                                 .why = {},
-                                 .hint = nearest.empty() ? "'lepus --help' lists the commands"
-                                                         : format("did you mean 'lepus {}'?", nearest)});
 }
 
 }  // namespace lepus::app

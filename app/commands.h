@@ -22,15 +22,10 @@ std::unique_ptr<Command> slice_command();
 std::unique_ptr<Command> post_command();
 std::unique_ptr<Command> preview_command();
 std::unique_ptr<Command> scan_keys_command();
-std::unique_ptr<Command> rabbitct_command();
-std::unique_ptr<Command> bench_command();
 std::unique_ptr<Command> completion_command(const Commands& commands);  // the list must outlive the command
 std::unique_ptr<Command> man_command(const Commands& commands);
 
 // Fills the list; it must not move afterwards.
-void add_all_commands(Commands& commands, CommonOptions& common);
-
-// Throws Error(usage) that suggests the nearest name.
-const Command& find_command(const Commands& commands, const std::string& name);
+void add_commands(Commands& commands);
 
 }  // namespace lepus::app

@@ -6,6 +6,8 @@
 
 #include "app/errors.h"
 #include "core/format.h"
+#include "core/text.h"
+#include <lepus/error.h>
 #include <lepus/version.h>
 
 namespace lepus::app {
@@ -35,6 +37,20 @@ void append_entry(std::string& text, const std::string& left, const std::string&
 }
 
 }  // namespace
+
+const Command& find_command(const Commands& commands, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& command : commands) {
+    if (command->name == name) return *command;
+    names.push_back(command->name);
+  }
+  const std::string nearest = nearest_name(name, names);
+  throw Error(ErrorKind::usage, {.what = format("there is no command '{}'", name),
+                                 .where = {},
+                                 .why = {},
+                                 .hint = nearest.empty() ? "'lepus --help' lists the commands"
+                                                         : format("did you mean 'lepus {}'?", nearest)});
+}
 
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   std::vector<std::string> lines;

@@ -12,6 +12,9 @@ namespace lepus::app {
 
 using Commands = std::vector<std::unique_ptr<Command>>;
 
+// Throws Error(usage) that suggests the nearest name.
+const Command& find_command(const Commands& commands, const std::string& name);
+
 std::string help_text(const Commands& commands);  // of the program
 std::string help_text(const Command& command);
 

@@ -13,11 +13,16 @@
 #include "app/errors.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
+#include "app/start_program.h"
 #include "app/terminal.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include <lepus/version.h>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace lepus::app {
 namespace {
@@ -95,9 +100,10 @@ int run_command(const Command& command, const CommonOptions& common) {
   }
 }
 
-int run_words(std::vector<std::string> words, CommonOptions& common) {
+int run_words(std::vector<std::string> words, const AddCommands& add_commands, CommonOptions& common) {
   Commands commands;
-  add_all_commands(commands, common);
+  add_commands(commands);
+  for (const auto& command : commands) add_common_options(*command, common);
   if (words.empty()) {
     write_stderr(help_text(commands));
     return exit_usage;
@@ -140,6 +146,7 @@ int run_words(std::vector<std::string> words, CommonOptions& common) {
     return exit_ok;
   }
   check(common);
+  if (!command.run) start_program("lepus-bench", words);
   return run_command(command, common);
 }
 
@@ -167,15 +174,26 @@ Error translated(const std::exception& exception) {
                                      .hint = "please report it with the command line and the scan file"});
 }
 
+// Freed buffers go back to the system at once, and threads share one heap: what a limit on memory counts is then what
+// is in use, not what the allocator keeps (glibc keeps up to 32 MiB, and a heap per thread).
+void keep_no_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 }  // namespace
 
-int run_program(std::vector<std::string> words) {
+int run_program(int count, char** arguments, const AddCommands& add_commands) {
+  keep_no_freed_memory();
   reserve_standard_descriptors();
+  std::vector<std::string> words(arguments + (count > 0 ? 1 : 0), arguments + count);
   CommonOptions common;
   // Before anything is parsed, so that a wrong option is reported to machines as well.
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   try {
-    return finish_output(run_words(std::move(words), common));
+    return finish_output(run_words(std::move(words), add_commands, common));
   } catch (const Error& error) {
     return finish_output(report(error, json));
   } catch (const std::exception& exception) {

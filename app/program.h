@@ -2,11 +2,15 @@
 // From the words of the command line to an exit code: parsing (CLI11), running, errors.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <functional>
+
+#include "app/help.h"
 
 namespace lepus::app {
 
-int run_program(std::vector<std::string> words);  // without the program's name
+using AddCommands = std::function<void(Commands&)>;
+
+// What main() does; the arguments are its own.
+int run_program(int count, char** arguments, const AddCommands& add_commands);
 
 }  // namespace lepus::app

@@ -7,7 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/commands.h"
+#include "app/bench_options.h"
+#include "app/command.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "rabbitct/make.h"
@@ -15,19 +16,6 @@
 
 namespace lepus::app {
 namespace {
-
-struct RabbitArguments {
-  std::string action, file;
-  // run
-  rabbitct::RunOptions run;
-  std::string precision = "exact", protocol = "blocks", output;
-  bool no_score = false;
-  std::int64_t repeats = 3, device = 0, version = 2;
-  // make
-  rabbitct::MakeOptions make;
-  std::vector<double> sizes;
-  std::int64_t seed = 1;
-};
 
 [[noreturn]] void refuse_rabbit_option(const std::string& option, const std::string& what, const std::string& hint) {
   throw Error(ErrorKind::usage, {.what = what, .where = "option " + option, .why = {}, .hint = hint});
@@ -199,65 +187,11 @@ int describe_rabbit(const RabbitArguments& a, Session& session) {
   return exit_ok;
 }
 
-void add_rabbit_options(OptionTable& table, RabbitArguments& a) {
-  table.positional("ACTION", a.action, "what to do with the file").must().one_of({"run", "make", "info"});
-  table.positional("FILE", a.file, "a data file of RabbitCT (.rct); info: or a result file (.rctd)").must().file();
-  table.group("run");
-  table.value("--size", "N", a.run.size, "edge of the volume in voxels: 128, 256, 512 or 1024");
-  table
-      .value("--backend", "NAME", a.run.backend,
-             "what computes: auto (a GPU where there is one, else the CPU), cpu, cuda or reference")
-      .one_of({"auto", "cpu", "cuda", "reference"});
-  table.value("--device", "N", a.device, "which GPU");
-  table
-      .value("--precision", "NAME", a.precision,
-             "of a GPU: exact (fp32), fast (fp32, the texture unit interpolates) or half (fp16, the same)")
-      .one_of({"exact", "fast", "half"});
-  table
-      .value("--protocol", "HOW", a.protocol,
-             "views: each is summed when it comes; blocks: kept until the kernel likes them; whole: all lie in memory "
-             "first")
-      .one_of({"views", "blocks", "whole"});
-  table.value("--block", "N", a.run.block, "views that are summed at once").otherwise("what the kernel likes");
-  table.value("--repeats", "N", a.repeats, "with --protocol whole: how often; the best counts");
-  table.value("--check-slices", "N", a.run.check_slices,
-              "slices computed again in double precision, for the unrounded error");
-  table.flag("--no-score", a.no_score, "measure time alone");
-  table.value("-o,--output", "RCTD", a.output, "write a result file of RabbitCT").file();
-  table.group("make");
-  table.value("--width", "N", a.make.columns, "columns of a view");
-  table.value("--height", "N", a.make.rows, "rows of a view");
-  table.value("--views", "N", a.make.views, "number of views");
-  table.value("--arc", "DEG", a.make.arc_deg, "arc that they cover");
-  table.value("--jitter", "TIMES", a.make.jitter, "irregularity of the sweep, 1 is usual");
-  table.value("--sizes", "N[,N...]", a.sizes, "reference volumes").otherwise("128,256");
-  table.value("--reference-slices", "N", a.make.reference_slices, "slices of each reference that are computed")
-      .otherwise("all up to 256, 32 of 512, 8 of 1024");
-  table.value("--phantom", "NAME", a.make.phantom.name, "a phantom that lepus knows, or a file ending in .toml or .pd")
-      .file();
-  table.value("--seed", "N", a.seed, "of all random numbers");
-  table.group("run and make");
-  table.value("--file-version", "N", a.version, "version of the file that is written, 1 or 2");
-}
-
 }  // namespace
 
 std::unique_ptr<Command> rabbitct_command() {
   auto arguments = std::make_shared<RabbitArguments>();
-  auto command = std::make_unique<Command>();
-  command->name = "rabbitct";
-  command->summary = "RabbitCT, the common benchmark of backprojection: time, score, make a data file";
-  command->description =
-      "RabbitCT gives filtered views of a C-arm with their matrices, one after another, and scores the volume against\n"
-      "its reference in Hounsfield units. 'run' times a data file as RabbitCT's own runner does, host to host, and\n"
-      "scores it; 'make' writes a data file of the same form from a simulated sweep; 'info' says what is in a file.";
-  command->examples = {
-      {"lepus rabbitct make small.rct --width 64 --height 48 --views 16 --sizes 128 --reference-slices 4",
-       "A small data file"},
-      {"lepus rabbitct make a.rct --width 64 --height 48 --views 8 --sizes 128 && lepus rabbitct run a.rct --size 128",
-       "Make one, time it and score it"}};
-  command->writes = true;
-  add_rabbit_options(command->options, *arguments);
+  auto command = described_rabbitct(*arguments);
   command->run = [arguments](Session& session) {
     RabbitArguments& a = *arguments;
     if (a.version != 1 && a.version != 2)

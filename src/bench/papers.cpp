@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
+#include "bench/names.h"
 #include "bench/papers_parts.h"
 #include "bench/suite.h"
 #include "core/format.h"
@@ -15,12 +17,10 @@
 namespace lepus::bench {
 namespace {
 
-struct Paper {
-  const char* name;
-  std::vector<measure::Figure> (*run)(const PaperRun&);
-};
-constexpr Paper papers[] = {{"rabbitct", rabbitct_paper},   {"michigan", michigan_paper}, {"paris", paris_paper},
-                            {"projector", projector_paper}, {"iowa", iowa_paper},         {"filters", filters_paper}};
+// In the order of paper_names.
+constexpr std::vector<measure::Figure> (*papers[])(const PaperRun&) = {rabbitct_paper,  michigan_paper, paris_paper,
+                                                                       projector_paper, iowa_paper,     filters_paper};
+static_assert(std::size(papers) == std::size(paper_names));
 
 [[noreturn]] void refuse_papers(std::string what, std::string why, std::string hint) {
   throw Error(ErrorKind::usage, {.what = std::move(what), .where = {}, .why = std::move(why), .hint = std::move(hint)});
@@ -65,15 +65,8 @@ std::shared_ptr<float> host_floats(const PaperRun& run, std::int64_t count) {
   return run.gpu ? rabbitct::page_locked(count, run.device) : rabbitct::aligned_floats(count);
 }
 
-std::vector<std::string> paper_names() {
-  std::vector<std::string> names;
-  names.reserve(std::size(papers));
-  for (const Paper& paper : papers) names.emplace_back(paper.name);
-  return names;
-}
-
 measure::Report run_papers(const PapersOptions& options, Context& context) {
-  const std::vector<std::string> names = paper_names();
+  const std::vector<std::string> names(std::begin(paper_names), std::end(paper_names));
   if (!options.only.empty() && std::find(names.begin(), names.end(), options.only) == names.end()) {
     const std::string nearest = nearest_name(options.only, names);
     refuse_papers(format("no paper is called '{}'", options.only),
@@ -96,10 +89,10 @@ measure::Report run_papers(const PapersOptions& options, Context& context) {
   if (run.scale == 0) run.scale = run.gpu ? 1 : 0.25;
   measure::Report report = new_report("lepus bench papers", context.threads.size(), options.device);
   context.progress.begin("papers", options.only.empty() ? static_cast<std::int64_t>(std::size(papers)) : 1);
-  for (const Paper& paper : papers) {
-    if (!options.only.empty() && options.only != paper.name) continue;
+  for (std::size_t i = 0; i < std::size(papers); ++i) {
+    if (!options.only.empty() && options.only != paper_names[i]) continue;
     context.cancel.check();
-    for (measure::Figure& figure : paper.run(run)) report.figures.push_back(std::move(figure));
+    for (measure::Figure& figure : papers[i](run)) report.figures.push_back(std::move(figure));
     context.progress.advance();
   }
   context.progress.end();

@@ -17,11 +17,9 @@ struct PapersOptions {
   int device = 0;                         // which GPU
   Precision precision = Precision::fast;  // of a GPU: the texture unit's weights, as those authors had them
   double scale = 0;  // of every length: volume, detector, views; 0: 1 on a GPU, 1/4 on a CPU; else 0.08 to 1
-  std::string only;  // one of paper_names(); empty: all
+  std::string only;  // one of paper_names; empty: all
   int repeats = 3;   // the best counts
 };
-
-std::vector<std::string> paper_names();  // "rabbitct", "michigan", "paris", "projector", "iowa", "filters"
 
 // Throws Error(usage) for options that contradict each other, Error(unsupported) where a GPU is asked for that cannot
 // be used. A result that is wrong does not throw: its figure says so. The report's command is the caller's to fill in.

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 
+#include "bench/names.h"
 #include "bench/parts.h"
 #include "core/format.h"
 #include "core/text.h"
@@ -15,29 +17,17 @@
 namespace lepus::bench {
 namespace {
 
-struct SuitePart {
-  const char* name;
-  const char* says;
-  void (*work)(Run&);  // null: the machine itself, which the others need too
-};
-
-constexpr SuitePart suite_parts[] = {
-    {"machine", "copy bandwidth, link, texture rate, SIMD width", nullptr},
-    {"backprojection", "the kernels, views and volume in memory", &bench_backprojection},
-    {"filter", "counts to weighted and ramp-filtered rows", &bench_filter},
-    {"projector", "a volume to line integrals", &bench_projector},
-    {"corrections", "hot pixels, rings, smoothing filters", &bench_corrections},
-    {"io", "volumes and frames, written and read back", &bench_io},
-    {"fdk", "end to end: counts in memory to a volume in memory", &bench_fdk},
-};
+// In the order of part_names. Null: the machine itself, which the others need too.
+constexpr void (*work_of_parts[])(Run&) = {
+    nullptr, &bench_backprojection, &bench_filter, &bench_projector, &bench_corrections, &bench_io, &bench_fdk};
+static_assert(std::size(work_of_parts) == std::size(part_names));
 
 [[noreturn]] void refuse_bench(const std::string& option, const std::string& what, const std::string& hint) {
   throw Error(ErrorKind::usage, {.what = what, .where = "option " + option, .why = {}, .hint = hint});
 }
 
 void check_options(const BenchOptions& o) {
-  std::vector<std::string> names;
-  for (const SuitePart& part : suite_parts) names.emplace_back(part.name);
+  const std::vector<std::string> names(std::begin(part_names), std::end(part_names));
   for (const std::string& name : o.only)
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       const std::string nearest = nearest_name(name, names);
@@ -63,12 +53,6 @@ std::string time_now() {
 }
 
 }  // namespace
-
-std::vector<Part> bench_parts() {
-  std::vector<Part> parts;
-  for (const SuitePart& part : suite_parts) parts.push_back({part.name, part.says});
-  return parts;
-}
 
 measure::Report new_report(const std::string& title, int threads, int device) {
   measure::Report report;
@@ -131,17 +115,16 @@ measure::Report run_bench(const BenchOptions& options, Context& context) {
   const auto asked = [&](const std::string& name) {
     return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
   };
-  const auto parts = std::count_if(std::begin(suite_parts), std::end(suite_parts),
-                                   [&](const SuitePart& part) { return asked(part.name); });
+  const auto parts = std::count_if(std::begin(part_names), std::end(part_names), asked);
   context.progress.begin("bench", parts + (asked("machine") ? 0 : 1));
   // Whatever is measured is held against the machine, so that is measured always.
   run.limits = measure::measure_limits(
       {.quick = options.quick, .folder = run.options.folder, .device = run.gpu ? options.device : -1}, context);
   for (const measure::Figure& figure : run.limits.figures) run.add(figure);
   context.progress.advance();
-  for (const SuitePart& part : suite_parts)
-    if (part.work != nullptr && asked(part.name)) {
-      part.work(run);
+  for (std::size_t i = 0; i < std::size(part_names); ++i)
+    if (work_of_parts[i] != nullptr && asked(part_names[i])) {
+      work_of_parts[i](run);
       context.progress.advance();
     }
   context.progress.end();

@@ -16,17 +16,11 @@ namespace lepus::bench {
 struct BenchOptions {
   bool quick = false;               // small problems, a few seconds: whether everything is right, not how fast it is
   std::vector<std::int64_t> sizes;  // edges of the volume; empty: 256 on the CPU; 256, 512, 1024 on a GPU
-  std::vector<std::string> only;    // names of parts; empty: all
+  std::vector<std::string> only;    // some of part_names; empty: all
   std::string backend = "auto";     // "cpu", "cuda", "auto": both where there is a GPU
   int device = 0;                   // which GPU
   std::filesystem::path folder;     // where files are written and read back; empty: the system's folder for such
 };
-
-struct Part {
-  std::string name, says;
-};
-// machine, backprojection, filter, projector, corrections, io, fdk.
-std::vector<Part> bench_parts();
 
 // Throws Error(usage) for an unknown part (with the nearest name), backend or size, Error(unsupported) where there is
 // no such GPU. Wrong results do not throw: the report says so (Report::correct).
