@@ -13,10 +13,11 @@ bool wanted(const LadderOptions& options, const std::string& name) {
   return options.only.empty() || name.find(options.only) != std::string::npos;
 }
 
-const Rung& rung_named(const std::vector<Rung>& rungs, const std::string& name) {
+const Rung& rung_named(const std::vector<Rung>& rungs, std::string_view name) {
   const auto found = std::find_if(rungs.begin(), rungs.end(), [&](const Rung& rung) { return rung.name == name; });
   if (found == rungs.end())
-    throw Error(ErrorKind::internal, {.what = "the ladder has no such step", .where = name, .why = {}, .hint = {}});
+    throw Error(ErrorKind::internal,
+                {.what = "the ladder has no such step", .where = std::string(name), .why = {}, .hint = {}});
   return *found;
 }
 

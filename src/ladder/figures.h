@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ladder/ladder.h"
@@ -11,7 +12,7 @@
 namespace lepus::ladder {
 
 bool wanted(const LadderOptions& options, const std::string& name);
-const Rung& rung_named(const std::vector<Rung>& rungs, const std::string& name);  // Error(internal) where there is none
+const Rung& rung_named(const std::vector<Rung>& rungs, std::string_view name);  // Error(internal) where there is none
 
 // Group, name, work in 2^30 updates, unit, and the check of the sampled voxels.
 measure::Figure checked_figure(const std::string& group, const std::string& name, const Problem& problem,
