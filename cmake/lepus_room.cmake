@@ -29,10 +29,23 @@ function(lepus_room name)
   endif()
 endfunction()
 
-# lepus_test(name SOURCES ... LINK targets... LABELS ... [TIMEOUT seconds]): a GoogleTest program, every test its own
-# ctest test. Tests find the project's files through LEPUS_SOURCE_DIR.
+# The tests' judges run in the first Python that has NumPy, the system's before any other.
+if(LEPUS_BUILD_TESTS AND NOT LEPUS_PYTHON)
+  find_program(system_python NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  find_program(users_python NAMES python3)
+  foreach(python IN ITEMS ${users_python} ${system_python})
+    execute_process(COMMAND ${python} -c "import numpy" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(NOT failed OR NOT LEPUS_PYTHON)
+      set(LEPUS_PYTHON ${python} CACHE FILEPATH "Python that runs the judges of the tests" FORCE)
+    endif()
+  endforeach()
+endif()
+
+# lepus_test(name SOURCES ... LINK targets... LABELS ... [TIMEOUT seconds] [ALONE]): a GoogleTest program, every test its own
+# ctest test. Tests find the project's files through LEPUS_SOURCE_DIR. Those labelled gpu share the card one after another;
+# with ALONE nothing else runs meanwhile.
 function(lepus_test name)
-  cmake_parse_arguments(test "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(test "ALONE" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
   if(NOT test_TIMEOUT)
     set(test_TIMEOUT 120)
   endif()
@@ -43,6 +56,14 @@ function(lepus_test name)
   if(LEPUS_SANITIZE)
     target_compile_options(${name} PRIVATE -O0)  # sanitized tests take half the time to compile, and hardly longer to run
   endif()
-  target_compile_definitions(${name} PRIVATE LEPUS_SOURCE_DIR="${PROJECT_SOURCE_DIR}" LEPUS_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT})
+  target_compile_definitions(${name} PRIVATE LEPUS_SOURCE_DIR="${PROJECT_SOURCE_DIR}" LEPUS_BINARY_DIR="${PROJECT_BINARY_DIR}"
+                                             LEPUS_PYTHON="${LEPUS_PYTHON}")
+  set(properties LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT})
+  if("gpu" IN_LIST test_LABELS)
+    list(APPEND properties RESOURCE_LOCK gpu)
+  endif()
+  if(test_ALONE)
+    list(APPEND properties RUN_SERIAL TRUE)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()

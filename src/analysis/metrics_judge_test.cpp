@@ -31,7 +31,7 @@ std::string output_of(const std::string& command, int& status) {
 
 TEST(metrics_judge, agree_with_scikit_image) {
   int status = 0;
-  output_of("/usr/bin/python3 -c 'import skimage' 2>&1", status);
+  output_of(LEPUS_PYTHON " -c 'import skimage' 2>&1", status);
   if (status != 0) GTEST_SKIP() << "python3-skimage is not installed: the metrics are NOT checked against it";
 
   // Blocks of different grey with noise: edges, flat parts, and sizes that are no multiple of a tile.
@@ -54,7 +54,7 @@ TEST(metrics_judge, agree_with_scikit_image) {
                static_cast<std::streamsize>(values.size() * sizeof(float)));
     return path;
   };
-  const std::string command = format("/usr/bin/python3 {}/tests/judges/metrics_skimage.py {} {} {} {} {} 0.8",
+  const std::string command = format(LEPUS_PYTHON " {}/tests/judges/metrics_skimage.py {} {} {} {} {} 0.8",
                                      LEPUS_SOURCE_DIR, save("a", a), save("b", b), grid.nx, grid.ny, grid.nz);
   const std::string text = output_of(command, status);
   std::filesystem::remove_all(folder);

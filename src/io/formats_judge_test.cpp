@@ -13,8 +13,8 @@ using namespace test;
 
 // Runs the script; its exit status: 0 agreed, 77 a module is missing.
 int judge(const std::string& what, const fs::path& folder) {
-  const std::string command = std::string("/usr/bin/python3 '") + LEPUS_SOURCE_DIR +
-                              "/tests/judges/formats_judge.py' " + what + " '" + folder.string() + "' 2>&1";
+  const std::string command = std::string(LEPUS_PYTHON " '" LEPUS_SOURCE_DIR) + "/tests/judges/formats_judge.py' " +
+                              what + " '" + folder.string() + "' 2>&1";
   const int status = std::system(command.c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

@@ -41,8 +41,8 @@ void report(const std::string& key, double value) {
 TEST_F(ReconstructJudge, MirtArcScan) {
   const fs::path data = shared_data() / "mirt_fdk_example/fdkexampledata.mat";
   if (!fs::exists(data)) GTEST_SKIP() << "MIRT's example is not there: " << data << " (set LEPUS_SHARED_DATA)";
-  if (run("/usr/bin/python3 -c 'import scipy.io'") != 0) GTEST_SKIP() << "python3-scipy is not installed";
-  ASSERT_EQ(run("/usr/bin/python3 " LEPUS_SOURCE_DIR "/tests/judges/mirt_to_raw.py '" + data.string() + "' '" +
+  if (run(LEPUS_PYTHON " -c 'import scipy.io'") != 0) GTEST_SKIP() << "python3-scipy is not installed";
+  ASSERT_EQ(run(LEPUS_PYTHON " " LEPUS_SOURCE_DIR "/tests/judges/mirt_to_raw.py '" + data.string() + "' '" +
                 folder.string() + "'"),
             0);
   const auto lines = read_all<float>(folder / "projections.raw");

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """--help, the man pages and the completions: made from one table, so that all know every option; examples work."""
+import os
 import re
 import shutil
 import subprocess
@@ -128,7 +129,7 @@ class Help(ProgramCase):
                     path = f"{PROGRAM.rsplit('/', 1)[0]}:/usr/bin:/bin"
                     result = subprocess.run(["bash", "--norc", "-o", "pipefail", "-c", line], cwd=place,
                                             capture_output=True, text=True, timeout=120,
-                                            env={"PATH": path, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
+                                            env={**os.environ, "PATH": path, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
                     # The example with --fail-above may find that the limit is broken, and there may be no GPU.
                     allowed = (0, 8) if "--fail-" in line else (0, 7) if "--backend cuda" in line else (0,)
                     self.assertIn(result.returncode, allowed, line + "\n" + result.stderr)

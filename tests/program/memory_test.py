@@ -52,10 +52,11 @@ class Memory(ProgramCase):
 
     def test_a_limit_that_is_too_low_says_what_would_do(self):
         self.simulate()
-        result = self.lepus("reconstruct", "scan/scan.toml", "-o", "volume.mha", "--memory", "20MiB", code=5)
+        run = ["reconstruct", "scan/scan.toml", "-o", "volume.mha", "--backend", "cpu", "--memory"]
+        result = self.lepus(*run, "20MiB", code=5)
         self.assert_error(result, "memory", "--memory")
         enough = result.stderr.split("--memory ")[1].split("MiB")[0]
-        self.lepus("reconstruct", "scan/scan.toml", "-o", "volume.mha", "--memory", f"{int(enough) + 2}MiB")
+        self.lepus(*run, f"{int(enough) + 2}MiB")
 
 
 if __name__ == "__main__":
