@@ -1,52 +1,63 @@
-# The two commands a new user types, and a few for developers. Each works alone, first, on a fresh checkout.
+# The two commands a new user types, and a few for developers. Each works alone, first, on a fresh checkout, and after any other.
 BUILD ?= build
 JOBS ?= $(shell nproc)
-# Under sanitizers: all unit tests but those that measure speed, or only repeat at length what a shorter test runs too.
-SANITIZED ?= core_test geometry_test filter_test io_test simulate_test backend_test scan_test preprocess_test schedule_test \
-             analysis_test pipeline_test fuzz_replay_test correct_filters_test correct_rings_test correct_pixels_test correct_beam_test \
-             post_test rabbitct_files_test measure_test ladder_test live_test
-SLOW ?= Fbp*:*Speed*:*IsFasterThan*:Sweep.SameBitsForEveryLimitWithJitterAndTilt
+# The preset `ci` is `release` with warnings as errors.
+PRESET ?= release
 
-.PHONY: demo test bench build accuracy sanitize lint lint-all format install clean
+.PHONY: demo test bench build accuracy sanitize cross lint lint-all package check-long format install clean
+
+# What is built is said each time: what an earlier command chose stays in CMake's cache.
+configure = cmake --preset $(PRESET) -B $(BUILD) -DLEPUS_BUILD_TESTS=$(1) -DLEPUS_BUILD_BENCHMARKS=$(2)
 
 demo: ## simulate a scan, reconstruct it, show the result (in demo/)
 	scripts/install-dependencies build
-	cmake --preset release -B $(BUILD) -DLEPUS_BUILD_TESTS=OFF -DLEPUS_BUILD_BENCHMARKS=OFF
+	$(call configure,OFF,OFF)
 	cmake --build $(BUILD) -j $(JOBS) --target lepus_program
 	scripts/demo $(BUILD)/bin/lepus demo
 
 test: ## build everything and run all tests
 	scripts/install-dependencies test
-	cmake --preset release -B $(BUILD)
+	$(call configure,ON,ON)
 	cmake --build $(BUILD) -j $(JOBS)
-	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+	scripts/run-tests $(BUILD)
 
-build:
+build: ## the programs and the library
 	scripts/install-dependencies build
-	cmake --preset release -B $(BUILD) -DLEPUS_BUILD_TESTS=OFF -DLEPUS_BUILD_BENCHMARKS=OFF
+	$(call configure,OFF,OFF)
 	cmake --build $(BUILD) -j $(JOBS)
 
+bench: BUILD := $(BUILD)-bench
 bench: ## measure this machine; every result is checked before it is timed
 	scripts/install-dependencies build
-	cmake --preset release -B $(BUILD)-bench -DLEPUS_BUILD_TESTS=OFF -DLEPUS_BUILD_BENCHMARKS=ON
-	cmake --build $(BUILD)-bench -j $(JOBS)
-	$(BUILD)-bench/bin/lepus_bench_backprojection
-	$(BUILD)-bench/bin/lepus_bench_fdk
-	for program in $(BUILD)-bench/bin/lepus_bench_cuda_*; do [ ! -x $$program ] || $$program || exit 1; done
-	$(BUILD)-bench/bin/lepus bench --output $(BUILD)-bench/report --force
+	$(call configure,OFF,ON)
+	cmake --build $(BUILD) -j $(JOBS)
+	$(BUILD)/bin/lepus_bench_backprojection
+	$(BUILD)/bin/lepus_bench_fdk
+	for program in $(BUILD)/bin/lepus_bench_cuda_*; do [ ! -x $$program ] || $$program || exit 1; done
+	$(BUILD)/bin/lepus bench --output $(BUILD)/report --force
 
-sanitize: ## unit tests with address and undefined-behaviour sanitizers
-	scripts/install-dependencies test
-	cmake --preset asan -B $(BUILD)-asan
-	cmake --build $(BUILD)-asan -j $(JOBS) --target $(SANITIZED)
-	printf '%s\n' $(SANITIZED) | ASAN_OPTIONS=allocator_may_return_null=1 \
-	  xargs -P $(JOBS) -I % env $(BUILD)-asan/bin/% --gtest_brief=1 --gtest_filter='-$(SLOW)'
+sanitize: ## tests under clang's sanitizers: address and undefined behaviour, and threads
+	scripts/sanitize asan
+	scripts/sanitize tsan
+
+cross: ## tests on the other architecture and other vector lengths, under qemu-user
+	scripts/install-dependencies cross
+	scripts/cross
 
 lint: ## formatting, the direction of includes, clang-tidy over all files
+	scripts/install-dependencies lint
 	scripts/lint $(BUILD)-lint
 
 lint-all: ## the same, and the static analyzer
+	scripts/install-dependencies lint
 	scripts/lint --analyzer $(BUILD)-lint-all
+
+package: ## .deb files for this system, in packages/
+	scripts/install-dependencies build
+	scripts/make-packages $(BUILD)-package
+
+check-long: ## the long forms of what CI runs in short ones
+	scripts/check-long
 
 format:
 	git ls-files -- '*.h' '*.cpp' '*.cu' '*.cuh' | xargs clang-format -i
@@ -55,4 +66,4 @@ install: build
 	cmake --install $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-bench $(BUILD)-lint $(BUILD)-lint-all demo
+	rm -rf $(BUILD) $(BUILD)-* demo packages
