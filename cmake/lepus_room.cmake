@@ -1,9 +1,10 @@
-# lepus_room(name SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...] [TESTS ...])
+# lepus_room(name SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...] [TESTS ...] [NO_LOOPS])
 # One room of src/: a static library lepus_<name>, and <name>_test from the tests beside the source (label: unit).
-# src/CMakeLists.txt puts all rooms into the one library that is installed. With LEPUS_UNITY eight files are compiled
-# together, so names in the anonymous namespaces of a room differ; those that Highway includes again stay alone.
+# src/CMakeLists.txt puts all rooms into the one library that is installed. With LEPUS_UNITY twelve files are compiled
+# together, so names in the anonymous namespaces of a room differ; those that Highway includes again stay alone. NO_LOOPS: it
+# handles text and options, no pixels, and is not worth the compiler's time.
 function(lepus_room name)
-  cmake_parse_arguments(room "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(room "NO_LOOPS" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   add_library(lepus_${name} STATIC ${room_SOURCES})
   target_include_directories(lepus_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
                                                   ${PROJECT_BINARY_DIR}/generated)
@@ -13,7 +14,7 @@ function(lepus_room name)
     target_link_libraries(lepus_${name} PUBLIC lepus_${dependency})
   endforeach()
   if(LEPUS_UNITY)
-    set_target_properties(lepus_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(lepus_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
     foreach(source IN LISTS room_SOURCES)
       get_filename_component(source ${source} ABSOLUTE)
       file(STRINGS ${source} included_again REGEX "HWY_TARGET_INCLUDE")
@@ -22,11 +23,19 @@ function(lepus_room name)
       endif()
     endforeach()
   endif()
+  if(room_NO_LOOPS)
+    lepus_compile_quickly(lepus_${name})
+  endif()
   set_property(GLOBAL APPEND PROPERTY LEPUS_ROOMS ${name})
   set_property(GLOBAL APPEND PROPERTY LEPUS_ROOM_LIBRARIES ${room_LIBRARIES})
   if(LEPUS_BUILD_TESTS AND room_TESTS)
     lepus_test(${name}_test SOURCES ${room_TESTS} LINK lepus_${name} LABELS unit)
   endif()
+endfunction()
+
+# Two thirds of the time of a release build go into optimising; code without loops gains nothing from it.
+function(lepus_compile_quickly target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
 endfunction()
 
 # The tests' judges run in the first Python that has NumPy, the system's before any other.
