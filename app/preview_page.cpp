@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/draw_text.h"
 #include "core/format.h"
 #include "correct/rings/ring_energy.h"
 
 namespace lepus::app {
 namespace {
 
-constexpr std::int64_t gap = 12, line = 18, cell = 360;
-constexpr int text_scale = 1;
+constexpr std::int64_t gap = 12, cell = 360;
 constexpr Colour paper{255, 255, 255}, ink{20, 20, 20}, soft_ink{110, 110, 110};
+constexpr TextStyle title_style{16, ink}, name_style{20, ink}, number_style{13, soft_ink};
 
 std::vector<Slice> differences_of(const std::vector<PreviewVersion>& versions, std::size_t all) {
   std::vector<Slice> list;
@@ -47,27 +48,34 @@ Picture preview_picture(const std::vector<PreviewVersion>& versions, const Previ
     slices.push_back(draw_slice(versions[i].slice, windows.values, ColourMap::grey, pixel_mm));
     changes.push_back(draw_slice(differences[i], windows.differences, ColourMap::diverging, pixel_mm));
   }
-  const std::int64_t width = slices.front().width, height = slices.front().height;
-  const auto count = static_cast<std::int64_t>(versions.size());
-  Picture picture(gap + count * (width + gap), gap + 4 * line + 2 * (height + gap) + line, paper);
-  draw_text(picture, format("{}  {}", facts.scan, facts.place), gap, gap, text_scale, ink);
+  const auto numbers = [&](const PreviewVersion& v) {
+    return with_minus_signs(format("rings {:.2e} ({:+.1f} dB)   noise {:.2e}   sharp {:.2e}", v.rings,
+                                   rings_db(v, versions.front()), v.noise, v.sharpness));
+  };
+  const std::string change =
+      format("minus {}; ", versions[facts.all].name) +
+      with_minus_signs(format("{:.2e} to {:.2e}", windows.differences.low, windows.differences.high));
+  const std::string title = format("{}   {}", facts.scan, facts.place);
+
+  // Columns are as wide as the slices or the widest text.
+  std::int64_t width = std::max(slices.front().width, text_width(change, number_style));
+  for (const PreviewVersion& v : versions)
+    width = std::max({width, text_width(v.name, name_style), text_width(numbers(v), number_style)});
+  const std::int64_t height = slices.front().height, number_line = line_height(number_style) + 4;
+  const std::int64_t top = gap + line_height(title_style) + gap;
+  const std::int64_t first_row = top + line_height(name_style) + number_line, second_row = first_row + height + gap;
+  const std::int64_t all_columns = static_cast<std::int64_t>(versions.size()) * (width + gap) - gap;
+  const std::int64_t bottom = versions.size() == 1 ? second_row : second_row + number_line + height + gap;
+  Picture picture(gap + std::max(all_columns, text_width(title, title_style)) + gap, bottom, paper);
+  draw_text(picture, title, gap, gap, title_style);
   for (std::size_t i = 0; i < versions.size(); ++i) {
-    const PreviewVersion& v = versions[i];
     const std::int64_t x = gap + static_cast<std::int64_t>(i) * (width + gap);
-    std::int64_t y = gap + line;
-    draw_text(picture, v.name, x, y, 2 * text_scale, ink);
-    draw_text(picture,
-              format("rings {:.2e} ({:+.1f} dB)  noise {:.2e}  sharp {:.2e}", v.rings, rings_db(v, versions.front()),
-                     v.noise, v.sharpness),
-              x, y += line, text_scale, soft_ink);
-    picture.paste(slices[i], x, y += line);
-    y += height + gap;
-    draw_text(picture,
-              i == facts.all ? ""
-                             : format("minus {}; {:.2e} to {:.2e}", versions[facts.all].name, windows.differences.low,
-                                      windows.differences.high),
-              x, y, text_scale, soft_ink);
-    if (i != facts.all) picture.paste(changes[i], x, y + line);
+    draw_text(picture, versions[i].name, x, top, name_style);
+    draw_text(picture, numbers(versions[i]), x, top + line_height(name_style), number_style);
+    picture.paste(slices[i], x, first_row);
+    if (i == facts.all) continue;
+    draw_text(picture, change, x, second_row, number_style);
+    picture.paste(changes[i], x, second_row + number_line);
   }
   return picture;
 }

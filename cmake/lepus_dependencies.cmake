@@ -1,11 +1,12 @@
-# Libraries from the system's packages. FFTW, Highway, toml++, CLI11 and nlohmann-json are needed (and fmt where the
-# compiler has no <format>); TIFF, HDF5 and PNG are formats that are left out, with a message, where they are missing.
+# Libraries from the system's packages. FFTW, Highway, toml++, FreeType, CLI11 and nlohmann-json are needed (and fmt where
+# the compiler has no <format>); TIFF, HDF5 and PNG are formats that are left out, with a message, where they are missing.
 include(CheckIncludeFileCXX)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(fftw REQUIRED IMPORTED_TARGET fftw3f fftw3)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(toml REQUIRED IMPORTED_TARGET tomlplusplus)
+pkg_check_modules(freetype REQUIRED IMPORTED_TARGET freetype2)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 

@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/draw_text.h"
 #include "core/format.h"
 
 namespace lepus {
 namespace {
 
 constexpr Colour paper{255, 255, 255}, ink{30, 30, 30}, mark{200, 30, 30}, faint{210, 210, 210};
-constexpr std::int64_t margin = 12, plot_height = 200, label_height = 24;
+constexpr std::int64_t margin = 12, plot_height = 200;
+constexpr TextStyle label_style{16, ink}, small_style{13, ink};
 
 void draw_line(Picture& picture, double x0, double y0, double x1, double y1, Colour colour) {
   const int steps = static_cast<int>(std::ceil(std::max({std::abs(x1 - x0), std::abs(y1 - y0), 1.0})));
@@ -43,9 +45,10 @@ void draw_curve(Picture& picture, const CenterResult& result, std::int64_t top, 
   draw_line(picture, x(result.column), static_cast<double>(top), x(result.column), bottom, mark);
   for (std::size_t i = 1; i < curve.size(); ++i)
     draw_line(picture, x(curve[i - 1].column), y(curve[i - 1].score), x(curve[i].column), y(curve[i].score), ink);
-  draw_text(picture, format("{:.1f}", first), margin, top + plot_height + 5, 1, ink);
-  const std::string end = format("{:.1f}", last);
-  draw_text(picture, end, margin + width - text_width(end, 1), top + plot_height + 5, 1, ink);
+  const std::int64_t below = top + plot_height + 4;
+  draw_text(picture, with_minus_signs(format("{:.1f}", first)), margin, below, small_style);
+  const std::string end = with_minus_signs(format("{:.1f}", last));
+  draw_text(picture, end, margin + width - text_width(end, small_style), below, small_style);
 }
 
 Slice as_slice(const TrialImage& image) {
@@ -64,20 +67,23 @@ Picture center_picture(const CenterResult& result, const std::vector<TrialImage>
   for (const TrialImage& trial : trials) slices.push_back(as_slice(trial));
   const std::int64_t cell = trials.empty() ? 300 : std::clamp<std::int64_t>(trials.front().size, 160, 240);
   const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(trials.size()));
-  const std::int64_t width = count * cell + (count - 1) * margin;
-  const std::int64_t top = margin + label_height, images = top + plot_height + label_height + margin;
+  const std::string title =
+      format("axis on column {}, in-plane {}°, by {}", with_minus_signs(format("{:.2f}", result.column)),
+             with_minus_signs(format("{:.3f}", result.in_plane_deg)), name_of(result.method));
+  const std::int64_t width = std::max(count * cell + (count - 1) * margin, text_width(title, label_style));
+  const std::int64_t label_height = line_height(label_style) + 4;
+  const std::int64_t top = margin + label_height;
+  const std::int64_t images = top + plot_height + line_height(small_style) + 4 + margin;
   Picture picture(width + 2 * margin, images + (trials.empty() ? 0 : label_height + cell + margin), paper);
-  draw_text(picture,
-            format("axis on column {:.2f}, in-plane {:.3f} deg ({})", result.column, result.in_plane_deg,
-                   name_of(result.method)),
-            margin, margin, 2, ink);
+  draw_text(picture, title, margin, margin, label_style);
   draw_curve(picture, result, top, width);
   if (trials.empty()) return picture;
   const GreyWindow window = percentile_window(slices, 0.5, 99.5);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const std::int64_t x = margin + static_cast<std::int64_t>(i) * (cell + margin);
-    draw_text(picture, format("{:.2f}", trials[i].column), x, images, 2,
-              std::abs(trials[i].column - result.column) < 1e-6 ? mark : ink);
+    const bool found = std::abs(trials[i].column - result.column) < 1e-6;
+    draw_text(picture, with_minus_signs(format("{:.2f}", trials[i].column)), x, images,
+              {label_style.size_px, found ? mark : ink});
     const double pixel = static_cast<double>(trials[i].size) * trials[i].pixel_mm / static_cast<double>(cell);
     picture.paste(draw_slice(slices[i], window, ColourMap::grey, pixel), x, images + label_height);
   }

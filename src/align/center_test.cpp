@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "align/axis_line.h"
+#include "align/center_picture.h"
 #include "align/center_score.h"
 #include "align/test_scans.h"
 #include "align/trial_slice.h"
@@ -341,6 +342,29 @@ TEST(TrialImage, IsSharpestOnTheAxis) {
   };
   EXPECT_NEAR(at(0, -13), 0.012, 0.003);
   EXPECT_NEAR(at(40, 40), 0, 0.003);
+}
+
+TEST(CenterPicture, HasRoomForItsTexts) {
+  CenterResult result;
+  result.column = -12345.678;
+  result.in_plane_deg = -0.123;
+  result.method = CenterMethod::conjugate;
+  result.curve = {{-20000, 0}, {-12345.678, 1}, {-10000, 0.5}};
+  TrialImage trial;
+  trial.size = 2;
+  trial.pixel_mm = 1;
+  trial.values = {0, 1, 2, 3};
+  trial.column = result.column;
+  // The title is wider than no image and than one.
+  for (const std::vector<TrialImage>& trials : {std::vector<TrialImage>{}, {trial}}) {
+    const Picture picture = center_picture(result, trials);
+    for (std::int64_t y = 0; y < picture.height; ++y)
+      for (const std::int64_t x : {std::int64_t{0}, picture.width - 1})
+        ASSERT_EQ(picture.at(x, y), (Colour{255, 255, 255})) << x << ", " << y;
+    for (std::int64_t x = 0; x < picture.width; ++x)
+      for (const std::int64_t y : {std::int64_t{0}, picture.height - 1})
+        ASSERT_EQ(picture.at(x, y), (Colour{255, 255, 255})) << x << ", " << y;
+  }
 }
 
 }  // namespace

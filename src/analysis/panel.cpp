@@ -4,16 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/font.h"
+#include "analysis/draw_text.h"
 #include "core/format.h"
 
 namespace lepus {
 namespace {
 
 constexpr Colour paper{255, 255, 255}, ink{20, 20, 20}, soft_ink{110, 110, 110};
-constexpr std::int64_t gap = 12, bar_width = 16;
-constexpr int text_scale = 2;
-constexpr std::int64_t line = glyph_height * text_scale + 8;
+constexpr std::int64_t gap = 12, bar_width = 16, bar_gap = 6;
+constexpr TextStyle label_style{16, ink}, caption_style{16, soft_ink};
 
 double width_mm(const Slice& slice) { return static_cast<double>(slice.width) * slice.pixel_width_mm; }
 double height_mm(const Slice& slice) { return static_cast<double>(slice.height) * slice.pixel_height_mm; }
@@ -34,8 +33,18 @@ double pixel_size(const std::vector<const Slice*>& slices, std::int64_t cell_pix
 std::int64_t pixels(double mm, double pixel_mm) { return std::max<std::int64_t>(1, std::llround(mm / pixel_mm)); }
 
 std::string caption(const Slice& slice) {
-  return format("{}{}  {} = {:.4g} mm", slice.right(), slice.up(), letter(slice.request.axis),
-                slice.position_mm == 0 ? 0.0 : slice.position_mm);
+  return format("{}{}   {} = {} mm", slice.right(), slice.up(), letter(slice.request.axis),
+                with_minus_signs(format("{:.4g}", slice.position_mm == 0 ? 0.0 : slice.position_mm)));
+}
+
+// The row's name stands before the caption of its first slice.
+std::int64_t caption_offset(const PanelRow& row, std::size_t column) {
+  return column == 0 && !row.label.empty() ? text_width(row.label, label_style) + gap : 0;
+}
+
+std::string bar_label(const PanelRow& row, double value) {
+  const bool is_rounding = std::abs(value) < 1e-6 * (row.window.high - row.window.low);
+  return with_minus_signs(format("{:.3g}", is_rounding ? 0.0 : value));
 }
 
 // A vertical bar from high (top) to low, with its values beside it.
@@ -46,14 +55,18 @@ void draw_bar(Picture& picture, const PanelRow& row, std::int64_t x, std::int64_
     for (std::int64_t i = 0; i < bar_width; ++i)
       picture.set(x + i, y + j, i == 0 || i == bar_width - 1 || j == 0 || j == height - 1 ? soft_ink : colour);
   }
-  const std::int64_t text_x = x + bar_width + 6;
-  const double range = row.window.high - row.window.low;
-  const auto label = [&](double value) {  // what is zero but for rounding says so
-    return format("{:.3g}", std::abs(value) < 1e-6 * range ? 0.0 : value);
-  };
-  draw_text(picture, label(row.window.high), text_x, y, text_scale, ink);
-  draw_text(picture, label(row.window.low), text_x, y + height - std::int64_t{glyph_height} * text_scale, text_scale,
-            ink);
+  const std::int64_t text_x = x + bar_width + bar_gap;
+  draw_text(picture, bar_label(row, row.window.high), text_x, y, label_style);
+  draw_text(picture, bar_label(row, row.window.low), text_x, y + height - line_height(label_style), label_style);
+}
+
+// Of the bars, with the widest of their values.
+std::int64_t bar_room(const std::vector<PanelRow>& rows) {
+  std::int64_t widest = 0;
+  for (const PanelRow& row : rows)
+    for (const double value : {row.window.low, row.window.high})
+      widest = std::max(widest, text_width(bar_label(row, value), label_style));
+  return bar_width + bar_gap + widest;
 }
 
 }  // namespace
@@ -65,35 +78,31 @@ Picture draw_panel(const std::vector<PanelRow>& rows, const PanelOptions& option
     for (const Slice& slice : row.slices) all.push_back(&slice);
   const double pixel_mm = pixel_size(all, options.cell_pixels);
 
-  // Columns are as wide as their widest slice or caption, rows as high as their highest slice.
-  std::vector<std::int64_t> widths(rows.front().slices.size()), heights(rows.size());
+  // Columns are as wide as their widest slice or caption, rows as high as their highest slice or the bar's two values.
+  std::vector<std::int64_t> widths(rows.front().slices.size()), heights(rows.size(), 2 * line_height(label_style));
   for (std::size_t r = 0; r < rows.size(); ++r)
     for (std::size_t c = 0; c < rows[r].slices.size(); ++c) {
       const Slice& slice = rows[r].slices[c];
-      const std::string text = c == 0 ? rows[r].label + "  " + caption(slice) : caption(slice);
-      widths[c] = std::max({widths[c], pixels(width_mm(slice), pixel_mm), text_width(text, text_scale)});
+      const std::int64_t text = caption_offset(rows[r], c) + text_width(caption(slice), caption_style);
+      widths[c] = std::max({widths[c], pixels(width_mm(slice), pixel_mm), text});
       heights[r] = std::max(heights[r], pixels(height_mm(slice), pixel_mm));
     }
+  const std::int64_t line = line_height(label_style) + 4;
   const std::int64_t title = options.title.empty() ? 0 : line + gap / 2;
-  const std::int64_t bar_room = bar_width + 6 + text_width("-0.000123", text_scale);
-  std::int64_t width = gap + bar_room + gap, height = gap + title;
+  std::int64_t width = gap + bar_room(rows) + gap, height = gap + title;
   for (const auto w : widths) width += w + gap;
   for (const auto h : heights) height += line + h + gap;
-  width = std::max(width, text_width(options.title, text_scale) + 2 * gap);
+  width = std::max(width, text_width(options.title, label_style) + 2 * gap);
 
   Picture picture(width, height, paper);
-  draw_text(picture, options.title, gap, gap, text_scale, ink);
+  draw_text(picture, options.title, gap, gap, label_style);
   std::int64_t y = gap + title;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     std::int64_t x = gap;
     for (std::size_t c = 0; c < rows[r].slices.size(); ++c) {
       const Slice& slice = rows[r].slices[c];
-      std::int64_t caption_x = x;
-      if (c == 0 && !rows[r].label.empty()) {
-        draw_text(picture, rows[r].label, x, y, text_scale, ink);
-        caption_x += text_width(rows[r].label + "  ", text_scale);
-      }
-      draw_text(picture, caption(slice), caption_x, y, text_scale, soft_ink);
+      if (c == 0) draw_text(picture, rows[r].label, x, y, label_style);
+      draw_text(picture, caption(slice), x + caption_offset(rows[r], c), y, caption_style);
       picture.paste(draw_slice(slice, rows[r].window, rows[r].map, pixel_mm), x, y + line);
       x += widths[c] + gap;
     }
@@ -139,8 +148,8 @@ Picture draw_montage(const std::vector<Slice>& slices, const GreyWindow& window,
     const std::int64_t x = i % columns * (cell_width + 2), y = i / columns * (cell_height + 2);
     picture.paste(draw_slice(slice, window, ColourMap::grey, pixel_mm), x, y);
     const std::string label = format("{}", slice.request.index);
-    draw_text(picture, label, x + 4, y + 4, 1, {0, 0, 0});  // a shadow, so that it reads on white as well
-    draw_text(picture, label, x + 3, y + 3, 1, {255, 220, 0});
+    draw_text(picture, label, x + 5, y + 3, {14, {0, 0, 0}});  // a shadow, so that it reads on white as well
+    draw_text(picture, label, x + 4, y + 2, {14, {255, 220, 0}});
   }
   return picture;
 }

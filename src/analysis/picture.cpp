@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/font.h"
 #include "analysis/statistics.h"
 #include "io/png_image.h"
 
@@ -45,6 +44,14 @@ Picture::Picture(std::int64_t w, std::int64_t h, Colour background) : width(w), 
 void Picture::set(std::int64_t x, std::int64_t y, Colour colour) {
   if (x < 0 || y < 0 || x >= width || y >= height) return;
   std::copy(colour.begin(), colour.end(), rgb.begin() + 3 * (y * width + x));
+}
+
+void Picture::blend(std::int64_t x, std::int64_t y, Colour colour, std::uint8_t covered) {
+  if (x < 0 || y < 0 || x >= width || y >= height) return;
+  const Colour below = at(x, y);
+  for (std::size_t i = 0; i < colour.size(); ++i)
+    colour[i] = static_cast<std::uint8_t>((colour[i] * covered + below[i] * (255 - covered) + 127) / 255);
+  set(x, y, colour);
 }
 
 Colour Picture::at(std::int64_t x, std::int64_t y) const {
@@ -112,19 +119,6 @@ Picture draw_slice(const Slice& slice, const GreyWindow& window, ColourMap map, 
     }
   }
   return picture;
-}
-
-std::int64_t text_width(const std::string& text, int scale) {
-  return static_cast<std::int64_t>(text.size()) * (glyph_width + 1) * scale;
-}
-
-void draw_text(Picture& picture, const std::string& text, std::int64_t x, std::int64_t y, int scale, Colour colour) {
-  for (const char character : text) {
-    for (int row = 0; row < glyph_height * scale; ++row)
-      for (int column = 0; column < glyph_width * scale; ++column)
-        if (glyph_pixel(character, column / scale, row / scale)) picture.set(x + column, y + row, colour);
-    x += std::int64_t{glyph_width + 1} * scale;
-  }
 }
 
 void save_png(const Picture& picture, const std::filesystem::path& path, bool force) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices as pictures: grey levels through a window, square pixels whatever the voxels, labels.
+// Slices as pictures: grey levels through a window, square pixels whatever the voxels. Labels: analysis/draw_text.h.
 #pragma once
 
 #include <array>
@@ -21,6 +21,8 @@ struct Picture {
   Picture() = default;
   Picture(std::int64_t w, std::int64_t h, Colour background);
   void set(std::int64_t x, std::int64_t y, Colour colour);  // nothing outside the picture
+  // The colour over what is there: covered 0 leaves the pixel as it is, 255 sets it. Nothing outside the picture.
+  void blend(std::int64_t x, std::int64_t y, Colour colour, std::uint8_t covered);
   Colour at(std::int64_t x, std::int64_t y) const;
   void paste(const Picture& other, std::int64_t x, std::int64_t y);
 };
@@ -44,10 +46,6 @@ GreyWindow symmetric_window(const std::vector<Slice>& slices, double percent);
 
 // The slice with square pixels of `pixel_mm`: voxels that are larger are repeated, smaller ones are averaged.
 Picture draw_slice(const Slice& slice, const GreyWindow& window, ColourMap map, double pixel_mm);
-
-// Text of 5 x 7 glyphs, each of their pixels `scale` pixels wide; (x, y) is its top left corner.
-std::int64_t text_width(const std::string& text, int scale);
-void draw_text(Picture& picture, const std::string& text, std::int64_t x, std::int64_t y, int scale, Colour colour);
 
 // PNG of 8 bits per channel; grey where no pixel has a colour. Throws Error(disk) where the file exists, unless forced.
 void save_png(const Picture& picture, const std::filesystem::path& path, bool force);

@@ -9,7 +9,6 @@
 #include <limits>
 #include <unistd.h>
 
-#include "analysis/font.h"
 #include "analysis/panel.h"
 #include "core/format.h"
 
@@ -65,19 +64,17 @@ TEST(picture, windows) {
   EXPECT_EQ(even.high, 3);
 }
 
-TEST(picture, every_printable_character_has_a_glyph_of_its_own) {
-  std::vector<std::string> drawn;
-  for (char c = 33; c < 127; ++c) {
-    std::string bits;
-    for (int row = 0; row < glyph_height; ++row)
-      for (int column = 0; column < glyph_width; ++column) bits += glyph_pixel(c, column, row) ? '#' : '.';
-    EXPECT_NE(bits.find('#'), std::string::npos) << c;
-    EXPECT_EQ(std::count(drawn.begin(), drawn.end(), bits), 0) << c << " looks like another character";
-    drawn.push_back(bits);
-  }
-  EXPECT_TRUE(glyph_pixel('L', 0, 0));
-  EXPECT_FALSE(glyph_pixel('L', 4, 0));
-  EXPECT_TRUE(glyph_pixel('L', 4, 6));
+TEST(picture, blending) {
+  Picture picture(2, 1, {100, 0, 255});
+  picture.blend(0, 0, {200, 50, 0}, 0);
+  EXPECT_EQ(picture.at(0, 0), (Colour{100, 0, 255}));
+  picture.blend(0, 0, {200, 50, 0}, 51);  // a fifth
+  EXPECT_EQ(picture.at(0, 0), (Colour{120, 10, 204}));
+  picture.blend(0, 0, {200, 50, 0}, 255);
+  EXPECT_EQ(picture.at(0, 0), (Colour{200, 50, 0}));
+  for (const auto& [x, y] : {std::pair{-1, 0}, {2, 0}, {0, -1}, {0, 1}}) picture.blend(x, y, {1, 2, 3}, 255);
+  EXPECT_EQ(picture.at(1, 0), (Colour{100, 0, 255}));
+  EXPECT_EQ(picture.at(0, 0), (Colour{200, 50, 0}));
 }
 
 TEST(picture, a_panel_shows_every_slice_in_one_scale) {
@@ -92,6 +89,30 @@ TEST(picture, a_panel_shows_every_slice_in_one_scale) {
     for (std::int64_t x = 0; x < panel.width; ++x) black += panel.at(x, y) == Colour{0, 0, 0} ? 1 : 0;
   EXPECT_GE(black, 100 * 100 + 100 * 50);
   EXPECT_LE(black, 100 * 100 + 100 * 50 + 16 * 100);  // the bar has black as well
+}
+
+// Whether all pixels along the edges of a picture have the colour of paper: nothing was cut off there.
+bool edges_are_empty(const Picture& picture) {
+  bool empty = true;
+  const auto look = [&](std::int64_t x, std::int64_t y) { empty = empty && picture.at(x, y) == Colour{255, 255, 255}; };
+  for (std::int64_t x = 0; x < picture.width; ++x) look(x, 0), look(x, picture.height - 1);
+  for (std::int64_t y = 0; y < picture.height; ++y) look(0, y), look(picture.width - 1, y);
+  return empty;
+}
+
+TEST(picture, a_panel_has_room_for_its_texts) {
+  const std::vector<Slice> slices{slice_of(2, 2, {0, 1, 2, 3}), slice_of(2, 2, {0, 1, 2, 3})};
+  PanelOptions options;
+  options.cell_pixels = 20;
+  // Each in its turn is wider than all the rest: the row's label, the bar's values, the title.
+  const std::string lengthy = "a label much longer than the slices below it";
+  for (const GreyWindow& window : {GreyWindow{0, 1}, GreyWindow{-1.2345e-17, 4.567e-17}})
+    for (const std::string& label : {std::string(), lengthy})
+      for (const std::string& title : {std::string(), lengthy + lengthy + lengthy}) {
+        options.title = title;
+        EXPECT_TRUE(edges_are_empty(draw_panel({{label, slices, window, ColourMap::grey}}, options)))
+            << window.low << label << title;
+      }
 }
 
 TEST(picture, a_png_is_not_overwritten) {

@@ -10,7 +10,7 @@
 #include <fftw3.h>
 #include <gtest/gtest.h>
 
-#include "analysis/picture.h"
+#include "analysis/draw_text.h"
 #include "correct/beam/beam_reference.h"
 #include "correct/beam/hardening_fit.h"
 #include "correct/beam/test_bands.h"
@@ -85,7 +85,7 @@ void save_pictures(const std::string& name, const std::vector<std::pair<std::str
   Picture all(width, text + height + gap, {255, 255, 255});
   std::int64_t x = gap;
   for (const auto& [label, slice] : pictures) {
-    draw_text(all, label, x, gap, 1, {0, 0, 0});
+    draw_text(all, label, x, gap / 2, {13, {0, 0, 0}});
     all.paste(draw_slice(slice, window, ColourMap::grey, 1), x, text);
     x += slice.width + gap;
   }

@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/picture.h"
+#include "analysis/draw_text.h"
 #include "correct/filters/filter.h"
 
 namespace lepus {
@@ -181,7 +181,7 @@ TEST(FilterFaults, WritesPictures) {
   std::int64_t place = 0;
   const auto paste = [&](Frame& frame, const char* label) {
     const std::int64_t x = place % 3 * (width + 4), y = place / 3 * (height + 18);
-    draw_text(sheet, label, x + 2, y + 3, 1, {0, 0, 0});
+    draw_text(sheet, label, x + 2, y, {11, {0, 0, 0}});
     sheet.paste(picture_of(frame), x, y + 14);
     ++place;
   };

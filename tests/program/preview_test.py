@@ -48,6 +48,19 @@ class Preview(ProgramCase):
         picture = re.search(r'src="data:image/png;base64,([^"]+)"', page).group(1)
         self.assertEqual(base64.b64decode(picture), (self.folder / "v.png").read_bytes())
 
+    def test_the_picture_has_room_for_its_texts(self):
+        try:
+            from skimage.io import imread
+        except ImportError:
+            self.skipTest("python3-skimage is not installed: the PNG is NOT looked at")
+        scan = self.simulate("scan")
+        (scan / "scan.toml").rename(scan / ("a-scan-with-a-name-that-is-wider-than-its-only-slice-" * 2 + "µ.toml"))
+        self.lepus("preview", next(scan.glob("*.toml")), "-o", "p.html")
+        picture = imread(self.folder / "p.png")
+        self.assertTrue((picture[:, -8:] == 255).all(), "text is cut off at the right")
+        self.assertTrue((picture[-8:] == 255).all(), "the picture is cut off at the bottom")
+        self.assertLess(picture[:30, -40:].min(), 128, "the name does not reach the right")
+
     def test_bad_input(self):
         scan = self.simulate("scan")
         refused = lambda *words, code=2: self.lepus("preview", "scan/scan.toml", "-o", "p.html", *words, code=code)
