@@ -7,7 +7,7 @@ SANITIZED ?= core_test geometry_test filter_test io_test simulate_test backend_t
              post_test rabbitct_files_test measure_test ladder_test live_test
 SLOW ?= Fbp*:*Speed*:*IsFasterThan*:Sweep.SameBitsForEveryLimitWithJitterAndTilt
 
-.PHONY: demo test bench build accuracy sanitize lint lint-all format install clean
+.PHONY: demo test bench build accuracy sanitize lint lint-all format install package clean
 
 demo: ## simulate a scan, reconstruct it, show the result (in demo/)
 	scripts/install-dependencies build
@@ -54,5 +54,8 @@ format:
 install: build
 	cmake --install $(BUILD)
 
+package: ## .deb packages for this system, in build-package/packages
+	JOBS=$(JOBS) scripts/make-packages $(BUILD)-package
+
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-bench $(BUILD)-lint $(BUILD)-lint-all demo
+	rm -rf $(BUILD) $(BUILD)-package $(BUILD)-asan $(BUILD)-bench $(BUILD)-lint $(BUILD)-lint-all demo
