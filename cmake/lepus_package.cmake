@@ -93,8 +93,9 @@ Under the Apache License 2.0: /usr/share/common-licenses/Apache-2.0 has its text
     endif()
   endforeach()
   if(arg_ALSO AND LEPUS_HAVE_CUDA)
-    string(APPEND text "\n---- CUDA ----\n\nContains libcudart_static ${CUDAToolkit_VERSION}, which NVIDIA's End User License Agreement for the CUDA
-Toolkit allows to be distributed as a part of programs.\n")
+    string(APPEND text "\n---- CUDA ----\n
+Contains libcudart_static ${CUDAToolkit_VERSION}, which NVIDIA's End User License Agreement for the
+CUDA Toolkit allows to be distributed as a part of programs.\n")
   endif()
   string(TOUPPER ${component} upper)
   set(folder ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
