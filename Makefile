@@ -52,9 +52,8 @@ lint-all: ## the same, and the static analyzer
 	scripts/install-dependencies lint
 	scripts/lint --analyzer $(BUILD)-lint-all
 
-package: ## .deb files for this system, in packages/
-	scripts/install-dependencies build
-	scripts/make-packages $(BUILD)-package
+package: ## .deb files for this system, in build-package/packages
+	JOBS=$(JOBS) scripts/make-packages $(BUILD)-package
 
 check-long: ## the long forms of what CI runs in short ones
 	scripts/check-long
@@ -66,4 +65,4 @@ install: build
 	cmake --install $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-* demo packages
+	rm -rf $(BUILD) $(BUILD)-* demo

@@ -1,0 +1,18 @@
+# Run by CPack on the files of all packages before they are packed: what Debian wants of them and a plain installation does not.
+# Manual pages are compressed, zsh's completions lie where Debian's zsh looks, binaries have no symbols that nobody calls.
+file(GLOB roots ${CPACK_TEMPORARY_DIRECTORY}/*/usr)
+foreach(root IN LISTS roots)
+  file(GLOB pages ${root}/share/man/man*/*.[1-9])
+  foreach(page IN LISTS pages)
+    execute_process(COMMAND gzip -9n ${page} COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
+  if(EXISTS ${root}/share/zsh/site-functions)
+    file(RENAME ${root}/share/zsh/site-functions ${root}/share/zsh/vendor-completions)
+  endif()
+  file(GLOB_RECURSE binaries ${root}/bin/* ${root}/lib/*.so*)
+  foreach(binary IN LISTS binaries)
+    if(NOT IS_SYMLINK ${binary})
+      execute_process(COMMAND strip --strip-unneeded --remove-section=.comment ${binary} COMMAND_ERROR_IS_FATAL ANY)
+    endif()
+  endforeach()
+endforeach()
