@@ -104,7 +104,7 @@ CUDA Toolkit allows to be distributed as a part of programs.\n")
           COMPONENT ${component} EXCLUDE_FROM_ALL)
 endfunction()
 
-set(headers ${PROJECT_SOURCE_DIR}/share/phantoms/README.md)
+set(headers ${PROJECT_SOURCE_DIR}/share/phantoms/README.md ${PROJECT_SOURCE_DIR}/share/fonts/README.md)
 foreach(package libtomlplusplus-dev libcli11-dev nlohmann-json3-dev)
   list(APPEND headers /usr/share/doc/${package}/copyright)
 endforeach()
