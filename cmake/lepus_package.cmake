@@ -19,9 +19,9 @@ if(LEPUS_HAVE_CUDA)
   if(NOT CMAKE_CUDA_ARCHITECTURES MATCHES "-real$")  # the last one is there as PTX too, which drivers compile for later cards
     string(APPEND capabilities " and newer")
   endif()
-  set(gpu "It runs on NVIDIA GPUs of compute capability ${capabilities} where the
-driver is version 580 or newer, and on the CPU everywhere else; CUDA itself
-need not be installed.")
+  set(gpu "It runs on NVIDIA GPUs of compute capability
+${capabilities} where the driver is version
+580 or newer, and on the CPU everywhere else; CUDA itself need not be installed.")
 else()
   set(gpu "This build is for the CPU alone: it has no code for GPUs.")
 endif()
