@@ -23,7 +23,4 @@ void measure_multiply_adds(Limits& limits, bool quick, ThreadPool& threads);
 // Error(unsupported) in a build without CUDA.
 void measure_gpu_limits(Limits& limits, int device, bool quick);
 
-// x = x / 2 + 1 comes to exactly 2 from anywhere: a chain of multiply-adds whose result is known.
-inline constexpr int multiply_add_chains = 12;  // enough to hide the latency of two pipes, and they fit 16 registers
-
 }  // namespace lepus::measure
