@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/seen.h"
@@ -22,6 +23,8 @@
 #endif
 // Lanes, where the target fixes them. Highway's lower numbers are the better targets of a family; AVX3 is AVX-512.
 #undef LEPUS_LANES
+#undef LEPUS_X86
+#undef LEPUS_NEON
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && LEPUS_MOST_LANES == 8
 #define LEPUS_LANES 8
 #elif (HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3) || HWY_TARGET == HWY_NEON || HWY_TARGET == HWY_EMU128
@@ -32,6 +35,7 @@
 #define LEPUS_LANES 0  // known at run time
 #endif
 #define LEPUS_X86 (HWY_ARCH_X86 && LEPUS_LANES >= 4 && HWY_TARGET != HWY_EMU128)
+#define LEPUS_NEON (HWY_TARGET == HWY_NEON)
 
 HWY_BEFORE_NAMESPACE();
 namespace lepus::cpu {
@@ -69,6 +73,23 @@ HWY_INLINE Quad two_pairs(const float* HWY_RESTRICT p, const float* HWY_RESTRICT
   return hn::Combine(Quads(), hn::LoadU(d2, q), hn::LoadU(d2, p));
 #endif
 }
+
+#if LEPUS_NEON
+// sum + x times one lane of the factors, which costs no broadcast.
+template <int lane>
+HWY_INLINE Quad mul_add_lane(Quad sum, Quad x, Quad factors) {
+  return Quad{vfmaq_laneq_f32(sum.raw, x.raw, factors.raw, lane)};
+}
+
+// Two whole numbers of a vector that was stored just before: a Neoverse-N1 forwards a stored vector to loads of eight
+// bytes, but lets loads of four wait until it is in the cache.
+struct TwoOffsets {
+  std::int64_t both;
+  explicit HWY_INLINE TwoOffsets(const std::int32_t* p) { std::memcpy(&both, p, sizeof both); }
+  HWY_INLINE std::int64_t first() const { return static_cast<std::int32_t>(both); }
+  HWY_INLINE std::int64_t second() const { return both >> 32; }
+};
+#endif
 
 // a = p[at[i]], b = p[at[i] + 1] in lane i: two neighbours come with one load.
 HWY_INLINE void four_pairs(const float* HWY_RESTRICT p, const std::int32_t* HWY_RESTRICT at, Quad& a, Quad& b) {

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/seen.h"
@@ -38,13 +39,19 @@ struct Path {
   float low, high;                // v is clamped to [low, high]: outside all taps are zero
 };
 
+HWY_INLINE double inverse_depth(const Job& job, const Matrix34& m, ColumnIndex at) {
+  const auto x = static_cast<double>(at.x), y = static_cast<double>(at.y);
+  const double middle = 0.5 * static_cast<double>(job.grid.nz - 1);
+  return 1 / (m(2, 0) * x + m(2, 1) * y + (m(2, 2) * middle + m(2, 3)));
+}
+
 // False where no voxel of the chunk sees the detector.
 template <Interpolation kind>
-HWY_INLINE bool trace(const Job& job, const Matrix34& m, ColumnIndex at, std::int64_t first_slice, Path& path) {
+HWY_INLINE bool trace(const Job& job, const Matrix34& m, ColumnIndex at, double inverse, std::int64_t first_slice,
+                      Path& path) {
   constexpr double half = kind == Interpolation::nearest ? 0.5 : 0;
   const auto x = static_cast<double>(at.x), y = static_cast<double>(at.y);
   const double middle = 0.5 * static_cast<double>(job.grid.nz - 1);
-  const double inverse = 1 / (m(2, 0) * x + m(2, 1) * y + (m(2, 2) * middle + m(2, 3)));
   const double u = (m(0, 0) * x + m(0, 1) * y + (m(0, 2) * middle + m(0, 3))) * inverse;
   const double bottom = -zero_reach(kind), right = static_cast<double>(job.columns - 1) - bottom;
   if (!(u > bottom && u < right)) return false;
@@ -94,6 +101,68 @@ HWY_INLINE void count_steps(const Path& path, std::int64_t begin, std::int64_t e
   }
 }
 
+#if LEPUS_NEON
+// Slices of a chunk, as floats; four more, for the step ahead.
+struct SliceNumbers {
+  alignas(64) float number[chunk + 4];
+};
+constexpr SliceNumbers slice_numbers = [] {
+  SliceNumbers s{};
+  for (std::int64_t z = 0; z < chunk + 4; ++z) s.number[z] = static_cast<float>(z);
+  return s;
+}();
+
+// Both stages in one for four symmetric views, which is what NEON wants:
+//   - conversions between floats and whole numbers block one of two pipes for two cycles each, so v is rounded down by
+//     adding a large number, whose unit in the last place is one (v is at least 2; exactly at a pixel either of two
+//     cells gives its value);
+//   - a multiply-add overwrites its addend and takes a factor from any lane: each tap is added to the sum as it is
+//     loaded, with the weights of four slices side by side;
+//   - a store of a vector takes a slot of the arithmetic, so only the rows go through memory, one step ahead.
+template <bool clamped>
+HWY_INLINE void walk_four_views(const Path& path, std::int64_t begin, std::int64_t end, std::int64_t stride,
+                                const Walk* walk) {
+  const Floats d;
+  const Ints di;
+  const VF v0 = hn::Set(d, path.v0), dv = hn::Set(d, path.dv);
+  const VF low = hn::Set(d, path.low), high = hn::Set(d, path.high);
+  const VF whole_unit = hn::Set(d, 8388608.0f), round_down = hn::Set(d, 8388607.5f);  // 2^23, 2^23 - 1/2
+  const VF a = hn::Set(d, path.column_weight[0]), b = hn::Set(d, path.column_weight[1]);
+  alignas(16) std::int32_t rows[chunk + 4];
+  const auto fraction = [&](std::int64_t z) HWY_ATTR {
+    VF v = hn::MulAdd(dv, hn::Load(d, slice_numbers.number + z), v0);
+    if constexpr (clamped) v = hn::Min(hn::Max(v, low), high);
+    const VF row = hn::Add(v, round_down);
+    hn::Store(hn::Sub(hn::BitCast(di, row), hn::BitCast(di, whole_unit)), di, rows + z);
+    return hn::Sub(v, hn::Sub(row, whole_unit));
+  };
+  const float* HWY_RESTRICT texels = walk[0].texels;
+  float* HWY_RESTRICT sums = walk[0].sums;
+  const float* HWY_RESTRICT next_sums = walk[1].sums;
+  VF f = fraction(begin);
+  for (std::int64_t z = begin; z < end; z += 4) {
+    const VF next = fraction(z + 4);
+    hwy::Prefetch(next_sums + 4 * z);
+    const VF a1 = hn::Mul(f, a), b1 = hn::Mul(f, b), a0 = hn::Sub(a, a1), b0 = hn::Sub(b, b1);
+    const auto add = [&](auto slice, std::int64_t row) HWY_ATTR {
+      const float *left = texels + 4 * row, *right = left + stride;
+      const float32x4x2_t taps = vld1q_f32_x2(left), more = vld1q_f32_x2(right);
+      float* HWY_RESTRICT own = sums + 4 * (z + slice);
+      VF sum = mul_add_lane<slice>(hn::Load(d, own), VF{taps.val[0]}, a0);
+      sum = mul_add_lane<slice>(sum, VF{more.val[0]}, b0);
+      sum = mul_add_lane<slice>(sum, VF{taps.val[1]}, a1);
+      hn::Store(mul_add_lane<slice>(sum, VF{more.val[1]}, b1), d, own);
+    };
+    const TwoOffsets low_rows(rows + z), high_rows(rows + z + 2);
+    add(std::integral_constant<int, 0>(), low_rows.first());
+    add(std::integral_constant<int, 1>(), low_rows.second());
+    add(std::integral_constant<int, 2>(), high_rows.first());
+    add(std::integral_constant<int, 3>(), high_rows.second());
+    f = next;
+  }
+}
+#endif
+
 // Does this voxel column stand for its turned ones? The middle one of an odd grid stands for itself.
 HWY_INLINE bool represents(ColumnIndex c, const VolumeGrid& grid, int group) {
   if (group == 1) return true;
@@ -135,18 +204,36 @@ void add_turn(const Job& job, const Piece& piece, std::int64_t view, int turn, S
     // finds independent ones, where one voxel column after the other would make it wait for each result.
     Walk walks[largest_tile + 1];
     Path paths[largest_tile];
+    const auto column = [&](std::int64_t j) HWY_ATTR {
+      return ColumnIndex{piece.x0 + (swap ? i : j), piece.y0 + (swap ? j : i)};
+    };
+    double inverse[largest_tile];  // divisions first, so that they overlap
+    for (std::int64_t j = 0; j < inner; ++j)
+      inverse[j] = inverse_depth(job, m, turned(column(j), job.grid, group, turn));
     int n = 0;
     for (std::int64_t j = 0; j < inner; ++j) {
-      const ColumnIndex at{piece.x0 + (swap ? i : j), piece.y0 + (swap ? j : i)};
+      const ColumnIndex at = column(j);
       Path& path = paths[n];
       if (!represents(at, job.grid, group) ||
-          !trace<kind>(job, m, turned(at, job.grid, group, turn), piece.first_slice, path))
+          !trace<kind>(job, m, turned(at, job.grid, group, turn), inverse[j], piece.first_slice, path))
         continue;
       walks[n].texels = texels + (path.column - box.columns.first) * stride +
                         (path.base_row - box.rows.first) * texel_size(kind, group);
       walks[n++].sums = sums_of(at.x, at.y);
     }
     if (n > 0) walks[n] = walks[n - 1];  // what the last one may prefetch
+#if LEPUS_NEON
+    if constexpr (kind == Interpolation::linear && group == 4) {
+      for (int k = 0; k < n; ++k) {
+        const float ends[2] = {paths[k].v0, paths[k].v0 + paths[k].dv * (chunk - 1)};
+        if (std::min(ends[0], ends[1]) > paths[k].low && std::max(ends[0], ends[1]) < paths[k].high)
+          walk_four_views<false>(paths[k], piece.begin, piece.end, stride, walks + k);
+        else
+          walk_four_views<true>(paths[k], piece.begin, piece.end, stride, walks + k);
+      }
+      continue;
+    }
+#endif
     for (int first = 0; first < n; first += steps_ahead) {
       Steps steps[steps_ahead];
       const int last = std::min(first + steps_ahead, n);
