@@ -50,6 +50,7 @@ if(LEPUS_BUILD_TESTS AND NOT LEPUS_PYTHON)
   endforeach()
 endif()
 
+set(LEPUS_TEST_FLAGS "" CACHE STRING "More compiler flags for the test programs alone, for example -O1")
 # lepus_test(name SOURCES ... LINK targets... LABELS ... [TIMEOUT seconds] [ALONE]): a GoogleTest program, every test its own
 # ctest test. Tests find the project's files through LEPUS_SOURCE_DIR. Those labelled gpu share the card one after another;
 # with ALONE nothing else runs meanwhile.
@@ -62,6 +63,7 @@ function(lepus_test name)
   include(GoogleTest)
   add_executable(${name} ${test_SOURCES})
   target_link_libraries(${name} PRIVATE ${test_LINK} lepus_build_flags GTest::gtest_main)
+  target_compile_options(${name} PRIVATE ${LEPUS_TEST_FLAGS})
   if(LEPUS_SANITIZE)
     target_compile_options(${name} PRIVATE -O0)  # sanitized tests take half the time to compile, and hardly longer to run
   endif()

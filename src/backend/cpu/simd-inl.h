@@ -66,8 +66,7 @@ using Quad = hn::Vec<Quads>;
 // p[0], p[1], q[0], q[1]
 HWY_INLINE Quad two_pairs(const float* HWY_RESTRICT p, const float* HWY_RESTRICT q) {
 #if LEPUS_X86
-  const __m128 low = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(p)));
-  return Quad{_mm_loadh_pi(low, reinterpret_cast<const __m64*>(q))};
+  return Quad{_mm_loadh_pi(_mm_castsi128_ps(_mm_loadu_si64(p)), reinterpret_cast<const __m64*>(q))};
 #else
   const hn::FixedTag<float, 2> d2;
   return hn::Combine(Quads(), hn::LoadU(d2, q), hn::LoadU(d2, p));
@@ -122,7 +121,7 @@ HWY_INLINE void fetch_pairs(const float* HWY_RESTRICT p, const std::int32_t* HWY
 // p[0], p[1], p[0], p[1], and from p + 4 on the same in the second block. On x86 the load does it.
 HWY_INLINE VF load_pairs_twice(const float* HWY_RESTRICT p) {
 #if LEPUS_X86 && LEPUS_LANES == 4
-  return VF{_mm_castpd_ps(_mm_loaddup_pd(reinterpret_cast<const double*>(p)))};
+  return VF{_mm_castpd_ps(_mm_movedup_pd(_mm_castsi128_pd(_mm_loadu_si64(p))))};
 #elif LEPUS_X86
   return VF{_mm256_castpd_ps(_mm256_movedup_pd(_mm256_loadu_pd(reinterpret_cast<const double*>(p))))};
 #else
