@@ -9,7 +9,7 @@
 #include "bench/papers.h"
 #include "bench/suite.h"
 #include "core/format.h"
-#include "io/file.h"
+#include "core/output_file.h"
 #include "ladder/ladder.h"
 #include "measure/report.h"
 
@@ -145,13 +145,7 @@ int run_papers_again(const BenchArguments& a, Session& session) {
 int compare_reports(const BenchArguments& a, Session& session) {
   const measure::Report first = measure::read_report(a.a), second = measure::read_report(a.b);
   const std::string text = measure::compare_markdown(first, second);
-  if (!a.output.empty()) {
-    std::filesystem::create_directories(a.output);
-    PartialFile file(std::filesystem::path(a.output) / "compare.md", session.common().force,
-                     static_cast<std::int64_t>(text.size()));
-    file.append(text);
-    file.commit();
-  }
+  if (!a.output.empty()) write_file(std::filesystem::path(a.output) / "compare.md", text, session.common().force);
   session.print(text);
   session.result(nlohmann::json::parse(measure::compare_json(first, second)));
   return verdict(first.correct() && second.correct(), session);
@@ -167,13 +161,16 @@ int run_bench_command(BenchArguments& a, Session& session) {
     refuse_bench_use("option --repeats", format("{} runs are not possible", a.repeats), "give 1 to 1000");
   if (a.device < 0 || a.device > 255)
     refuse_bench_use("option --device", format("there is no device {}", a.device), "count from 0");
-  if (!a.output.empty() && std::filesystem::exists(a.output)) {
-    if (!std::filesystem::is_directory(a.output))
+  std::vector<OutputLock> locks;
+  if (!a.output.empty()) {
+    const std::filesystem::path folder = a.output;
+    if (std::filesystem::exists(folder) && !std::filesystem::is_directory(folder))
       refuse_bench_use("option --output", format("'{}' is not a folder", a.output), "name a folder");
-    for (const char* name : {"bench.json", "bench.md", "bench.svg", "compare.md"})
-      if (compares == (std::string(name) == "compare.md"))
-        check_target(std::filesystem::path(a.output) / name, session.common().force);
-    if (a.action == "ladder") check_target(std::filesystem::path(a.output) / "ladder.md", session.common().force);
+    std::vector<std::string> names{"bench.json", "bench.md", "bench.svg"};
+    if (compares) names = {"compare.md"};
+    if (a.action == "ladder") names.emplace_back("ladder.md");
+    locks.emplace_back(folder / names.front(), OutputLock::Folder::is_made);
+    for (const std::string& name : names) locks.push_back(session.reserve(folder / name));
   }
   if (compares) return compare_reports(a, session);
   if (a.action == "ladder") return run_ladder_steps(a, session);

@@ -11,8 +11,8 @@
 #include "app/command.h"
 #include "app/commands.h"
 #include "core/format.h"
+#include "core/output_file.h"
 #include "geometry/camera.h"
-#include "geometry/exchange_text.h"
 
 namespace lepus::app {
 namespace {
@@ -141,6 +141,7 @@ std::vector<BeadTrack> tracks_of(const CalibrateArguments& a, const Scan& scan, 
 }
 
 int run_calibrate(const CalibrateArguments& a, Session& session) {
+  const OutputLock lock = session.reserve(a.output);
   const Scan scan = read_scan(a.scan_file);
   for (const auto& warning : scan.warnings) session.context().progress.warning(warning);
   if (a.plate_width_mm) {
@@ -177,7 +178,7 @@ int run_calibrate(const CalibrateArguments& a, Session& session) {
     geometry[k.key] = k.found;
   }
   if (!a.output.empty()) {
-    write_text(a.output, toml, session.common().force);
+    write_file(a.output, toml, session.common().force);
     session.note(format("wrote {}", a.output));
   }
   session.print(text);

@@ -134,6 +134,7 @@ CenterResult taken_from_user(const CenterScan& rows, double column, Session& ses
 }
 
 int run_center(const CenterArguments& a, Session& session) {
+  const OutputLock lock = session.reserve(a.picture);
   const Scan scan = read_scan(a.scan_file);
   const CenterRequest request = request_of(a, session);
   const CenterScan rows = read_center_rows(scan, request, session.context());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "app/options.h"
 #include "core/context.h"
+#include "core/output_lock.h"
 
 namespace lepus::app {
 
@@ -53,6 +55,9 @@ public:
   const CommonOptions& common() const { return common_; }
   Context& context() { return context_; }
   std::int64_t memory_bytes() const;  // the limit: --memory, or 60 % of what is free
+
+  // Says now what can be said against an output that is written after the work, and locks it; nothing where it is "".
+  [[nodiscard]] OutputLock reserve(const std::filesystem::path& output);
 
   // The result for people, on standard output; nothing with --json.
   void print(const std::string& text) const;

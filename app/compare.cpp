@@ -138,6 +138,7 @@ int run_compare(const CompareArguments& arguments, Session& session) {
   for (const auto& text : arguments.fail_above) limits.push_back(parse_limit(text, true));
   for (const auto& text : arguments.fail_below) limits.push_back(parse_limit(text, false));
   const CompareOptions options = options_from(arguments, session);
+  const OutputLock lock = session.reserve(arguments.difference);
   Context& context = session.context();
   const auto reference = open_volume(arguments.reference), volume = open_volume(arguments.volume);
   const Comparison c = compare_volumes(*reference, *volume, options, context);

@@ -105,6 +105,7 @@ int convert_volume(const ConvertArguments& a, Session& session) {
   const std::string provenance = with_note(volume->provenance(), a, *volume);
   // A header that comes before the data must have room for what is written into it at the end.
   options.provenance_room = std::max<std::int64_t>(64 << 10, 2 * static_cast<std::int64_t>(provenance.size()));
+  const auto locks = reserve_volume(a.output, options.force, context.progress);
   const auto writer = create_volume(a.output, grid, options);
 
   const std::int64_t slice = whole.nx * whole.ny;
@@ -129,6 +130,7 @@ int convert_volume(const ConvertArguments& a, Session& session) {
 }
 
 int convert_geometry(const ConvertArguments& a, Session& session) {
+  const OutputLock lock = session.reserve(a.output);
   const Scan scan = read_scan(a.input);
   GeometryFileOptions options;
   options.force = session.common().force;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/convert_scan.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include <toml++/toml.h>
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "core/output_file.h"
+#include "core/output_folder.h"
 #include "scan/number_file.h"
 #include "scan/scan.h"
 #include <lepus/version.h>
@@ -19,45 +18,6 @@ namespace lepus::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder beside the final one, whose entries are moved into place at the end, or removed.
-class NewFolder {
-public:
-  NewFolder(const fs::path& wanted, bool force) {
-    final_ = fs::absolute(wanted).lexically_normal();
-    if (!final_.has_filename()) final_ = final_.parent_path();
-    const bool taken = fs::exists(final_) && !(fs::is_directory(final_) && fs::is_empty(final_));
-    if (taken && (!force || !fs::is_directory(final_)))
-      throw Error(ErrorKind::disk, {.what = "the folder exists already",
-                                    .where = wanted.string(),
-                                    .why = "it is not empty",
-                                    .hint = "give another name, or --force to replace the scan in it"});
-    partial_ = final_;
-    partial_ += format(".partial-{}", ::getpid());
-    fs::create_directories(partial_);
-  }
-  ~NewFolder() {
-    std::error_code ignored;
-    fs::remove_all(partial_, ignored);
-  }
-  NewFolder(const NewFolder&) = delete;
-  NewFolder& operator=(const NewFolder&) = delete;
-
-  const fs::path& partial() const { return partial_; }
-  const fs::path& final_path() const { return final_; }
-  // Only what has the name of something new is replaced; whatever else is in the folder stays.
-  void finish() const {
-    fs::create_directories(final_);
-    for (const auto& entry : fs::directory_iterator(partial_)) {
-      const fs::path target = final_ / entry.path().filename();
-      fs::remove_all(target);
-      fs::rename(entry.path(), target);
-    }
-  }
-
-private:
-  fs::path final_, partial_;
-};
 
 // The name of a set of images in the new folder, and how the scan file calls it.
 struct SetName {
@@ -152,8 +112,9 @@ void bring_angles(toml::table& document, const Scan& scan, const fs::path& to) {
   toml::table* geometry = document["geometry"].as_table();
   if (geometry == nullptr || !geometry->contains("angles_dataset")) return;
   const std::string dataset = (*geometry)["angles_dataset"].value_or(std::string());
-  std::ofstream file(to / "angles.txt");
-  for (const double angle : read_number_dataset(scan.frames.files.front(), dataset)) file << format("{}\n", angle);
+  std::string lines;
+  for (const double angle : read_number_dataset(scan.frames.files.front(), dataset)) lines += format("{}\n", angle);
+  write_file(to / "angles.txt", lines, false);
   geometry->erase("angles_dataset");
   geometry->insert_or_assign("angles_file", "angles.txt");
 }
@@ -170,14 +131,20 @@ ConvertedScan convert_scan(const fs::path& scan_file, const fs::path& folder, co
                                    .why = "its files would be replaced while they are read",
                                    .hint = "give another folder"});
   toml::table document = toml::parse_file(scan_file.string());
-  NewFolder target(folder, session.common().force);
+  PartialFolder target(folder, session.context().progress);
+  const bool force = session.common().force;
+  if (!target.target_is_free() && !(force && fs::is_directory(target.target())))
+    throw Error(ErrorKind::disk, {.what = "the folder exists already",
+                                  .where = folder.string(),
+                                  .why = "it is not empty",
+                                  .hint = "give another name, or --force to replace the scan in it"});
 
   toml::table& frames = *document["frames"].as_table();
   for (const char* key : {"dataset", "flats_dataset", "darks_dataset", "raw", "order"}) frames.erase(key);
   const auto convert = [&](const FrameFiles& files, const char* set, const char* key, const char* dataset_key,
                            const char* dataset, bool sinograms) {
     const SetName name = name_set(sinograms ? "sinograms" : set, form, dataset);
-    write_set(files, set, name, target.partial(), sinograms, session);
+    write_set(files, set, name, target.path(), sinograms, session);
     frames.insert_or_assign(key, name.in_scan);
     if (!name.dataset.empty()) frames.insert_or_assign(dataset_key, name.dataset);
   };
@@ -185,22 +152,16 @@ ConvertedScan convert_scan(const fs::path& scan_file, const fs::path& folder, co
   if (scan.flats) convert(*scan.flats, "flats", "flats", "flats_dataset", "/exchange/data_white", false);
   if (scan.darks) convert(*scan.darks, "darks", "darks", "darks_dataset", "/exchange/data_dark", false);
   if (form.sinograms) frames.insert_or_assign("order", "sinograms");
-  bring_angles(document, scan, target.partial());
-  bring_files(document, old_folder, target.partial());
+  bring_angles(document, scan, target.path());
+  bring_files(document, old_folder, target.path());
 
   std::ostringstream text;
   text << format("# Converted by lepus {} from {}\n", version, fs::absolute(scan_file).lexically_normal().string())
        << document << "\n";
-  std::ofstream file(target.partial() / "scan.toml");
-  file << text.str();
-  if (!file.flush())
-    throw Error(ErrorKind::disk, {.what = "cannot write the scan file",
-                                  .where = (target.partial() / "scan.toml").string(),
-                                  .why = {},
-                                  .hint = "check space and permission"});
-  file.close();
+  write_file(target.path() / "scan.toml", text.str(), false);
   session.context().cancel.check();
-  target.finish();
+  // Only what has the name of something new is replaced; whatever else is in the folder stays.
+  target.commit(force ? PartialFolder::Replace::same_names : PartialFolder::Replace::nothing);
   return {folder / "scan.toml", scan.recorded.frames, scan.recorded.columns, scan.recorded.rows};
 }
 

@@ -19,11 +19,13 @@ const std::vector<ExitCodeEntry>& exit_codes() {
       {exit_input, "input", "a file is missing, damaged, of another size, or holds values that cannot be used"},
       {exit_geometry, "geometry", "the geometry of the scan cannot give the volume that was asked for"},
       {exit_memory, "memory", "the work does not fit into the memory limit, or the machine has no memory left"},
-      {exit_disk, "disk", "a file cannot be written: the disk is full, it is not permitted, it exists already"},
+      {exit_disk, "disk",
+       "a file cannot be written: the disk is full, it is not permitted, it exists already, another run writes it"},
       {exit_unsupported, "unsupported", "this build of lepus was made without the format or feature"},
       {exit_comparison_failed, "comparison", "compare found a metric beyond the limit it was given"},
       {exit_internal, "internal", "an error in lepus itself; please report it"},
-      {exit_interrupted, "cancelled", "interrupted by Ctrl-C or a request to end"},
+      {exit_interrupted, "cancelled",
+       "interrupted by Ctrl-C, a request to end or a lost connection (SIGINT, SIGTERM, SIGHUP)"},
       {exit_closed_pipe, "pipe", "whoever read standard output left before the end"}};
   return entries;
 }

@@ -51,8 +51,11 @@ void install_signal_handlers(CancelFlag& flag) {
   cancel_flag = &flag;
   handle(SIGINT, on_request);
   handle(SIGTERM, on_request);
+  struct sigaction before {};
+  if (::sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) handle(SIGHUP, on_request);  // nohup
   handle(SIGALRM, on_alarm);
   handle(SIGPIPE, SIG_IGN);
+  handle(SIGXFSZ, SIG_IGN);
 }
 
 }  // namespace lepus::app

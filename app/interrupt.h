@@ -7,8 +7,9 @@
 
 namespace lepus::app {
 
-// SIGINT and SIGTERM cancel the flag, which must live as long as the process; SIGPIPE is ignored, so that a closed pipe
-// is a failed write and not a sudden death in the middle of a volume.
+// SIGINT, SIGTERM and SIGHUP (a connection that was lost; not under nohup) cancel the flag, which must live as long as
+// the process. SIGPIPE and SIGXFSZ are ignored, so that a closed pipe and a file that reaches a limit are failed writes
+// and not a sudden death in the middle of a volume.
 void install_signal_handlers(CancelFlag& flag);
 
 }  // namespace lepus::app

@@ -2,21 +2,22 @@
 // lepus preview: one slice with all corrections of the scan file, without any, and without each of them.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <map>
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/array_volume.h"
 #include "app/commands.h"
 #include "app/compute_options.h"
 #include "app/preview_page.h"
 #include "core/format.h"
+#include "core/output_file.h"
 #include "correct/rings/ring_energy.h"
-#include "io/file.h"
 #include "job/run_scan.h"
 #include "job/said_once.h"
+#include "pipeline/memory_io.h"
 #include "pipeline/reconstruct_scan.h"
 #include "post/slice_quality.h"
 
@@ -30,30 +31,6 @@ struct PreviewArguments {
   std::optional<double> slice;
   std::optional<std::int64_t> index;
   ComputeOptions compute;
-};
-
-// A folder beside the output for what is made on the way.
-class ScratchFolder {
-public:
-  explicit ScratchFolder(const fs::path& beside) {
-    std::string name = (fs::absolute(beside).parent_path() / "lepus-preview-XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-      throw Error(ErrorKind::disk, {.what = "cannot make a folder beside the output",
-                                    .where = name,
-                                    .why = "there is no such place, or it cannot be written to",
-                                    .hint = "write the preview to another folder"});
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code code;
-    fs::remove_all(path_, code);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-
-private:
-  fs::path path_;
 };
 
 std::int64_t slice_of(const PreviewArguments& a, const VolumeGrid& grid) {
@@ -103,17 +80,16 @@ std::vector<Version> versions_of(std::vector<CorrectionSpec> chain) {
   return versions;
 }
 
-PreviewVersion reconstructed(Scan scan, const Version& version, const fs::path& file, const ReconstructOptions& options,
-                             Context& context) {
+PreviewVersion reconstructed(Scan scan, const Version& version, const fs::path& scratch_folder,
+                             const ReconstructOptions& options, Context& context) {
   scan.corrections = version.corrections;
-  const ReconstructReport report = reconstruct_scan(scan, file, options, context);
-  const auto volume = open_volume(file);
-  PreviewVersion result;
-  result.name = version.name;
-  result.slice = extract_slices(*volume, {{Axis::z, 0}}, options.memory_bytes, context).front();
   const VolumeGrid& grid = scan.grid;
   std::vector<float> voxels(static_cast<std::size_t>(grid.nx * grid.ny));
-  volume->read(0, 1, voxels.data());
+  MemoryVolume volume(grid, voxels.data());
+  const ReconstructReport report = reconstruct_scan(scan, volume, scratch_folder, options, context);
+  PreviewVersion result;
+  result.name = version.name;
+  result.slice = extract_slices(ArrayVolume(grid, voxels), {{Axis::z, 0}}, options.memory_bytes, context).front();
   const Planes plane{voxels.data(), grid.nx, grid.ny, grid.nx, 1, grid.nx * grid.ny};
   result.rings =
       std::sqrt(slice_ring_energy(plane, -grid.origin_mm.x / grid.step_mm.x, -grid.origin_mm.y / grid.step_mm.y));
@@ -123,10 +99,9 @@ PreviewVersion reconstructed(Scan scan, const Version& version, const fs::path& 
   return result;
 }
 
-std::string png_bytes(const Slice& slice, const GreyWindow& window, ColourMap map, const fs::path& file) {
+std::string png_of(const Slice& slice, const GreyWindow& window, ColourMap map) {
   const double pixel_mm = std::min(slice.pixel_width_mm, slice.pixel_height_mm);
-  save_png(draw_slice(slice, window, map, pixel_mm), file, true);
-  return read_text_file(file, std::int64_t{1} << 30);
+  return png_bytes(draw_slice(slice, window, map, pixel_mm), "preview");
 }
 
 std::string table_of(const std::vector<PreviewVersion>& versions) {
@@ -144,7 +119,6 @@ int run_preview(const PreviewArguments& a, Session& session) {
   Scan scan = read_scan(a.scan_file);
   SaidOnce said(session.context().progress);  // every version looks at the same scan
   Context context{session.context().threads, session.context().cancel, said};
-  find_automatic_center(scan, context);
   const fs::path page = a.output, picture = fs::path(page).replace_extension(".png");
   const bool force = session.common().force;
   if (page == picture)
@@ -153,8 +127,8 @@ int run_preview(const PreviewArguments& a, Session& session) {
                  .where = format("--output {}", a.output),
                  .why = "the picture gets the page's name with .png",
                  .hint = format("write --output {}", fs::path(page).replace_extension(".html").string())});
-  check_target(page, force);
-  check_target(picture, force);
+  const OutputLock page_lock = session.reserve(page), picture_lock = session.reserve(picture);
+  find_automatic_center(scan, context);
   const std::int64_t index = slice_of(a, scan.grid);
   const double position = scan.grid.centre(0, 0, static_cast<double>(index)).z;
   PreviewFacts facts;
@@ -166,11 +140,11 @@ int run_preview(const PreviewArguments& a, Session& session) {
   ReconstructOptions options;
   a.compute.fill(options);
   options.memory_bytes = session.memory_bytes();
-  const ScratchFolder scratch(page);
+  const fs::path beside = fs::absolute(page).parent_path();
   std::vector<PreviewVersion> versions;
   for (const Version& version : versions_of(scan.corrections)) {
     session.note(version.name);
-    versions.push_back(reconstructed(scan, version, scratch / format("{}.mha", versions.size()), options, context));
+    versions.push_back(reconstructed(scan, version, beside, options, context));
   }
   facts.all = versions.size() - 1;
   const post::FlatRegion flat = post::flattest_region(versions[facts.all].slice);
@@ -181,16 +155,15 @@ int run_preview(const PreviewArguments& a, Session& session) {
   const PreviewWindows windows = preview_windows(versions, facts);
   PreviewPngs pngs;
   for (std::size_t i = 0; i < versions.size(); ++i) {
-    pngs.slices.push_back(png_bytes(versions[i].slice, windows.values, ColourMap::grey, scratch / "slice.png"));
-    pngs.differences.push_back(i == facts.all
-                                   ? std::string()
-                                   : png_bytes(difference(versions[facts.all].slice, versions[i].slice),
-                                               windows.differences, ColourMap::diverging, scratch / "slice.png"));
+    pngs.slices.push_back(png_of(versions[i].slice, windows.values, ColourMap::grey));
+    pngs.differences.push_back(i == facts.all ? std::string()
+                                              : png_of(difference(versions[facts.all].slice, versions[i].slice),
+                                                       windows.differences, ColourMap::diverging));
   }
-  PartialFile file(page, force, 0);
-  file.append(preview_html(versions, facts, pngs));
-  save_png(preview_picture(versions, facts), picture, force);
-  file.commit();
+  PartialFile html(page, force, 0), png(picture, force, 0);
+  html.append(preview_html(versions, facts, pngs));
+  png.append(png_bytes(preview_picture(versions, facts), picture.string()));
+  commit_together({&html, &png});
 
   session.print(table_of(versions) + format("wrote {} and {}", page.string(), picture.string()));
   nlohmann::json object{{"page", page.string()}, {"picture", picture.string()}, {"slice", index}, {"z_mm", position}};

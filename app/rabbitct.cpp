@@ -92,7 +92,7 @@ int run_rabbit(RabbitArguments& a, Session& session) {
   o.repeats = static_cast<int>(a.repeats);
   o.score = !a.no_score;
   o.memory_bytes = session.memory_bytes();
-  if (!a.output.empty()) check_target(a.output, session.common().force);
+  const OutputLock lock = session.reserve(a.output);
   const rabbitct::DataFile file(a.file);
   const rabbitct::RunReport r = rabbitct::run(file, o, session.context());
   if (!a.output.empty()) {

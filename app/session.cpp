@@ -7,6 +7,7 @@
 
 #include "app/progress.h"
 #include "core/memory.h"
+#include "core/output_file.h"
 
 namespace lepus::app {
 
@@ -16,6 +17,10 @@ Session::Session(const CommonOptions& common, ProgressDisplay& display, Context 
 std::int64_t Session::memory_bytes() const {
   if (common_.memory_bytes > 0) return common_.memory_bytes;
   return available_memory_bytes() / 10 * 6;
+}
+
+OutputLock Session::reserve(const std::filesystem::path& output) {
+  return reserve_output(output, common_.force, context_.progress);
 }
 
 void Session::print(const std::string& text) const {

@@ -80,6 +80,7 @@ double single_pixel_mm(const SliceArguments& a, const Slice& slice) {
 
 int run_slice(const SliceArguments& a, Session& session) {
   check(a);
+  const OutputLock lock = session.reserve(a.output);
   const auto volume = open_volume(a.volume);
   const auto slices = extract_slices(*volume, requests(a, volume->grid()), session.memory_bytes(), session.context());
   const GreyWindow window = grey_window(a, slices);

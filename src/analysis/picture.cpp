@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/statistics.h"
+#include "core/output_file.h"
 #include "io/png_image.h"
 
 namespace lepus {
@@ -121,15 +122,20 @@ Picture draw_slice(const Slice& slice, const GreyWindow& window, ColourMap map, 
   return picture;
 }
 
-void save_png(const Picture& picture, const std::filesystem::path& path, bool force) {
+std::string png_bytes(const Picture& picture, const std::string& name) {
   std::vector<std::uint8_t> grey;
   grey.reserve(picture.rgb.size() / 3);
   for (std::size_t i = 0; i < picture.rgb.size(); i += 3) {
     if (picture.rgb[i] != picture.rgb[i + 1] || picture.rgb[i] != picture.rgb[i + 2])
-      return write_png_rgb(path, picture.width, picture.height, picture.rgb.data(), force);
+      return png_of_rgb(picture.width, picture.height, picture.rgb.data(), name);
     grey.push_back(picture.rgb[i]);
   }
-  write_png_grey(path, picture.width, picture.height, grey.data(), force);
+  return png_of_grey(picture.width, picture.height, grey.data(), name);
+}
+
+void save_png(const Picture& picture, const std::filesystem::path& path, bool force) {
+  check_target(path, force);  // before the work of compressing
+  write_file(path, png_bytes(picture, path.string()), force);
 }
 
 }  // namespace lepus

@@ -47,7 +47,9 @@ GreyWindow symmetric_window(const std::vector<Slice>& slices, double percent);
 // The slice with square pixels of `pixel_mm`: voxels that are larger are repeated, smaller ones are averaged.
 Picture draw_slice(const Slice& slice, const GreyWindow& window, ColourMap map, double pixel_mm);
 
-// PNG of 8 bits per channel; grey where no pixel has a colour. Throws Error(disk) where the file exists, unless forced.
+// PNG of 8 bits per channel; grey where no pixel has a colour. `name` is for messages.
+std::string png_bytes(const Picture& picture, const std::string& name);
+// The same as a file. Throws Error(disk) where the file exists, unless forced.
 void save_png(const Picture& picture, const std::filesystem::path& path, bool force);
 
 }  // namespace lepus

@@ -3,6 +3,7 @@
 #include "geometry/exchange.h"
 
 #include "core/format.h"
+#include "core/output_file.h"
 #include "core/text.h"
 #include "geometry/camera.h"
 #include "geometry/exchange_text.h"
@@ -49,7 +50,7 @@ void write_geometry(const ScanGeometry& geometry, const std::filesystem::path& p
                            : format == "astra" ? format_astra(geometry, options)
                            : format == "tigre" ? format_tigre(geometry)
                                                : format_matrices(geometry, options);
-  write_text(path, text, options.force);
+  write_file(path, text, options.force);
 }
 
 }  // namespace lepus

@@ -44,34 +44,6 @@ std::string read_text(const std::filesystem::path& path) {
   return text;
 }
 
-void write_text(const std::filesystem::path& path, const std::string& text, bool force) {
-  const auto refuse_writing = [&](std::string what, std::string why, std::string hint) {
-    throw Error(ErrorKind::disk,
-                {.what = std::move(what), .where = path.string(), .why = std::move(why), .hint = std::move(hint)});
-  };
-  if (!force && std::filesystem::exists(path))
-    refuse_writing("the geometry file exists already", "it would be overwritten", "choose another name, or force it");
-  std::filesystem::path beside = path;
-  beside += ".part";
-  std::error_code error;
-  {
-    std::ofstream file(beside, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) {
-      std::filesystem::remove(beside, error);
-      refuse_writing("the geometry file cannot be written", "the disk is full or the folder is not writable",
-                     "check the folder");
-    }
-  }
-  std::filesystem::rename(beside, path, error);
-  if (error) {
-    const std::string why = error.message();
-    std::filesystem::remove(beside, error);
-    refuse_writing("the geometry file cannot be put in place", why, "check the folder");
-  }
-}
-
 double parse_number(std::string_view text, const std::string& where) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers and writers of geometry files share: whole files as text, numbers in any layout, `key="value"`
+// What the readers and writers of geometry files share: a whole file as text, numbers in any layout, `key="value"`
 // notes.
 #pragma once
 
@@ -14,8 +14,6 @@
 namespace lepus {
 
 std::string read_text(const std::filesystem::path& path);
-// Writes beside the target and renames; throws Error(disk) where it exists and `force` is not set.
-void write_text(const std::filesystem::path& path, const std::string& text, bool force);
 
 // A finite number that fills `text` apart from white space; throws Error(input) with `where`.
 double parse_number(std::string_view text, const std::string& where);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain files with 64-bit offsets and errors that name them: positioned reads from any thread, and output that is
-// written beside its final name and renamed into place, or removed.
+// Plain files with 64-bit offsets and errors that name them: positioned reads from any thread. core/output_file.h has
+// those that are written.
 #pragma once
 
 #include <cstddef>
@@ -47,36 +47,6 @@ private:
   std::size_t open_at_once_;
   mutable std::mutex mutex_;
   mutable std::list<std::pair<std::size_t, std::shared_ptr<const InputFile>>> recent_;
-};
-
-// Throws Error(disk) where `target` exists (unless forced), is a folder, or its folder is missing.
-void check_target(const std::filesystem::path& target, bool force);
-// Throws Error(disk) where the disk of `target` has less than `bytes` free.
-void check_free_space(const std::filesystem::path& target, std::int64_t bytes);
-
-// Output under "<target>.partial"; commit() closes and renames it, the destructor of an uncommitted one removes it.
-class PartialFile {
-public:
-  PartialFile(const std::filesystem::path& target, bool force, std::int64_t bytes_needed);
-  ~PartialFile();
-  PartialFile(const PartialFile&) = delete;
-  PartialFile& operator=(const PartialFile&) = delete;
-
-  const std::filesystem::path& target() const { return target_; }
-  const std::filesystem::path& partial() const { return partial_; }
-  std::int64_t end() const { return end_; }
-  void append(const void* data, std::int64_t bytes) { write(end_, data, bytes); }
-  void append(const std::string& text) { append(text.data(), static_cast<std::int64_t>(text.size())); }
-  void write(std::int64_t offset, const void* data, std::int64_t bytes);  // Error(disk) on a short write
-  void close();                                                           // reports what the system kept back until now
-  void commit();                                                          // close, and rename into place
-  void discard() noexcept;
-
-private:
-  std::filesystem::path target_, partial_;
-  std::int64_t needed_ = 0, end_ = 0;
-  int descriptor_ = -1;
-  bool there_ = false;  // the partial file exists and is ours
 };
 
 // Reads a whole small text file, at most `limit` bytes. Error(input) where it is missing or larger.

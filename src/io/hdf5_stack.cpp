@@ -22,6 +22,7 @@ std::unique_ptr<VolumeReader> open_hdf5_volume(const std::filesystem::path& path
 #else
 
 #include "core/format.h"
+#include "core/output_file.h"
 #include "io/hdf5_file.h"
 #include "io/header_text.h"
 #include "io/json_text.h"

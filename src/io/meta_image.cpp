@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/format.h"
+#include "core/output_file.h"
 #include "io/file.h"
 #include "io/frame_sources.h"
 #include "io/header_text.h"
@@ -97,12 +98,8 @@ public:
     } else if (!provenance.empty()) {
       side_car = std::make_unique<PartialFile>(side_car_, target_.force, 0);
       side_car->append(provenance_side_car(provenance));
-      side_car->close();
     }
-    header_->close();
-    if (data_) data_->commit();
-    if (side_car) side_car->commit();
-    header_->commit();
+    commit_together({data_.get(), side_car.get(), header_.get()});
   }
 
 private:

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures: 8-bit grey and RGB images -> PNG files.
+// Pictures: 8-bit grey and RGB images -> PNG files, or their bytes.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <string>
 
 namespace lepus {
 
 bool png_available();
 
-// rows x columns bytes, row 0 on top. Written beside and renamed; Error(disk) where the file exists (without force).
-void write_png_grey(const std::filesystem::path& path, std::int64_t columns, std::int64_t rows,
-                    const std::uint8_t* pixels, bool force = false);
+// rows x columns bytes, row 0 on top. `name` is for messages.
+std::string png_of_grey(std::int64_t columns, std::int64_t rows, const std::uint8_t* pixels, const std::string& name);
 // rows x columns x 3 bytes: red, green, blue.
-void write_png_rgb(const std::filesystem::path& path, std::int64_t columns, std::int64_t rows,
-                   const std::uint8_t* pixels, bool force = false);
+std::string png_of_rgb(std::int64_t columns, std::int64_t rows, const std::uint8_t* pixels, const std::string& name);
 
 }  // namespace lepus

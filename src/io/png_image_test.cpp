@@ -2,6 +2,7 @@
 // PNG pictures, read back by libpng.
 #include "io/png_image.h"
 
+#include "core/output_file.h"
 #include "io/test_support.h"
 
 #ifdef LEPUS_HAVE_PNG
@@ -12,6 +13,11 @@ namespace lepus {
 namespace {
 
 using namespace test;
+
+void write_png_grey(const fs::path& path, std::int64_t columns, std::int64_t rows, const std::uint8_t* pixels,
+                    bool force = false) {
+  write_file(path, png_of_grey(columns, rows, pixels, path.string()), force);
+}
 
 #ifdef LEPUS_HAVE_PNG
 
@@ -31,7 +37,7 @@ TEST(PngImage, grey_and_colour_come_back) {
   const TempFolder folder;
   std::vector<std::uint8_t> pixels(37 * 23 * 3);
   for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * 31 % 256);
-  write_png_rgb(folder / "c.png", 37, 23, pixels.data());
+  write_file(folder / "c.png", png_of_rgb(37, 23, pixels.data(), "c.png"), false);
   EXPECT_EQ(read_png(folder / "c.png", PNG_FORMAT_RGB, 37, 23), pixels);
   pixels.resize(37 * 23);
   write_png_grey(folder / "g.png", 37, 23, pixels.data());

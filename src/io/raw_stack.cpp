@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Raw files with a JSON side-car: pixels, little-endian, and nothing else; "volume.raw" is described by
 // "volume.raw.json".
+#include "core/output_file.h"
 #include "io/file.h"
 #include "io/frame_sources.h"
 #include "io/json_text.h"
@@ -30,9 +31,7 @@ public:
                               .big_endian = false,
                               .provenance = provenance},
                              true));
-    side_car_.close();
-    data_.commit();
-    side_car_.commit();
+    commit_together({&data_, &side_car_});
   }
 
 private:

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "core/output_lock.h"
 #include "io/frames.h"
 #include "io/volume_file.h"
 
@@ -67,6 +68,10 @@ std::unique_ptr<VolumeReader> open_raw_volume(const std::filesystem::path& path)
 
 // What a folder's slices are called: "slices/" -> "slices/slice_%04d.tif"; other paths stay as they are.
 std::filesystem::path slice_pattern(const std::filesystem::path& path, std::int64_t slices);
+
+// "slices/%04d.tif" -> "slices/volume.json", whose lock is that of all slices.
+std::filesystem::path slices_side_car(const std::filesystem::path& pattern);
+OutputLock lock_slices(const std::filesystem::path& pattern);
 
 // "slices/%04d.tif" -> "slices/0017.tif"; find_number says whether there is such a place.
 struct NumberPlace {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/format.h"
+#include "core/output_file.h"
 #include "io/file.h"
 #include "io/json_text.h"
 #include "io/stack.h"
@@ -111,10 +112,11 @@ void require_libtiff([[maybe_unused]] const fs::path& path) {
 
 class TiffStack final : public StackWriter {
 public:
-  explicit TiffStack(const StackTarget& target)
+  // `held`: the lock of what it is a part of.
+  TiffStack(const StackTarget& target, OutputLock held)
       : target_(target),
-        big_(target.shape.bytes() + target.shape.images * 300 > target.big_tiff_above),
-        file_(target.path, target.force, target.shape.bytes() + target.shape.images * 300) {
+        big_(bytes_of(target) > target.big_tiff_above),
+        file_(std::move(held), target.path, target.force, bytes_of(target)) {
     std::string header = "II";
     put(header, static_cast<std::uint16_t>(big_ ? 43 : 42));
     if (big_) put(header, std::uint32_t{8});  // offsets of 8 bytes
@@ -134,7 +136,7 @@ public:
                                           .provenance = provenance},
                                          false)
                                : std::string());
-    commit();
+    file_.commit();
   }
 
   // Writes the directories and closes the file, which keeps its temporary name.
@@ -191,9 +193,10 @@ public:
     file_.write(big_ ? 8 : 4, pointer.data(), static_cast<std::int64_t>(pointer.size()));
     file_.close();
   }
-  void commit() { file_.commit(); }
+  PartialFile& file() { return file_; }
 
 private:
+  static std::int64_t bytes_of(const StackTarget& target) { return target.shape.bytes() + target.shape.images * 300; }
   void align() { file_.append(std::string(static_cast<std::size_t>((8 - file_.end() % 8) % 8), '\0')); }
 
   StackTarget target_;
@@ -204,38 +207,20 @@ private:
 // One file per image; all get their final names together. Geometry and provenance are in a JSON file beside them.
 class TiffFolder final : public StackWriter {
 public:
-  explicit TiffFolder(const StackTarget& target) : target_(target), place_(*find_number(target.path)) {
-    const fs::path folder = target.path.parent_path();
+  explicit TiffFolder(const StackTarget& target)
+      : target_(target), place_(*find_number(target.path)), lock_(lock_slices(target.path)) {
+    for (std::int64_t k = 0; k < target.shape.images; ++k) check_target(numbered(target.path, place_, k), target.force);
+    const fs::path beyond = numbered(target.path, place_, target.shape.images);
     std::error_code code;
-    if (!folder.empty() && !fs::exists(folder, code)) {
-      if (!fs::create_directories(folder, code) || code)
-        throw Error(ErrorKind::disk, {.what = "cannot make the folder",
-                                      .where = folder.string(),
-                                      .why = code.message(),
-                                      .hint = "check the permissions of the folder above"});
-      made_ = folder;
-    }
-    try {
-      for (std::int64_t k = 0; k < target.shape.images; ++k)
-        check_target(numbered(target.path, place_, k), target.force);
-      const fs::path beyond = numbered(target.path, place_, target.shape.images);
-      if (fs::exists(beyond, code))
-        throw Error(ErrorKind::disk,
-                    {.what = "folder holds more images than would be written",
-                     .where = beyond.string(),
-                     .why = format("{} are to be written; the rest would stay among them", target.shape.images),
-                     .hint = "remove the old images first"});
-      check_free_space(target.path, target.shape.bytes() + target.shape.images * 512);
-      if (target.text.grid) side_car_ = std::make_unique<PartialFile>(side_car(), target.force, 0);
-    } catch (...) {
-      remove_folder();
-      throw;
-    }
-  }
-  ~TiffFolder() override {
-    images_.clear();
-    side_car_.reset();
-    if (!finished_) remove_folder();
+    if (fs::exists(beyond, code))
+      throw Error(ErrorKind::disk,
+                  {.what = "folder holds more images than would be written",
+                   .where = beyond.string(),
+                   .why = format("{} are to be written; the rest would stay among them", target.shape.images),
+                   .hint = "remove the old images first"});
+    check_free_space(target.path, target.shape.bytes() + target.shape.images * 512);
+    if (target.text.grid)
+      side_car_ = std::make_unique<PartialFile>(lock_, slices_side_car(target.path), target.force, 0);
   }
 
   void append(const void* pixels, std::int64_t images) override {
@@ -244,47 +229,48 @@ public:
       StackTarget one = target_;
       one.path = numbered(target_.path, place_, static_cast<std::int64_t>(images_.size()));
       one.shape.images = 1;
-      images_.push_back(std::make_unique<TiffStack>(one));
+      images_.push_back(std::make_unique<TiffStack>(one, lock_));
       images_.back()->append(from, 1);
       images_.back()->complete({});
     }
   }
 
   void finish(const std::string& provenance) override {
-    if (side_car_) {
+    if (side_car_)
       side_car_->append(to_json({.shape = target_.shape,
                                  .text = target_.text,
                                  .header_bytes = 0,
                                  .big_endian = false,
                                  .provenance = provenance},
                                 true));
-      side_car_->close();
-    }
-    for (const auto& image : images_) image->commit();
-    if (side_car_) side_car_->commit();
-    finished_ = true;
+    std::vector<PartialFile*> files;
+    for (const auto& image : images_) files.push_back(&image->file());
+    files.push_back(side_car_.get());
+    commit_together(files);
   }
 
 private:
-  fs::path side_car() const { return target_.path.parent_path() / (place_.prefix + "volume.json"); }
-  void remove_folder() noexcept {
-    std::error_code code;
-    if (!made_.empty()) fs::remove(made_, code);  // only where it is empty
-  }
-
   StackTarget target_;
   NumberPlace place_;
-  fs::path made_;
+  OutputLock lock_;  // of all of them, and of the folder that it made
   std::vector<std::unique_ptr<TiffStack>> images_;
   std::unique_ptr<PartialFile> side_car_;
-  bool finished_ = false;
 };
 
 }  // namespace
 
 std::unique_ptr<StackWriter> create_tiff_stack(const StackTarget& target) {
   require_libtiff(target.path);
-  return std::make_unique<TiffStack>(target);
+  check_target(target.path, target.force);
+  return std::make_unique<TiffStack>(target, OutputLock(target.path));
+}
+
+fs::path slices_side_car(const fs::path& pattern) {
+  return pattern.parent_path() / (find_number(pattern)->prefix + "volume.json");
+}
+
+OutputLock lock_slices(const fs::path& pattern) {
+  return OutputLock(slices_side_car(pattern), OutputLock::Folder::is_made);
 }
 
 std::unique_ptr<StackWriter> create_tiff_folder(const StackTarget& target) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/format.h"
+#include "core/output_file.h"
 #include "io/file.h"
 #include "io/frame_sources.h"
 #include "io/json_text.h"
@@ -139,6 +140,12 @@ void check(const VolumeGrid& grid, const fs::path& path) {
                                  .hint = "give a positive number of voxels and finite sizes"});
 }
 
+bool is_volume_name(const fs::path& path) {
+  const std::string ending = lower_extension(path);
+  return ending == ".mha" || ending == ".mhd" || ending == ".nrrd" || ending == ".nhdr" || ending == ".raw" ||
+         is_tiff_name(path) || is_hdf5_name(path);
+}
+
 std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_t room) {
   const fs::path& path = target.path;
   const std::string ending = lower_extension(path);
@@ -177,6 +184,28 @@ std::unique_ptr<VolumeWriter> create_volume(const fs::path& path, const VolumeGr
   const std::int64_t room =
       options.provenance_room > 0 ? std::max<std::int64_t>(options.provenance_room, 256) : default_provenance_room;
   return std::make_unique<SlabWriter>(create_stack(target, room), grid, options.type, path.string());
+}
+
+std::vector<fs::path> files_of_volume(const fs::path& path) {
+  const fs::path pattern = slice_pattern(path, 1);
+  if (find_number(pattern)) return {slices_side_car(pattern)};
+  const std::string ending = lower_extension(path);
+  if (ending == ".mhd" || ending == ".nhdr") return {path, fs::path(path).replace_extension(".raw")};
+  if (ending == ".raw") return {path, side_car_of(path)};
+  return {path};
+}
+
+std::vector<OutputLock> reserve_volume(const fs::path& path, bool force, Progress& progress) {
+  std::vector<OutputLock> locks;
+  const fs::path pattern = slice_pattern(path, 1);
+  if (find_number(pattern)) {
+    locks.push_back(lock_slices(pattern));
+    if (!locks.back().removed().empty()) progress.note(locks.back().removed());
+    return locks;
+  }
+  if (!is_volume_name(path)) throw_unknown_ending(path);
+  for (const fs::path& file : files_of_volume(path)) locks.push_back(reserve_output(file, force, progress));
+  return locks;
 }
 
 std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {

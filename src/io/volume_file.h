@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "core/context.h"
+#include "core/output_lock.h"
 #include "io/frames.h"
 #include <lepus/geometry.h>
 
@@ -39,6 +41,12 @@ struct VolumeWriterOptions {
 // files. Throws Error(disk) before any work where the target exists (without force) or the disk is too small.
 std::unique_ptr<VolumeWriter> create_volume(const std::filesystem::path& path, const VolumeGrid& grid,
                                             const VolumeWriterOptions& options = {});
+
+// Every file that such a volume is written to; of a folder of slices, the side-car.
+std::vector<std::filesystem::path> files_of_volume(const std::filesystem::path& path);
+// For a volume that is written after long work, as reserve_output; the locks of all its files. Slices that exist are
+// found when it is created.
+[[nodiscard]] std::vector<OutputLock> reserve_volume(const std::filesystem::path& path, bool force, Progress& progress);
 
 class VolumeReader {
 public:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/output_file.h"
 #include "io/file.h"
 #include "io/stack.h"
 #include "io/test_support.h"

@@ -25,22 +25,24 @@ std::vector<Output> outputs_of(const Scan& scan, const fs::path& volume_file) {
   for (const CorrectionSpec& spec : scan.corrections)
     if (const auto file = written_file(spec))
       outputs.push_back({*file, format("write of correction \"{}\", line {}", spec.kind, spec.line)});
-  // Headers with their data beside them.
+  // Headers with their data beside them, data with their side-cars.
   for (std::size_t i = 0, count = outputs.size(); i < count; ++i)
-    if (const auto ending = outputs[i].file.extension(); ending == ".mhd" || ending == ".nhdr")
-      outputs.push_back({fs::path(outputs[i].file).replace_extension(".raw"), outputs[i].who});
+    for (const fs::path& file : files_of_volume(outputs[i].file))
+      if (file != outputs[i].file) outputs.push_back({file, outputs[i].who});
   return outputs;
+}
+
+std::vector<const FrameFiles*> image_sets(const Scan& scan) {
+  std::vector<const FrameFiles*> sets{&scan.frames};
+  if (scan.flats) sets.push_back(&*scan.flats);
+  if (scan.darks) sets.push_back(&*scan.darks);
+  for (const auto& flats : scan.flat_series) sets.push_back(&flats.files);
+  return sets;
 }
 
 std::vector<fs::path> inputs_of(const Scan& scan) {
   std::vector<fs::path> inputs{scan.file};
-  const auto add = [&](const FrameFiles& frames) {
-    inputs.insert(inputs.end(), frames.files.begin(), frames.files.end());
-  };
-  add(scan.frames);
-  if (scan.flats) add(*scan.flats);
-  if (scan.darks) add(*scan.darks);
-  for (const auto& flats : scan.flat_series) add(flats.files);
+  for (const FrameFiles* set : image_sets(scan)) inputs.insert(inputs.end(), set->files.begin(), set->files.end());
   for (const CorrectionSpec& spec : scan.corrections)
     for (const char* name : {"file", "calibration"})
       if (spec.parameters.contains(name)) inputs.push_back(file_of(spec, name));
@@ -63,6 +65,14 @@ bool overwrites(const fs::path& output, const fs::path& input) {
   const fs::path file = slice_pattern(output, 1);
   if (const auto slices = find_number(file)) return is_slice_of(*slices, fs::absolute(file).parent_path(), input);
   return same_file(output, input);
+}
+
+// An image among the frames would be a view of the next run.
+bool joins(const fs::path& output, const FrameFiles& set) {
+  if (set.files.size() < 2) return false;
+  const fs::path file = slice_pattern(output, 1);
+  return same_file(fs::absolute(file).parent_path(), fs::absolute(set.files.front()).parent_path()) &&
+         (find_number(file) || file.extension() == set.files.front().extension());
 }
 
 [[noreturn]] void refuse_output(const Output& output, std::string why) {
@@ -89,6 +99,10 @@ void check_outputs(const Scan& scan, const fs::path& volume_file) {
                                    [&](const fs::path& input) { return overwrites(output.file, input); });
     if (read != inputs.end())
       refuse_output(output, format("the scan is read from {}, which {} would overwrite", read->string(), output.who));
+    for (const FrameFiles* set : image_sets(scan))
+      if (joins(output.file, *set))
+        refuse_output(output, format("it would lie beside {} and be taken for one of the scan's images",
+                                     set->files.front().string()));
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run will write, looked at before it starts: no two files of the same name, and none of those it reads.
+// What a run will write, looked at before it starts: no two files of the same name, none of those it reads, and none
+// among its frames.
 #pragma once
 
 #include <filesystem>

@@ -2,17 +2,14 @@
 #include "job/run_scan.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
-
-#include <unistd.h>
 
 #include "align/center.h"
 #include "align/scan_rows.h"
 #include "core/format.h"
 #include "core/memory.h"
-#include "io/file.h"
+#include "io/scratch_volume.h"
 #include "job/outputs.h"
 #include "job/said_once.h"
 #include "pipeline/reconstruct_scan.h"
@@ -21,38 +18,18 @@
 namespace lepus {
 namespace {
 
-// What [[post]] steps are run on: a volume beside the output, gone when they are done or something fails.
-class VolumeBeforePost {
-public:
-  VolumeBeforePost(const std::filesystem::path& output, bool force) {
-    check_target(output, force);
-    file_ = output;
-    file_.replace_filename(format(".{}.{}.before-post.mha", output.filename().string(), ::getpid()));
-  }
-  ~VolumeBeforePost() {
-    std::error_code ignored;
-    std::filesystem::remove(file_, ignored);
-  }
-  VolumeBeforePost(const VolumeBeforePost&) = delete;
-  VolumeBeforePost& operator=(const VolumeBeforePost&) = delete;
-  const std::filesystem::path& file() const { return file_; }
-
-private:
-  std::filesystem::path file_;
-};
-
-void post_into(const std::filesystem::path& output, const VolumeBeforePost& before, const Scan& scan,
+void post_into(const std::filesystem::path& output, const VolumeReader& before, const Scan& scan,
                const ReconstructOptions& options, ReconstructReport& report, Context& context) {
   std::vector<PostSpec> chain;
   for (const CorrectionSpec& step : scan.post) chain.push_back({step, format("{}:{}", scan.file.string(), step.line)});
   const std::int64_t limit = options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() * 6 / 10;
   PostOptions post;
-  post.input = before.file().string();
+  post.input = scan.file.string();
   post.backend = options.backend == "reference" ? "cpu" : options.backend;
   post.device_memory_bytes = options.device_memory_bytes;
   post.memory_bytes = std::max<std::int64_t>(1, limit - resident_bytes());
   post.force = options.force;
-  const PostReport done = post_process(*open_volume(before.file()), output, chain, post, context);
+  const PostReport done = post_process(before, output, chain, post, context);
   report.output = output;
   report.grid = done.grid;
   report.post = done.steps;
@@ -82,10 +59,12 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
   SaidOnce progress(context.progress);
   Context once{context.threads, context.cancel, progress};
   check_outputs(scan, volume_file);
+  const auto locks = reserve_volume(volume_file, options.force, once.progress);
   find_automatic_center(scan, once);
   if (scan.post.empty()) return reconstruct_scan(scan, volume_file, options, once);
-  const VolumeBeforePost before(volume_file, options.force);
-  ReconstructReport report = reconstruct_scan(scan, before.file(), options, once);
+  const auto beside = std::filesystem::absolute(volume_file).parent_path();
+  ScratchVolume before(beside, scan.grid, "1/mm");
+  ReconstructReport report = reconstruct_scan(scan, before, beside, options, once);
   post_into(volume_file, before, scan, options, report, once);
   return report;
 }

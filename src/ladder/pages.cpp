@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/format.h"
-#include "io/file.h"
+#include "core/output_file.h"
 #include "ladder/ladder.h"
 #include "measure/chart.h"
 #include "measure/table.h"
@@ -259,11 +259,7 @@ void write_ladder(const measure::Report& report, const std::filesystem::path& fo
   if (failed)
     throw Error(ErrorKind::disk,
                 {.what = "the folder cannot be made", .where = folder.string(), .why = failed.message(), .hint = {}});
-  const auto write = [&](const std::string& name, const std::string& text) {
-    PartialFile file(folder / name, true, static_cast<std::int64_t>(text.size()));
-    file.append(text);
-    file.commit();
-  };
+  const auto write = [&](const std::string& name, const std::string& text) { write_file(folder / name, text, true); };
   for (const Plot& plot : ladder_plots(report)) write(plot.file, plot.svg);
   write("ladder.md", ladder_markdown(report));
 }

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/format.h"
-#include "io/file.h"
+#include "core/output_file.h"
 #include "io/pixels.h"
 #include "io/volume_file.h"
 #include "live/arrivals.h"
@@ -405,7 +405,10 @@ private:
 
 LiveReport reconstruct_live(const fs::path& scan_file, const fs::path& volume_file, const LiveOptions& options,
                             Context& context) {
-  check_target(volume_file, options.compute.force);
+  const auto locks = reserve_volume(volume_file, options.compute.force, context.progress);
+  // Replaced again and again; that they can be is found out now.
+  const OutputLock preview = reserve_output(options.preview, true, context.progress);
+  const OutputLock status = reserve_output(options.status, true, context.progress);
   return LiveRun(scan_file, volume_file, options, context).run();
 }
 

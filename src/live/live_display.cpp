@@ -8,7 +8,7 @@
 #include "analysis/array_volume.h"
 #include "analysis/panel.h"
 #include "core/format.h"
-#include "io/file.h"
+#include "core/output_file.h"
 
 namespace lepus {
 namespace {
@@ -83,9 +83,7 @@ void LiveDisplay::write_status(const LiveState& state) {
                                       {"seconds", seconds_after(start_)},
                                       {"preview", options_.preview.string()},
                                       {"previews", previews_}};
-  PartialFile file(options_.status, true, 0);
-  file.append(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  file.commit();
+  write_file(options_.status, object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", true);
 }
 
 void LiveDisplay::show(const LiveState& state, const LiveVolume* volume) {

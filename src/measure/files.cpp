@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/format.h"
+#include "core/output_file.h"
 #include "measure/limits_parts.h"
 
 namespace lepus::measure {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/format.h"
-#include "io/file.h"
+#include "core/output_file.h"
 #include <lepus/error.h>
 
 namespace lepus::measure {
@@ -29,9 +29,7 @@ void write_report(const Report& report, const std::filesystem::path& folder, con
                                   .why = failed.message(),
                                   .hint = "give another one with --output"});
   const auto write = [&](const char* ending, const std::string& text) {
-    PartialFile file(folder / (name + ending), true, static_cast<std::int64_t>(text.size()));
-    file.append(text);
-    file.commit();
+    write_file(folder / (name + ending), text, true);
   };
   write(".json", to_json(report));
   write(".md", to_markdown(report));

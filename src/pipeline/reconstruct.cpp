@@ -58,7 +58,7 @@ std::vector<std::string> audit_warnings(const RowAudit& audit) {
 // Half of the memory is for what the corrections need; the plan gets the rest. Null: rows need no other views. On a
 // device rows that are filtered are made from corrected ones there.
 std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, const PrePass& pre, RowAudit& audit,
-                                                  const std::filesystem::path& volume_file,
+                                                  const std::filesystem::path& scratch_folder,
                                                   const ReconstructOptions& options, Context& context) {
   const bool on_device = options.backend == "cuda" || (options.backend == "auto" && why_no_device().empty());
   if (pre.only_dead_pixels && !(on_device && filtered_rows(geometry).resampler)) return nullptr;
@@ -66,7 +66,7 @@ std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, 
   return std::make_unique<CorrectedFrames>(
       *pre.frames, *pre.chain, audit,
       CorrectedFramesOptions{.memory_bytes = std::max<std::int64_t>(0, limit - resident_bytes()) / 2,
-                             .scratch = std::filesystem::absolute(volume_file).parent_path(),
+                             .scratch = scratch_folder,
                              .force = options.force,
                              .threads = context.threads.size(),
                              .devices = on_device ? options.device : "",
@@ -92,15 +92,22 @@ std::vector<std::string> correction_lines(const PrePass& pre, const CorrectedFra
 
 ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
                                    const ReconstructOptions& options, Context& context) {
-  const auto start = std::chrono::steady_clock::now();
   require_room_on_disk(volume_file, scan.grid);
   const auto writer =
       create_volume(volume_file, scan.grid, {.force = options.force, .unit = "1/mm", .provenance_room = 0});
+  ReconstructReport report =
+      reconstruct_scan(scan, *writer, std::filesystem::absolute(volume_file).parent_path(), options, context);
+  report.output = volume_file;
+  return report;
+}
 
+ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& scratch_folder,
+                                   const ReconstructOptions& options, Context& context) {
+  const auto start = std::chrono::steady_clock::now();
   const PrePass pre = pre_pass(scan, context);
   RowAudit audit(*pre.frames, {scan.maximum_bad_fraction, scan.saturation_level});
   FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
-  const auto corrected = corrected_frames(scan.geometry, pre, audit, volume_file, options, context);
+  const auto corrected = corrected_frames(scan.geometry, pre, audit, scratch_folder, options, context);
   if (corrected) {
     setup.frames_corrected = true;
     setup.still_to_come_bytes = corrected->memory_bytes();
@@ -110,7 +117,6 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
   if (corrected) corrected->expect(fdk.recorded_rows());
 
   ReconstructReport report;
-  report.output = volume_file;
   report.grid = scan.grid;
   report.plan = fdk.plan_description();
   report.backend = fdk.backend();
@@ -128,7 +134,7 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
   const Fdk::Frames recorded{*pre.frames, &audit, pre.normalisation.get(),
                              pre.only_dead_pixels ? &*pre.only_dead_pixels : nullptr};
   const SweepTimes times =
-      fdk.run(corrected ? Fdk::Frames{.source = *corrected, .corrected = corrected.get()} : recorded, *writer, context);
+      fdk.run(corrected ? Fdk::Frames{.source = *corrected, .corrected = corrected.get()} : recorded, writer, context);
   if (corrected) corrected->finish();
   report.corrections = correction_lines(pre, corrected.get());
   for (const auto& line : report.corrections) context.progress.note(line);
@@ -143,7 +149,7 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.peak_memory_bytes = peak_resident_bytes();
   report.provenance = provenance(scan, pre, fdk, audit, report);
-  writer->finish(report.provenance);
+  writer.finish(report.provenance);
   return report;
 }
 

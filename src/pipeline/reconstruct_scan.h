@@ -5,12 +5,16 @@
 #include <filesystem>
 
 #include "core/context.h"
+#include "io/volume_file.h"
 #include "scan/scan.h"
 #include <lepus/reconstruct.h>
 
 namespace lepus {
 
 ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
+                                   const ReconstructOptions& options, Context& context);
+// The same into any writer; scratch files, where they are needed, go into the folder.
+ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& scratch_folder,
                                    const ReconstructOptions& options, Context& context);
 
 // What reconstruct_scan would do: the plan, coverage, field of view, expected time; nothing is computed or written.

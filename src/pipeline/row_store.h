@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Corrected rows that are kept until they are filtered. On the host, [view][row][column]: in memory, or, where the scan
-// is larger than its share of the memory, in a file that has no name and is gone when the program is.
+// is larger than its share of the memory, in a scratch file.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/memory.h"
+#include "core/scratch_file.h"
 #include "correct/planes.h"
 
 namespace lepus {
@@ -40,9 +42,6 @@ class RowStore final : public RowKeeper {
 public:
   // Takes memory where the rows need at most so much, else a file in the folder. Throws Error(disk).
   explicit RowStore(const RowStoreSize& size);
-  ~RowStore() override;
-  RowStore(const RowStore&) = delete;
-  RowStore& operator=(const RowStore&) = delete;
 
   void put(const SinogramBand& kept, RowBand rows) override;
   void get(std::int64_t view, RowBand rows, float* out) const override;
@@ -50,13 +49,12 @@ public:
   std::string place() const override { return in_memory() ? "in memory" : "in a scratch file"; }
 
 private:
-  bool in_memory() const { return file_ < 0; }
+  bool in_memory() const { return !file_; }
   std::int64_t offset(std::int64_t view, std::int64_t row) const { return (view * rows_ + row) * columns_; }
 
   std::int64_t columns_, rows_, views_;
-  std::filesystem::path folder_;
   Buffer<float> memory_;
-  int file_ = -1;
+  std::optional<ScratchFile> file_;
 };
 
 }  // namespace lepus

@@ -10,6 +10,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "io/scratch_volume.h"
 #include "post/filter_device.h"
 #include "post/percentiles.h"
 #include "post/sweep.h"
@@ -23,35 +24,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using namespace post;
-
-// A volume file beside the output that goes away with this.
-class ScratchVolume {
-public:
-  ScratchVolume(const fs::path& output, const VolumeGrid& grid, int number)
-      : path_(fs::absolute(output).parent_path() / format("lepus-post-scratch-{}.mha", number)),
-        writer_(create_volume(path_, grid, {.force = true, .unit = "", .provenance_room = 0})) {}
-  ~ScratchVolume() {
-    writer_.reset();
-    reader_.reset();
-    std::error_code code;
-    fs::remove(path_, code);
-  }
-  ScratchVolume(const ScratchVolume&) = delete;
-  ScratchVolume& operator=(const ScratchVolume&) = delete;
-
-  VolumeWriter& writer() { return *writer_; }
-  const VolumeReader& finished() {
-    writer_->finish("");
-    writer_.reset();
-    reader_ = open_volume(path_);
-    return *reader_;
-  }
-
-private:
-  fs::path path_;
-  std::unique_ptr<VolumeWriter> writer_;
-  std::unique_ptr<VolumeReader> reader_;
-};
 
 // Steps that are ready, and the volume that goes into the first of them.
 class Chain {
@@ -98,14 +70,13 @@ private:
     };
     const bool keep = std::any_of(ready_.begin(), ready_.end(), [](const auto& step) { return step->is_costly(); });
     std::unique_ptr<ScratchVolume> made;
-    if (keep) made = std::make_unique<ScratchVolume>(output_, now_.grid, ++scratches_);
+    if (keep) made = std::make_unique<ScratchVolume>(fs::absolute(output_).parent_path(), now_.grid, now_.unit);
     Sweep(*volume_, before_, ready_, limits_, threads)
-        .run(keep ? "filtering" : "measuring", any_value_, count, keep ? sink_of(made->writer()) : Sweep::Sink(),
-             context_);
+        .run(keep ? "filtering" : "measuring", any_value_, count, keep ? sink_of(*made) : Sweep::Sink(), context_);
     if (keep) {
       written_ = summaries();
       ready_.clear();
-      volume_ = &made->finished();
+      volume_ = made.get();
       scratch_ = std::move(made);
       before_ = now_;
       any_value_ = false;
@@ -124,7 +95,6 @@ private:
   Steps ready_;
   std::unique_ptr<ScratchVolume> scratch_;
   std::vector<std::string> written_;  // what the steps before the scratch volume did
-  int scratches_ = 0;
 };
 
 std::unique_ptr<FilterDevice> device_for(const PostOptions& options, bool filters) {
@@ -194,6 +164,7 @@ PostReport post_process(const VolumeReader& volume, const fs::path& output, cons
     limits.device_bytes = options.device_memory_bytes > 0 ? options.device_memory_bytes : device->free_bytes() / 10 * 9;
   { const Sweep whole_chain(volume, before, steps, limits, context.threads.size()); }  // it fits, or no work starts
 
+  const auto locks = reserve_volume(output, options.force, context.progress);
   const std::int64_t room = 2 * static_cast<std::int64_t>(volume.provenance().size()) + (64 << 10);
   const auto writer = create_volume(
       output, facts.grid, {.force = options.force, .unit = facts.unit, .provenance_room = room, .type = facts.type});

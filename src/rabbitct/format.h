@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/output_file.h"
 #include "io/file.h"
 #include <lepus/geometry.h>
 

@@ -2,6 +2,7 @@
 #include "rabbitct/result.h"
 
 #include "core/format.h"
+#include "core/output_file.h"
 #include "io/file.h"
 #include "rabbitct/bytes.h"
 #include "rabbitct/format.h"
@@ -49,9 +50,7 @@ void write_result(const std::filesystem::path& path, const Result& result, bool 
   append_little_endian(bytes, result.largest_error);
   for (const std::uint32_t count : result.histogram) append_little_endian(bytes, count);
   append_little_endian(bytes, magic.end);
-  PartialFile file(path, force, static_cast<std::int64_t>(bytes.size()));
-  file.append(bytes);
-  file.commit();
+  write_file(path, bytes, force);
 }
 
 Result read_result(const std::filesystem::path& path) {

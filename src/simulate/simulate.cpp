@@ -3,15 +3,14 @@
 // files -> the truth -> renamed into place.
 #include "simulate/simulate.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <memory>
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "core/output_file.h"
+#include "core/output_folder.h"
 #include "geometry/row_band.h"
 #include "io/frames.h"
 #include "io/volume_file.h"
@@ -38,68 +37,29 @@ void require(bool good, const char* where, std::string why, const char* hint) {
                 {.what = "simulation cannot be done so", .where = where, .why = std::move(why), .hint = hint});
 }
 
-// A folder beside the final one, removed again unless it was renamed into place.
-class PartialFolder {
-public:
-  PartialFolder(const fs::path& final_path, bool force) : final_(final_path) {
-    const fs::path absolute = fs::absolute(final_path).lexically_normal();
-    final_ = absolute.has_filename() ? absolute : absolute.parent_path();
-    if (fs::exists(final_)) {
-      const bool ours = fs::exists(final_ / "scan.toml") && fs::exists(final_ / "truth.json");
-      const bool empty = fs::is_directory(final_) && fs::is_empty(final_);
-      if (!empty && !(force && ours))
-        throw Error(ErrorKind::disk,
-                    {.what = "folder exists already",
-                     .where = final_.string(),
-                     .why = ours ? "it holds a simulated scan" : "it holds something that is not a simulated scan",
-                     .hint = ours ? "give another name, or --force to replace it" : "give another name"});
-    }
-    partial_ = final_;
-    partial_ += format(".partial-{}", ::getpid());
-    try {
-      fs::create_directories(partial_);
-    } catch (const fs::filesystem_error& e) {
-      throw Error(ErrorKind::disk, {.what = "folder cannot be made",
-                                    .where = partial_.string(),
-                                    .why = e.code().message(),
-                                    .hint = "check the name and your rights there"});
-    }
-  }
-  ~PartialFolder() {
-    std::error_code ignored;
-    if (!partial_.empty()) fs::remove_all(partial_, ignored);
-  }
-  PartialFolder(const PartialFolder&) = delete;
-  PartialFolder& operator=(const PartialFolder&) = delete;
+// Only a scan that was simulated is replaced, and only where that was asked for.
+void check_folder(const PartialFolder& folder, bool force) {
+  if (folder.target_is_free()) return;
+  const fs::path& target = folder.target();
+  const bool ours = fs::exists(target / "scan.toml") && fs::exists(target / "truth.json");
+  if (force && ours) return;
+  throw Error(ErrorKind::disk,
+              {.what = "folder exists already",
+               .where = target.string(),
+               .why = ours ? "it holds a simulated scan" : "it holds something that is not a simulated scan",
+               .hint = ours ? "give another name, or --force to replace it" : "give another name"});
+}
 
-  const fs::path& path() const { return partial_; }
-  const fs::path& final_path() const { return final_; }
-  void finish() {
-    try {
-      fs::remove_all(final_);
-      fs::rename(partial_, final_);
-    } catch (const fs::filesystem_error& e) {
-      throw Error(ErrorKind::disk, {.what = "scan cannot be renamed into place",
-                                    .where = final_.string(),
-                                    .why = e.code().message(),
-                                    .hint = "check your rights there"});
-    }
-    partial_.clear();
-  }
-
-private:
-  fs::path final_, partial_;
-};
-
-void write_text(const fs::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out)
-    throw Error(ErrorKind::disk, {.what = "file cannot be written",
-                                  .where = file.string(),
-                                  .why = "the disk may be full",
-                                  .hint = "free some space"});
+// What the scan itself is made of.
+bool is_free_truth_name(const fs::path& file) {
+  const fs::path path = file.lexically_normal();
+  const std::string first = path.empty() ? std::string() : path.begin()->string();
+  for (const char* taken :
+       {"", ".", "..", "frames", "flats", "darks", "scan.toml", "truth.json", "angles.txt", "jitter.csv"})
+    if (first == taken) return false;
+  for (const char* set : {"frames", "flats", "darks"})
+    if (path.stem() == set || path.stem().stem() == set) return false;
+  return path.is_relative();
 }
 
 std::vector<ViewPerturbation> make_jitter(const JitterOptions& o, std::size_t views, std::uint64_t seed) {
@@ -146,7 +106,7 @@ struct Writers {
     if (!raw) fs::create_directories(folder / name);
     return create_frames(
         raw ? folder / (std::string(name) + ".raw") : folder / name / "%04d.tif",
-        {.columns = columns, .rows = rows, .frames = frames, .type = type, .force = true, .dataset = {}});
+        {.columns = columns, .rows = rows, .frames = frames, .type = type, .force = false, .dataset = {}});
   }
 };
 
@@ -164,13 +124,12 @@ void write_still_frames(const char* name, Exposure kind, std::int64_t count, con
   out->finish();
 }
 
-void write_truth_volume(const Phantom& phantom, const VolumeGrid& grid, int samples, const fs::path& file,
+void write_truth_volume(const Phantom& phantom, const VolumeGrid& grid, int samples, VolumeWriter& out,
                         Context& context) {
   const std::int64_t slice = grid.nx * grid.ny;
   const std::int64_t slab =
       std::clamp<std::int64_t>((std::int64_t{16} << 20) / std::max<std::int64_t>(1, slice), 1, grid.nz);
   Buffer<float> slices(slab * slice);
-  const auto out = create_volume(file, grid, {.force = true, .unit = "1/mm", .provenance_room = 0});
   context.progress.begin("truth", grid.nz);
   for (std::int64_t z = 0; z < grid.nz; z += slab) {
     const std::int64_t end = std::min(grid.nz, z + slab);
@@ -179,9 +138,9 @@ void write_truth_volume(const Phantom& phantom, const VolumeGrid& grid, int samp
       voxelise(phantom, grid, k, k + 1, samples, slices.data() + (k - z) * slice, context.threads);
       context.progress.advance();
     }
-    out->write(z, end, slices.data());
+    out.write(z, end, slices.data());
   }
-  out->finish(truth_provenance(phantom.name(), samples));
+  out.finish(truth_provenance(phantom.name(), samples));
   context.progress.end();
 }
 
@@ -200,8 +159,8 @@ void check(const SimulationOptions& o) {
           "keep one of them");
   require(o.truth_samples >= 1 && o.truth_samples <= 64, "truth samples", format("it is {}", o.truth_samples),
           "give 1 to 64");
-  require(!o.write_truth || (!o.truth_file.empty() && fs::path(o.truth_file).is_relative()), "truth file",
-          format("it is \"{}\"", o.truth_file), "give a name within the scan's folder");
+  require(!o.write_truth || is_free_truth_name(o.truth_file), "truth file", format("it is \"{}\"", o.truth_file),
+          "give a name within the scan's folder that none of its files has");
   require(o.format != FrameFormat::tiff || have_tiff, "frame format", "this lepus was built without TIFF",
           "write raw frames");
   if (o.content == SimulatedContent::counts) check(o.detector, o.scan.columns, o.scan.rows);
@@ -226,7 +185,12 @@ SimulationReport simulate_scan(const SimulationOptions& options, const fs::path&
   const VolumeGrid grid = options.grid ? *options.grid : automatic_grid(described);
 
   const bool counts = options.content == SimulatedContent::counts;
-  PartialFolder partial(folder, options.force);
+  PartialFolder partial(folder, context.progress);
+  check_folder(partial, options.force);
+  std::unique_ptr<VolumeWriter> truth;  // opened before the work: what is wrong with its name is said at once
+  if (options.write_truth)
+    truth = create_volume(partial.path() / options.truth_file, grid,
+                          {.force = false, .unit = "1/mm", .provenance_room = 0});
   SimulationReport report;
   report.views = real.views();
   report.columns = recorded_columns(real);
@@ -286,16 +250,16 @@ SimulationReport simulate_scan(const SimulationOptions& options, const fs::path&
                       .raw = writers.raw,
                       .equal_steps = has_equal_steps(options.scan.angles_rad),
                       .energy_kev = energy};
-  if (!text.equal_steps) write_text(partial.path() / "angles.txt", angles_text(options.scan.angles_rad));
-  if (!known.empty()) write_text(partial.path() / "jitter.csv", perturbations_csv(known));
-  write_text(partial.path() / "scan.toml", scan_toml(text));
-  write_text(partial.path() / "truth.json", truth_json(text, report));
-  if (options.write_truth)
-    write_truth_volume(made.phantom, grid, options.truth_samples, partial.path() / options.truth_file, context);
-  partial.finish();
-  report.scan_file = partial.final_path() / "scan.toml";
-  report.truth_json = partial.final_path() / "truth.json";
-  if (options.write_truth) report.truth_volume = partial.final_path() / options.truth_file;
+  if (!text.equal_steps) write_file(partial.path() / "angles.txt", angles_text(options.scan.angles_rad), false);
+  if (!known.empty()) write_file(partial.path() / "jitter.csv", perturbations_csv(known), false);
+  write_file(partial.path() / "scan.toml", scan_toml(text), false);
+  write_file(partial.path() / "truth.json", truth_json(text, report), false);
+  if (truth) write_truth_volume(made.phantom, grid, options.truth_samples, *truth, context);
+  truth.reset();
+  partial.commit(options.force ? PartialFolder::Replace::whole : PartialFolder::Replace::nothing);
+  report.scan_file = partial.target() / "scan.toml";
+  report.truth_json = partial.target() / "truth.json";
+  if (options.write_truth) report.truth_volume = partial.target() / options.truth_file;
   return report;
 }
 

@@ -8,6 +8,7 @@
 #include "correct/pixels/pixel_cases.h"
 #include "correct/pixels/pixels.h"
 #include "io/frames.h"
+#include "core/output_file.h"
 #include "io/png_image.h"
 #include <lepus/error.h>
 
@@ -60,7 +61,7 @@ TEST_F(DefectMap, ReadsPictures) {
   picture[8] = 255;
   picture[17] = 1;
   if (png_available()) {
-    write_png_grey(folder_ / "map.png", 5, 4, picture);
+    write_file(folder_ / "map.png", png_of_grey(5, 4, picture, "map.png"), false);
     EXPECT_EQ(read_defect_map(folder_ / "map.png", 5, 4), (List{8, 17}));
     EXPECT_THROW(read_defect_map(folder_ / "map.png", 4, 5), Error);
     std::ofstream(folder_ / "broken.png") << "not a picture";

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/output_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "core/format.h"
+#include "core/memory.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t largest_write = std::int64_t{1} << 30;  // Linux moves at most 2^31-4096 bytes a call
+
+fs::path folder_of(const fs::path& file) {
+  const fs::path parent = file.parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+// Bytes that an ordinary user may still write, or -1 where the file system does not say.
+std::int64_t free_bytes(const fs::path& folder) {
+  struct statvfs info {};
+  if (::statvfs(folder.c_str(), &info) != 0 || info.f_blocks == 0) return -1;
+  const auto blocks = std::min<std::uint64_t>(info.f_bavail, std::uint64_t{1} << 62);
+  const auto size = static_cast<std::uint64_t>(info.f_frsize);
+  return static_cast<std::int64_t>(blocks > (std::uint64_t{1} << 62) / size ? std::uint64_t{1} << 62 : blocks * size);
+}
+
+[[noreturn]] void throw_disk(const std::string& what, const fs::path& path, std::string why, std::string hint) {
+  throw Error(ErrorKind::disk, {.what = what, .where = path.string(), .why = std::move(why), .hint = std::move(hint)});
+}
+
+[[noreturn]] void throw_appeared(const fs::path& target) {
+  throw_disk("a file of this name has appeared", target, "it was not there when the run began",
+             "choose another name or use --force");
+}
+
+// Found before the work, and before HDF5's library finds it: that ends in a crash.
+void check_size_limit(const fs::path& target, std::int64_t bytes) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  if (static_cast<rlim_t>(bytes) > limit.rlim_cur)
+    throw_disk(
+        "files may not become so large here", target,
+        format("{} needed, {} allowed", format_bytes(bytes), format_bytes(static_cast<std::int64_t>(limit.rlim_cur))),
+        "raise the limit (ulimit -f)");
+}
+
+OutputLock checked_lock(const fs::path& target, bool force) {
+  check_target(target, force);
+  OutputLock lock(target);
+  check_target(target, force);  // another run may have finished it between
+  return lock;
+}
+
+// 0, or why not. Unless it may replace, the last look and the renaming are one step of the system's.
+int put_in_place(const fs::path& from, const fs::path& to, bool replace) {
+  if (!replace) {
+#ifdef RENAME_NOREPLACE
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return errno;
+#endif
+    // NFS cannot; a second name is never made over another file there, either. Its answer may get lost on the way and
+    // the repeated request fail: the file's number of names tells.
+    struct stat info {};
+    if (::link(from.c_str(), to.c_str()) == 0 || (::stat(from.c_str(), &info) == 0 && info.st_nlink == 2)) {
+      ::unlink(from.c_str());
+      return 0;
+    }
+    // Disks without second names (FAT): as good as it gets.
+    if (errno == EEXIST || ::lstat(to.c_str(), &info) == 0) return EEXIST;
+  }
+  return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+void check_target(const fs::path& target, bool force) {
+  std::error_code code;
+  const fs::file_status status = fs::status(target, code);
+  if (fs::is_directory(status)) throw_disk("cannot write", target, "it is a folder", "give the name of a file");
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw_disk("cannot write", target, "it is a device or a pipe", "give the name of a file");
+  if (fs::exists(status) && !force)
+    throw_disk("file exists already", target, "nothing is overwritten unasked", "choose another name or use --force");
+  const fs::path folder = folder_of(followed(target));
+  if (!fs::is_directory(folder, code))
+    throw_disk("cannot write", target, format("there is no folder {}", folder.string()), "make the folder first");
+}
+
+void check_free_space(const fs::path& target, std::int64_t bytes) {
+  const std::int64_t free = free_bytes(folder_of(followed(target)));
+  if (free >= 0 && bytes > free)
+    throw_disk("not enough space on the disk", target,
+               format("{} needed, {} free", format_bytes(bytes), format_bytes(free)),
+               "free some space or write to another disk");
+}
+
+OutputLock reserve_output(const fs::path& target, bool force, Progress& progress) {
+  if (target.empty()) return {};
+  OutputLock lock = checked_lock(target, force);
+  if (!lock.removed().empty()) progress.note(lock.removed());
+  return lock;
+}
+
+PartialFile::PartialFile(const fs::path& target, bool force, std::int64_t bytes_needed)
+    : PartialFile(checked_lock(target, force), target, force, bytes_needed) {}
+
+PartialFile::PartialFile(OutputLock held, const fs::path& target, bool force, std::int64_t bytes_needed)
+    : target_(target),
+      final_(followed(target)),
+      partial_(partial_name(final_)),
+      lock_(std::move(held)),
+      force_(force),
+      needed_(bytes_needed) {
+  check_target(target, force);
+  check_size_limit(target, bytes_needed);
+  check_free_space(target, bytes_needed);
+  descriptor_ = ::open(partial_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0 && errno == EEXIST)
+    throw_disk("this run is writing it already", target, partial_.string(), "write to it once");
+  if (descriptor_ < 0)
+    throw_disk("cannot create file", partial_, std::strerror(errno), "check the permissions of its folder");
+  there_ = true;
+}
+
+PartialFile::~PartialFile() { discard(); }
+
+void PartialFile::discard() noexcept {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+  if (there_) ::unlink(partial_.c_str());
+  there_ = false;
+}
+
+void PartialFile::write(std::int64_t offset, const void* data, std::int64_t bytes) {
+  const auto* from = static_cast<const char*>(data);
+  std::int64_t done = 0;
+  while (done < bytes) {
+    const auto wanted = static_cast<std::size_t>(std::min(bytes - done, largest_write));
+    const ssize_t put = ::pwrite(descriptor_, from + done, wanted, static_cast<off_t>(offset + done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) {
+      const int code = put < 0 ? errno : ENOSPC;
+      const std::int64_t free = free_bytes(folder_of(final_));
+      const std::string needed =
+          needed_ > 0 ? format("{} needed", format_bytes(needed_)) : format("{} bytes at {}", bytes, offset);
+      discard();
+      throw_disk(code == ENOSPC || code == EDQUOT ? "the disk is full"
+                 : code == EFBIG                  ? "files may not become so large here"
+                                                  : "cannot write",
+                 target_,
+                 format("{}: {}, {} written, {} free", std::strerror(code), needed, format_bytes(offset + done),
+                        free < 0 ? std::string("unknown") : format_bytes(free)),
+                 code == EFBIG ? "raise the limit (ulimit -f)" : "free some space or write to another disk");
+    }
+    done += put;
+  }
+  end_ = std::max(end_, offset + bytes);
+}
+
+void PartialFile::close() {
+  if (descriptor_ < 0) return;
+  const int status = ::close(descriptor_);
+  descriptor_ = -1;
+  if (status != 0 && errno != EINTR) {
+    const int code = errno;
+    discard();
+    throw_disk("cannot write", target_, std::strerror(code), "free some space or write to another disk");
+  }
+}
+
+void PartialFile::check_place() const {
+  std::error_code code;
+  if (!force_ && fs::exists(fs::symlink_status(final_, code))) throw_appeared(target_);
+}
+
+void PartialFile::commit() {
+  close();
+  if (const int code = put_in_place(partial_, final_, force_); code != 0) {
+    discard();
+    if (code == EEXIST && !force_) throw_appeared(target_);
+    throw_disk("cannot rename the finished file", target_, std::strerror(code), "check the permissions of its folder");
+  }
+  there_ = false;
+  lock_ = {};
+}
+
+void commit_together(const std::vector<PartialFile*>& files) {
+  for (PartialFile* file : files)
+    if (file) file->close();
+  for (const PartialFile* file : files)
+    if (file) file->check_place();
+  for (PartialFile* file : files)
+    if (file) file->commit();
+}
+
+void write_file(const fs::path& target, const std::string& text, bool force) {
+  PartialFile file(target, force, static_cast<std::int64_t>(text.size()));
+  file.append(text);
+  file.commit();
+}
+
+}  // namespace lepus

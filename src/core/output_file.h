@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are written whole or not at all: under a name of their own beside the final one, locked against other
+// runs, and renamed into place at the end, or removed. An output that is a link is followed: the link stays.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/context.h"
+#include "core/output_lock.h"
+
+namespace lepus {
+
+// Throws Error(disk) where `target` exists (unless forced), is no file, or its folder is missing.
+void check_target(const std::filesystem::path& target, bool force);
+// Throws Error(disk) where the disk of `target` has less than `bytes` free.
+void check_free_space(const std::filesystem::path& target, std::int64_t bytes);
+
+// For an output that is written after long work: whatever can be said against it is said now, and it is locked until
+// then. Leftovers of a run that was killed are removed, which `progress` is told. "": nothing is reserved.
+[[nodiscard]] OutputLock reserve_output(const std::filesystem::path& target, bool force, Progress& progress);
+
+// Output under partial_name(target); commit() closes and renames it, the destructor of an uncommitted one removes it.
+class PartialFile {
+public:
+  PartialFile(const std::filesystem::path& target, bool force, std::int64_t bytes_needed);
+  // One of many files under one lock.
+  PartialFile(OutputLock held, const std::filesystem::path& target, bool force, std::int64_t bytes_needed);
+  ~PartialFile();
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
+
+  const std::filesystem::path& target() const { return target_; }
+  const std::filesystem::path& partial() const { return partial_; }
+  std::int64_t end() const { return end_; }
+  void append(const void* data, std::int64_t bytes) { write(end_, data, bytes); }
+  void append(const std::string& text) { append(text.data(), static_cast<std::int64_t>(text.size())); }
+  void write(std::int64_t offset, const void* data, std::int64_t bytes);  // Error(disk) on a short write
+  void close();                                                           // reports what the system kept back until now
+  void check_place() const;  // Error(disk) where the target appeared meanwhile, unless forced
+  void commit();             // close, and rename into place; never over what appeared meanwhile, unless forced
+  void discard() noexcept;
+
+private:
+  std::filesystem::path target_, final_, partial_;  // as given; where links lead
+  OutputLock lock_;
+  bool force_;
+  std::int64_t needed_ = 0, end_ = 0;
+  int descriptor_ = -1;
+  bool there_ = false;  // the partial file exists and is ours
+};
+
+// Files that belong together: none is renamed while the place of another is taken. Null ones are left out.
+void commit_together(const std::vector<PartialFile*>& files);
+
+// A small file at once.
+void write_file(const std::filesystem::path& target, const std::string& text, bool force);
+
+}  // namespace lepus

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lock file's text: "lepus", the token that ends the names of the run's partial files, and who it is, for people. A
+// file that is there and not locked was left by a run that was killed.
+#include "core/output_lock.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/format.h"
+#include "core/memory.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string partial_mark = ".partial-";
+
+// Names have at most 255 bytes, and something is added to them.
+std::string shortened_name(const std::string& name) {
+  constexpr std::size_t longest = 180;
+  return name.size() <= longest ? name : format("{}-{:x}", name.substr(0, longest), std::hash<std::string>{}(name));
+}
+
+// "4711-0a1b2c3d": the number alone would be that of another run on another machine.
+std::string run_token() {
+  static std::mutex mutex;
+  static std::string token;
+  static ::pid_t owner = 0;
+  const std::scoped_lock lock(mutex);
+  if (owner != ::getpid()) {  // a fork is another run
+    owner = ::getpid();
+    token = format("{}-{:08x}", owner, std::random_device{}());
+  }
+  return token;
+}
+
+bool is_token(const std::string& text) {
+  const std::size_t dash = text.find('-');
+  if (dash == std::string::npos || dash == 0 || text.size() != dash + 9) return false;
+  return text.find_first_not_of("0123456789") == dash &&
+         text.find_first_not_of("0123456789abcdef", dash + 1) == std::string::npos;
+}
+
+std::string command_line() {
+  constexpr std::size_t longest = 200;
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string words((std::istreambuf_iterator<char>(file)), {});
+  while (!words.empty() && words.back() == '\0') words.pop_back();
+  std::replace_if(
+      words.begin(), words.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  return words.size() > longest ? words.substr(0, longest) + "..." : words;
+}
+
+// "process 4711 on tooth since 2026-11-16 03:12:05 UTC: lepus post a.mha -o v.mha"
+std::string this_run() {
+  char host[256] = "";
+  if (::gethostname(host, sizeof host - 1) != 0) std::strcpy(host, "?");
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  char since[32] = "";
+  std::strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S UTC", ::gmtime_r(&now, &utc));
+  const std::string command = command_line();
+  return format("process {} on {} since {}{}", ::getpid(), host, since, command.empty() ? "" : ": " + command);
+}
+
+struct Record {
+  std::string token, who;
+};
+
+Record read_record(int descriptor) {
+  std::string text(1024, '\0');
+  const ssize_t bytes = ::pread(descriptor, text.data(), text.size(), 0);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, bytes)));
+  if (!text.starts_with("lepus ")) return {};
+  const std::size_t end = text.find('\n');
+  if (end == std::string::npos || !is_token(text.substr(6, end - 6))) return {};
+  return {text.substr(6, end - 6), text.substr(end + 1, text.find('\n', end + 1) - end - 1)};
+}
+
+// What is lost where it fails is the name in another run's message.
+void write_record(int descriptor) {
+  const std::string text = format("lepus {}\n{}\n", run_token(), this_run());
+  if (::ftruncate(descriptor, 0) != 0 || ::pwrite(descriptor, text.data(), text.size(), 0) < 0) return;
+}
+
+[[noreturn]] void refuse_target(const fs::path& target, std::string what, std::string why, std::string hint) {
+  throw Error(ErrorKind::disk,
+              {.what = std::move(what), .where = target.string(), .why = std::move(why), .hint = std::move(hint)});
+}
+
+bool is_same_file(int descriptor, const fs::path& file) {
+  struct stat here {
+  }, there{};
+  return ::fstat(descriptor, &here) == 0 && ::stat(file.c_str(), &there) == 0 && here.st_ino == there.st_ino &&
+         here.st_dev == there.st_dev;
+}
+
+constexpr int no_locks = -1, no_folder = -2;
+
+// The descriptor of the locked file, or one of these.
+int take_lock(const fs::path& file, const fs::path& target) {
+  // A run that is ending holds its lock for a moment more, one that is beginning has not written its name yet.
+  constexpr int patience = 5;
+  for (int refused = 0;;) {
+    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (descriptor < 0 && errno == ENOENT) return no_folder;
+    if (descriptor < 0)
+      refuse_target(target, "cannot write", std::strerror(errno), "check the permissions of its folder");
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
+      if (is_same_file(descriptor, file)) return descriptor;
+      ::close(descriptor);  // its holder removed it after we opened it: take the one that is there now
+      continue;
+    }
+    if (errno != EWOULDBLOCK) {
+      ::unlink(file.c_str());
+      ::close(descriptor);
+      return no_locks;
+    }
+    const Record holder = read_record(descriptor);
+    ::close(descriptor);
+    if (++refused > patience)
+      refuse_target(target, "another run is writing this", holder.who.empty() ? "who it is cannot be read" : holder.who,
+                    "wait until it has ended, or choose another name");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+std::int64_t bytes_below(const fs::path& path) {
+  std::error_code code;
+  if (!fs::is_directory(fs::symlink_status(path, code)))
+    return fs::is_regular_file(path, code) ? static_cast<std::int64_t>(fs::file_size(path, code)) : 0;
+  std::int64_t bytes = 0;
+  for (fs::recursive_directory_iterator entry(path, code), end; !code && entry != end; entry.increment(code))
+    if (entry->is_regular_file(code)) bytes += static_cast<std::int64_t>(entry->file_size(code));
+  return bytes;
+}
+
+// Nothing can be made of what a killed run had begun.
+std::string remove_left_behind(const fs::path& folder, const Record& dead) {
+  if (dead.token.empty()) return {};
+  std::int64_t bytes = 0, count = 0;
+  std::error_code code;
+  std::vector<fs::path> left;
+  for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code))
+    if (entry->path().filename().string().ends_with(partial_mark + dead.token)) left.push_back(entry->path());
+  for (const fs::path& path : left) {
+    bytes += bytes_below(path);
+    if (fs::remove_all(path, code) > 0 && !code) ++count;
+  }
+  if (count == 0) return {};
+  return format("removed {} ({}), which a run that was ended left behind: {}",
+                count == 1 ? left.front().string() : format("{} partial files", count), format_bytes(bytes), dead.who);
+}
+
+}  // namespace
+
+struct OutputLock::Held {
+  fs::path file, made;
+  int descriptor = -1;
+  ::pid_t owner = ::getpid();
+  std::string removed;
+
+  Held() = default;
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() {
+    if (descriptor >= 0) {
+      if (owner == ::getpid()) ::unlink(file.c_str());  // before it is unlocked: nobody else's file can be meant
+      ::close(descriptor);
+    }
+    if (!made.empty() && owner == ::getpid()) ::rmdir(made.c_str());
+  }
+};
+
+fs::path followed(const fs::path& target) {
+  fs::path path = target;
+  std::error_code code;
+  for (int links = 0; links < 40 && fs::is_symlink(path, code); ++links) {
+    const fs::path to = fs::read_symlink(path, code);
+    if (code) break;
+    path = to.is_absolute() ? to : path.parent_path() / to;
+  }
+  return path;
+}
+
+fs::path partial_name(const fs::path& target) {
+  return target.parent_path() / (shortened_name(target.filename().string()) + partial_mark + run_token());
+}
+
+OutputLock::OutputLock(const fs::path& target, Folder folder) {
+  static std::mutex mutex;
+  static std::map<fs::path, std::weak_ptr<Held>> held_here;
+
+  const fs::path real = fs::absolute(followed(target)), parent = real.parent_path();
+  const std::string name = "." + shortened_name(real.filename().string()) + ".lepus-lock";
+  const std::scoped_lock lock(mutex);
+  std::erase_if(held_here, [](const auto& entry) { return entry.second.expired(); });
+  auto held = std::make_shared<Held>();
+  // Another run may remove the folder that it made just when this one has seen it: then it is made again.
+  const int attempts = folder == Folder::is_made ? 100 : 1;
+  held->descriptor = no_folder;
+  for (int attempt = 0; attempt < attempts && held->descriptor == no_folder; ++attempt) {
+    std::error_code code;
+    if (folder == Folder::is_made && fs::create_directories(parent, code)) held->made = parent;
+    if (code)
+      refuse_target(parent, "cannot make the folder", code.message(), "check the permissions of the folder above");
+    const fs::path place = fs::canonical(parent, code);
+    if (code || !fs::is_directory(place, code)) continue;
+    held->file = place / name;
+    if (const auto known = held_here.find(held->file); known != held_here.end()) {
+      held_ = known->second.lock();
+      if (held_ && held_->owner == ::getpid()) return;
+    }
+    held->descriptor = take_lock(held->file, target);
+  }
+  if (held->descriptor == no_folder)
+    refuse_target(target, "cannot write", format("there is no folder {}", parent.string()), "make the folder first");
+  if (held->descriptor != no_locks) {
+    held->removed = remove_left_behind(held->file.parent_path(), read_record(held->descriptor));
+    write_record(held->descriptor);
+  }
+  held_ = std::move(held);
+  held_here[held_->file] = held_;
+}
+
+const std::string& OutputLock::removed() const {
+  static const std::string nothing;
+  return held_ ? held_->removed : nothing;
+}
+
+}  // namespace lepus

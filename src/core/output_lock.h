@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run at a time writes an output: a lock on a small file beside it, ".v.mha.lepus-lock", that says who holds it.
+// flock, because the system gives it back however a run ends, kill -9 included, and because Linux carries it to the
+// server of an NFS or SMB disk, so that runs on two machines see each other (fcntl's record locks go there too, but a
+// process loses them when any of its threads closes the file). Where a file system knows no locks the run goes on
+// without: partial files have names of their own, so that no voxel is mixed, and the last step still finds the other's
+// output.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace lepus {
+
+// "link" -> what it points to, which need not exist; other names stay as they are.
+std::filesystem::path followed(const std::filesystem::path& target);
+
+// "v.mha" -> "v.mha.partial-4711-0a1b2c3d": beside the output, of this process alone.
+std::filesystem::path partial_name(const std::filesystem::path& target);
+
+class OutputLock {
+public:
+  enum class Folder { must_exist, is_made };
+
+  OutputLock() = default;  // of nothing
+  // Throws Error(disk) that names the holder. A lock that this process holds is shared, so that an output can be
+  // reserved before the work and written after it. A folder that was made goes with the lock where it stayed empty.
+  explicit OutputLock(const std::filesystem::path& target, Folder folder = Folder::must_exist);
+
+  // Partial files of a run that was killed, which taking the lock removed: whose they were and how large, or "".
+  const std::string& removed() const;
+
+private:
+  struct Held;
+  std::shared_ptr<Held> held_;
+};
+
+}  // namespace lepus

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/scratch_file.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "core/format.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+int open_without_name(const std::filesystem::path& folder) {
+#ifdef O_TMPFILE
+  if (const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600); file >= 0) return file;
+#endif
+  std::string name = (folder / ".lepus-scratch-XXXXXX").string();
+  const int file = ::mkostemp(name.data(), O_CLOEXEC);
+  if (file >= 0) ::unlink(name.c_str());
+  return file;
+}
+
+// pread and pwrite move less than they were asked to, at times.
+template <class Transfer>
+int transfer_all(std::int64_t bytes, const Transfer& transfer) {
+  for (std::int64_t done = 0; done < bytes;) {
+    const ssize_t n = transfer(done, static_cast<std::size_t>(bytes - done));
+    if (n > 0)
+      done += n;
+    else if (n == 0 || errno != EINTR)
+      return n == 0 ? ENOSPC : errno;
+  }
+  return 0;
+}
+
+}  // namespace
+
+ScratchFile::ScratchFile(std::filesystem::path folder, std::int64_t bytes, std::string holds, std::string hint)
+    : folder_(folder.empty() ? "." : std::move(folder)), holds_(std::move(holds)), hint_(std::move(hint)) {
+  descriptor_ = open_without_name(folder_);
+  if (descriptor_ < 0) fail("make", errno);
+  const int failure = ::posix_fallocate(descriptor_, 0, bytes);
+  if (failure == ENOSPC || failure == EFBIG || failure == EDQUOT) {
+    ::close(descriptor_);
+    fail("make room for", failure);
+  }
+}
+
+ScratchFile::~ScratchFile() { ::close(descriptor_); }
+
+void ScratchFile::write(std::int64_t offset, const void* data, std::int64_t bytes) {
+  const auto* from = static_cast<const char*>(data);
+  if (const int code = transfer_all(bytes, [&](std::int64_t done, std::size_t n) {
+        return ::pwrite(descriptor_, from + done, n, static_cast<off_t>(offset + done));
+      }))
+    fail("write", code);
+}
+
+void ScratchFile::read(std::int64_t offset, void* out, std::int64_t bytes) const {
+  auto* to = static_cast<char*>(out);
+  if (const int code = transfer_all(bytes, [&](std::int64_t done, std::size_t n) {
+        return ::pread(descriptor_, to + done, n, static_cast<off_t>(offset + done));
+      }))
+    fail("read", code);
+}
+
+void ScratchFile::fail(const char* what, int code) const {
+  throw Error(ErrorKind::disk, {.what = format("cannot {} the scratch file for {}", what, holds_),
+                                .where = folder_.string(),
+                                .why = std::strerror(code),
+                                .hint = hint_});
+}
+
+}  // namespace lepus
