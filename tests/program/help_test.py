@@ -9,6 +9,13 @@ import unittest
 from program_case import PROGRAM, SMALL, ProgramCase, command_names
 
 
+def man_works():
+    """Ubuntu's containers have a man that only says that it was taken away."""
+    if not shutil.which("man"):
+        return False
+    return "minimized" not in subprocess.run(["man", "man"], capture_output=True, text=True).stdout
+
+
 def options_in(text):
     return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", re.sub(r"\\f[BIR]", " ", text)))
 
@@ -55,7 +62,7 @@ class Help(ProgramCase):
         self.lepus("man", "--folder", "pages")
         self.assertEqual(len(list((self.folder / "pages").glob("*.1"))), len(command_names()) + 1)
 
-    @unittest.skipUnless(shutil.which("groff") or shutil.which("man"), "neither groff nor man is installed")
+    @unittest.skipUnless(man_works(), "man is not installed")
     def test_man_pages_render_without_a_warning(self):
         for name in [None, *command_names()]:
             page = self.lepus("man", *([name] if name else [])).stdout
@@ -115,6 +122,8 @@ class Help(ProgramCase):
             examples = re.findall(r"(?m)^  (?!#)(.*\blepus .*)$", re.split(r"(?m)^Examples?:\n", text)[1])
             self.assertTrue(examples, name)
             for line in examples:
+                if "| man " in line and not man_works():
+                    continue
                 with self.subTest(line=line):
                     place = self.folder / "place"
                     shutil.rmtree(place, ignore_errors=True)
