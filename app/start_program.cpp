@@ -21,6 +21,7 @@ void start_program(const std::string& name, const std::vector<std::string>& word
   std::vector<std::string> all{name};
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> pointers;
+  pointers.reserve(all.size() + 1);
   for (std::string& word : all) pointers.push_back(word.data());
   pointers.push_back(nullptr);
 
