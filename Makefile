@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 # The preset `ci` is `release` with warnings as errors.
 PRESET ?= release
 
-.PHONY: demo test bench build accuracy sanitize cross lint lint-all package check-long format install clean
+.PHONY: demo test bench build sanitize cross lint lint-all package check-long format install clean
 
 # What is built is said each time: what an earlier command chose stays in CMake's cache.
 configure = cmake --preset $(PRESET) -B $(BUILD) -DLEPUS_BUILD_TESTS=$(1) -DLEPUS_BUILD_BENCHMARKS=$(2)
