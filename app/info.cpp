@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "io/frames.h"
 #include "io/volume_file.h"
+#include "pipeline/counts.h"
 #include "scan/describe.h"
 #include "scan/scan.h"
 
@@ -25,9 +26,13 @@ struct InfoArguments {
 
 int scan_info(const InfoArguments& a, Session& session) {
   const Scan scan = read_scan(a.file);
-  for (const auto& warning : scan.warnings) session.context().progress.warning(warning);
-  session.print(describe_text(scan));
+  const CountFigures counts = look_at_counts(scan, session.context().cancel);
+  for (const auto& list : {scan.warnings, counts.warnings})
+    for (const auto& warning : list) session.context().progress.warning(warning);
+  session.print(describe_text(scan) + format("counts    {}\n", counts.text()));
   nlohmann::json object = describe_json(scan);
+  object["counts"] = nlohmann::json::parse(counts.json());
+  object["counts"]["warnings"] = counts.warnings;
   object["kind"] = "scan";
   object["file"] = a.file;
   session.result(object);

@@ -143,7 +143,9 @@ public:
     return kept;
   }
 
-  void take_log(const SinogramBand& kept) override { cuda::launch_logarithm(kept, least_grey, work_.get()); }
+  void take_log(const SinogramBand& kept, const Normalisation* normalisation) override {
+    cuda::launch_logarithm(kept, staging_for(normalisation, Stage::line_integrals), lowest_grey_of_lines, work_.get());
+  }
 
   void apply(Correction& correction, const SinogramBand& kept, RowBand wanted) override {
     const cuda::Workspace::Scope scope(workspace_);

@@ -173,14 +173,17 @@ void read_frames_section(const ScanDocument& document, Scan& scan, Resolution& r
 
   scan.content =
       document.get<std::string>("frames.content") == "counts" ? FrameContent::counts : FrameContent::line_integrals;
+  scan.scales = {.frames = document.get<double>("frames.frames_scale"),
+                 .flats = document.get<double>("frames.flats_scale"),
+                 .darks = document.get<double>("frames.darks_scale")};
   scan.maximum_bad_fraction = document.get<double>("frames.maximum_bad_fraction");
   scan.saturation_level = document.get<double>("frames.saturation_level");
 }
 
 void read_intensity_section(const ScanDocument& document, Scan& scan, Resolution& resolution) {
   if (scan.content == FrameContent::line_integrals) {
-    for (const char* key :
-         {"frames.flats", "frames.darks", "intensity.from", "intensity.value", "intensity.air_region_px"})
+    for (const char* key : {"frames.flats", "frames.darks", "frames.frames_scale", "frames.flats_scale",
+                            "frames.darks_scale", "intensity.from", "intensity.value", "intensity.air_region_px"})
       if (document.given(key))
         document.fail(key, format("{} has no use here", key),
                       "frames.content = \"line-integrals\": the logarithm is taken",

@@ -19,6 +19,7 @@ constexpr ValueRange from_one{.least = 1};
 constexpr ValueRange side{.least = 1, .most = 1e6};
 constexpr ValueRange fraction{.least = 0, .most = 1};
 constexpr ValueRange positive_fraction{.least = 0, .most = 1, .open = true};
+constexpr ValueRange scale{.least = 1e-9, .most = 1e9};
 constexpr ValueRange right_angle{.least = -89, .most = 89};
 
 constexpr auto sections = std::to_array<ScanSection>({
@@ -64,6 +65,11 @@ constexpr auto keys = std::to_array<ScanKey>({
     {"frames", "darks", names, "", "", "none", "Frames with the beam off, in the same forms as `files`.", ""},
     {"frames", "darks_dataset", text, "", "\"/exchange/data_dark\"", "", "Dataset of the darks inside an HDF5 file.",
      ""},
+    {"frames", "frames_scale", number, "", "1.0", "",
+     "What the frames' counts are multiplied with, where they were taken with another exposure than the flats.", "",
+     scale},
+    {"frames", "flats_scale", number, "", "1.0", "", "The same of the flats.", "", scale},
+    {"frames", "darks_scale", number, "", "1.0", "", "The same of the darks.", "", scale},
     {"frames", "first_view", integer, "", "0", "", "First frame to use, counted from 0.", "", from_zero},
     {"frames", "last_view", integer, "", "", "the last frame", "Last frame to use, itself included.", "", from_zero},
     {"frames", "view_step", integer, "", "1", "", "Use every n-th frame.", "", from_one},
