@@ -7,6 +7,7 @@
 #include "core/format.h"
 #include "correct/beam/beam.h"
 #include "filter/consistency.h"
+#include "filter/truncation.h"
 #include "geometry/row_band.h"
 #include "pipeline/intensity.h"
 #include "preprocess/arc_resample.h"
@@ -86,29 +87,6 @@ std::vector<float> flat_row_of_views(const ScanGeometry& geometry, const PrePass
   return sinogram;
 }
 
-// An object that reaches past the detector's edge: the line integrals there are far from air.
-void warn_of_truncation(const std::vector<float>& sinogram, std::int64_t columns, const Scan& scan, PrePass& pre) {
-  if (scan.filter.extrapolate > 0 || columns < 8) return;
-  std::vector<float> sorted(sinogram);
-  std::erase_if(sorted, [](float p) { return !std::isfinite(p); });
-  if (sorted.empty()) return;
-  const auto high = sorted.begin() + static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(sorted.size() - 1));
-  std::nth_element(sorted.begin(), high, sorted.end());
-  double edge = 0;
-  const auto views = static_cast<std::int64_t>(sinogram.size()) / columns;
-  for (std::int64_t view = 0; view < views; ++view)
-    for (std::int64_t i = 0; i < 3; ++i)
-      edge += static_cast<double>(sinogram[static_cast<std::size_t>(view * columns + i)]) +
-              static_cast<double>(sinogram[static_cast<std::size_t>((view + 1) * columns - 1 - i)]);
-  edge /= static_cast<double>(6 * views);
-  const double fraction = edge / static_cast<double>(*high);
-  if (fraction > 0.1)
-    pre.warnings.push_back(
-        format("the object seems to reach past the detector's sides (line integrals there are {:.0f} % of the "
-               "largest): the volume will be too bright near the rim; set filter.extrapolate = 0.5 to lessen that",
-               100 * fraction));
-}
-
 // Views in which the beam was off or shut: even their brightest tenth is a hundredth of what it is in the others. No
 // number is wrong in them, but they draw streaks through the whole volume.
 void warn_of_dark_views(const std::vector<float>& sinogram, std::int64_t columns, PrePass& pre) {
@@ -173,7 +151,9 @@ std::optional<std::vector<std::int64_t>> only_dead_pixels(const Scan& scan, cons
 void look_at_middle_row(const Scan& scan, PrePass& pre, Context& context) {
   const std::int64_t row = consistency_row(scan.geometry);
   const std::vector<float> sinogram = flat_row_of_views(scan.geometry, pre, row, context);
-  warn_of_truncation(sinogram, scan.geometry.columns, scan, pre);
+  if (scan.filter.extrapolate <= 0)
+    if (auto message = truncation(scan.geometry, row, sinogram.data()).message(); !message.empty())
+      pre.warnings.push_back(std::move(message));
   warn_of_dark_views(sinogram, scan.geometry.columns, pre);
   const Consistency turning = check_turning(scan.geometry, row, sinogram.data());
   if (turning.verdict == Turning::backwards || turning.verdict == Turning::mirrored)

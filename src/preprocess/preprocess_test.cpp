@@ -328,8 +328,11 @@ TEST(RowLeveller, OnlyScansThatNeedItAreLevelled) {
   const ScanGeometry slanted = build_scan(turned_in_its_plane(0.02)), upright = build_scan(turned_in_its_plane(0));
   EXPECT_NEAR(row_slant(slanted), 0.02 * 45, 0.02);
   EXPECT_TRUE(row_leveller(slanted, false));
-  EXPECT_FALSE(row_leveller(slanted, true));
   EXPECT_FALSE(row_leveller(upright, false));
+  // A full turn: from 1 / cos = 1.0002 on.
+  EXPECT_NEAR(brightness_of_slant(slanted), 1 / std::cos(0.02) - 1, 1e-6);
+  EXPECT_FALSE(row_leveller(build_scan(turned_in_its_plane(0.0199)), true));
+  EXPECT_TRUE(row_leveller(build_scan(turned_in_its_plane(0.0201)), true));
   EXPECT_THROW(row_slant(build_scan(turned_in_its_plane(1.5))), Error);
 }
 
