@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus info: what is in a scan file, a volume or a file of frames.
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +8,7 @@
 #include "app/commands.h"
 #include "core/format.h"
 #include "core/memory.h"
+#include "io/file.h"
 #include "io/frames.h"
 #include "io/volume_file.h"
 #include "pipeline/counts.h"
@@ -115,10 +114,10 @@ int volume_info(const InfoArguments& a, const VolumeReader& volume, Session& ses
 
 int run_info(const InfoArguments& a, Session& session) {
   const std::filesystem::path path = a.file;
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (ending == ".toml") return scan_info(a, session);
-  if (a.frames || !a.dataset.empty() || a.file.find('*') != std::string::npos) return frames_info(a, session);
+  if (lower_extension(path) == ".toml") return scan_info(a, session);
+  std::error_code ignored;
+  const bool pattern = has_wildcard(a.file) && !std::filesystem::exists(path, ignored);
+  if (a.frames || !a.dataset.empty() || pattern) return frames_info(a, session);
   return volume_info(a, *open_volume(path), session);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/file.h"
+#include "io/file_kind.h"
 #include "io/frames.h"
 
 namespace lepus {
@@ -45,6 +46,9 @@ std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<std::filesystem:
 // Images of (views x columns), one per detector row -> images of (detector rows x columns), one per view.
 std::unique_ptr<FrameSource> frames_from_sinograms(std::unique_ptr<FrameSource> sinograms);
 
+// Images of (rows x columns) -> the same images as (columns x rows).
+std::unique_ptr<FrameSource> turned_images(std::unique_ptr<FrameSource> images);
+
 // "stack.tif[3]"
 std::string image_name(const std::string& file, std::int64_t index, bool alone);
 // Throws Error(internal) unless 0 <= row0 <= row1 <= rows of an existing frame.
@@ -53,9 +57,5 @@ void check_band(const FrameSource& source, std::int64_t frame, std::int64_t row0
 // Throws Error(input): `file` does not agree with the first one.
 [[noreturn]] void throw_other_size(const std::string& where, const std::string& expected, const std::string& found,
                                    const std::string& first);
-
-bool is_tiff_name(const std::filesystem::path& path);  // .tif, .tiff, .btf, .tf8
-bool is_hdf5_name(const std::filesystem::path& path);  // .h5, .hdf5, .hdf, .nxs
-bool is_raw_name(const std::filesystem::path& path);   // .raw, .bin, .dat, .img, .vol
 
 }  // namespace lepus

@@ -109,7 +109,7 @@ std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<fs::path>& files
   });
   if (!plain) return std::make_unique<Hdf5Frames>(files, dataset, std::move(parts));
   PlainImages images;
-  images.files = files;
+  for (const Hdf5Images& part : parts) images.files.push_back(part.file);
   images.columns = parts.front().columns;
   images.rows = parts.front().rows;
   images.type = parts.front().type;

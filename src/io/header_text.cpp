@@ -70,6 +70,18 @@ void check_grid(const VolumeGrid& grid, PixelType type, const fs::path& file) {
 
 std::string joined(Vec3 v, const char* separator) { return format("{}{}{}{}{}", v.x, separator, v.y, separator, v.z); }
 
-fs::path beside(const fs::path& header, const std::string& name) { return header.parent_path() / name; }
+fs::path beside(const fs::path& header, const std::string& name) {
+  const fs::path folder = fs::absolute(header).parent_path().lexically_normal();
+  const fs::path file = (folder / name).lexically_normal();
+  const fs::path inside = file.lexically_relative(folder);
+  if (inside.empty() || inside == "." || *inside.begin() == "..")
+    throw Error(ErrorKind::input,
+                {.what = "the data file lies outside the folder of its header",
+                 .where = header.string(),
+                 .why = format("the header names {}", name),
+                 .hint = "a header may come from anybody, so that lepus reads only what lies beside it; "
+                         "move or link the data file there, and correct the header"});
+  return header.parent_path() / inside;
+}
 
 }  // namespace lepus

@@ -30,6 +30,10 @@ void refuse_what_needs_all_views(const ScanDocument& document) {
   if (document.get<std::string>("frames.order") == "sinograms")
     only_at_the_end(document, "frames.order", "a sinogram is whole when the last view is in it",
                     "run lepus reconstruct when the scan is finished");
+  for (const std::string key : {"frames.axes", "frames.images", "frames.image_key"})
+    if (document.given(key))
+      only_at_the_end(document, key, "each view must be a file of its own, as it comes",
+                      "run lepus reconstruct when the scan is finished");
   if (document.given("intensity.from") && document.get<std::string>("intensity.from") == "air-region")
     only_at_the_end(document, "intensity.from", "I0 is the mean of the air region over all views",
                     "use flats or intensity.value, and [[correct]] kind = \"drift\" with region_px against drift");
@@ -95,6 +99,7 @@ std::vector<std::string> ScanAhead::frame_names() const {
 std::int64_t ScanAhead::frames(std::optional<std::int64_t> given) const {
   const std::int64_t names = listed_files(folder(), frame_names());
   std::int64_t listed = names == 1 && given ? 0 : names;  // one file and many views: not what it says
+  if (const auto views = document_.find<std::int64_t>("frames.views")) listed = *views;
   if (document_.given("geometry.angles_deg"))
     listed = static_cast<std::int64_t>(document_.get<std::vector<double>>("geometry.angles_deg").size());
   if (document_.given("geometry.angles_file") && !document_.given("geometry.first_angle_index"))

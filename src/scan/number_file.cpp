@@ -58,7 +58,7 @@ NumberFile read_number_file(const std::filesystem::path& file) {
 
 #ifdef LEPUS_HAVE_HDF5
 
-std::vector<double> read_number_dataset(const std::filesystem::path& file, const std::string& dataset) {
+NumberDataset read_number_dataset(const std::filesystem::path& file, const std::string& dataset) {
   constexpr hssize_t most_numbers = 100'000'000;  // a dataset of frames named by mistake is not read into memory
   const Hdf5Lock lock;
   const std::string where = format("{}:{}", file.string(), dataset);
@@ -73,12 +73,12 @@ std::vector<double> read_number_dataset(const std::filesystem::path& file, const
     throw_hdf5("the dataset cannot be read as numbers", where, hdf5_message());
   for (const double value : values)
     if (!std::isfinite(value)) throw_hdf5("the dataset holds NaN or infinity", where, "every number must be finite");
-  return values;
+  return {std::move(values), read_hdf5_any_text(data, "units")};
 }
 
 #else
 
-std::vector<double> read_number_dataset(const std::filesystem::path& file, const std::string& dataset) {
+NumberDataset read_number_dataset(const std::filesystem::path& file, const std::string& dataset) {
   throw Error(ErrorKind::unsupported, {.what = "this lepus was built without HDF5",
                                        .where = format("{}:{}", file.string(), dataset),
                                        .why = {},

@@ -56,6 +56,8 @@ Scan resolve(const ScanDocument& document) {
   read_frames_section(document, scan, resolution);
   read_intensity_section(document, scan, resolution);
   scan.geometry = read_geometry_section(document, scan, explicit_grid(document), resolution);
+  scan.listed_angles_deg = resolution.listed_angles_deg;
+  scan.warnings = resolution.warnings;
   read_volume_section(document, scan, resolution);
   scan.automatic_center = document.get<std::string>("geometry.center") == "auto";
   scan.corrections = document.corrections();

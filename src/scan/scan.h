@@ -61,6 +61,8 @@ struct Scan {
   double maximum_bad_fraction = 0.01;  // of pixels that are NaN or saturated before a frame is refused
   double saturation_level = 0;         // 0: the largest value of the pixel type
 
+  // The angle of every recorded frame where the scan file, a text file or a dataset lists them; before `direction`.
+  std::vector<double> listed_angles_deg;
   ScanGeometry geometry;          // of the selected views and rows
   bool automatic_center = false;  // the axis is to be found (job/run_scan.h)
   VolumeGrid grid;                // already resolved where the file says auto, slices and region of interest applied

@@ -100,6 +100,19 @@ class Volumes(ProgramCase):
         self.assertIn("16 x 12 x 14", self.lepus("info", "a.mha").stdout)
         self.assertNotIn("values", self.lepus_json("info", "a.mha", "--header"))
 
+    def test_a_star_in_an_existing_name_is_no_pattern(self):
+        (self.folder / "a*b").mkdir()
+        write_mha(self.folder / "a*b" / "v[1].mha", self.a)
+        self.assertEqual(self.lepus_json("info", "a*b/v[1].mha")["kind"], "volume")
+
+    def test_a_volume_is_known_by_its_content(self):
+        (self.folder / "a.mha").rename(self.folder / "a.dat")
+        self.assertEqual(self.lepus_json("info", "a.dat")["format"], "MetaImage")
+        (self.folder / "sub").mkdir()
+        header = (self.folder / "b.mha").read_bytes().replace(b"LOCAL", b"../a.dat")
+        (self.folder / "sub" / "b.mhd").write_bytes(header)
+        self.assert_error(self.lepus("info", "sub/b.mhd", code=3), "input", "../a.dat", "outside the folder")
+
     def test_convert_there_and_back(self):
         for name in ["meta.mhd", "v.nrrd", "v.tif", "v.h5", "v.raw", "slices/%04d.tif"]:
             with self.subTest(name=name):
