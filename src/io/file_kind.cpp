@@ -36,6 +36,7 @@ FileKind kind_of_content(const InputFile& file) {
     file.read(at, bytes.data(), length);
     if (bytes == signature) return FileKind::hdf5;
   }
+  if (start.starts_with("MATLAB 5.0"sv)) return FileKind::matlab;
   return FileKind::unknown;
 }
 
@@ -78,6 +79,8 @@ const char* words_of(FileKind kind) {
       return "a NRRD volume";
     case FileKind::png:
       return "a PNG image";
+    case FileKind::matlab:
+      return "a file of an older MATLAB (save it with -v7.3)";
     case FileKind::unknown:
       break;
   }

@@ -228,10 +228,11 @@ std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
     case FileKind::raw:
       return open_raw_volume(path);
     case FileKind::png:
-      throw Error(ErrorKind::unsupported, {.what = "this is not a volume",
+    case FileKind::matlab:
+      throw Error(ErrorKind::unsupported, {.what = "this is not a volume that lepus reads",
                                            .where = path.string(),
                                            .why = format("it is {}", words_of(kind)),
-                                           .hint = "name the volume that the picture was made of"});
+                                           .hint = "lepus reads MetaImage, NRRD, TIFF, HDF5 and raw volumes"});
     case FileKind::unknown:
       break;
   }

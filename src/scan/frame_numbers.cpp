@@ -78,6 +78,17 @@ std::string with_number(const ShapedName& name, const std::vector<bool>& varies,
   return text;
 }
 
+// Numbers that were rounded, such as angles in whole degrees, skip one at every third or tenth place: no file is lost.
+bool evenly_spaced(const std::vector<std::size_t>& gaps) {
+  if (gaps.size() < 3) return false;
+  std::size_t nearest = gaps[1] - gaps[0], farthest = nearest;
+  for (std::size_t i = 2; i < gaps.size(); ++i) {
+    nearest = std::min(nearest, gaps[i] - gaps[i - 1]);
+    farthest = std::max(farthest, gaps[i] - gaps[i - 1]);
+  }
+  return farthest - nearest <= 1 + nearest / 10;  // halves may go either way
+}
+
 void look_at_numbers(const std::vector<const ShapedName*>& series, const std::vector<std::size_t>& where,
                      FrameNames& found) {
   const std::size_t columns = series.front()->numbers.size();
@@ -92,17 +103,19 @@ void look_at_numbers(const std::vector<const ShapedName*>& series, const std::ve
   const std::size_t steps = series.size() - 1;
   if (counter.step <= 0 || 2 * counter.usual_steps <= steps) return;
 
-  constexpr std::size_t names_kept = 100;
-  std::size_t gaps = 0;
-  for (std::size_t i = 0; i + 1 < series.size(); ++i) {
-    const std::int64_t from = counter.values[i], to = counter.values[i + 1];
-    if (to == from && !found.same_number) found.same_number = {where[i], where[i + 1]};
-    if (to - from <= counter.step) continue;
-    ++gaps;
-    for (std::int64_t n = from + counter.step; n < to && found.missing.size() < names_kept; n += counter.step)
-      found.missing.push_back(with_number(*series[i], varies, counter.column, n));
+  std::vector<std::size_t> gaps;
+  for (std::size_t i = 0; i < steps; ++i) {
+    const std::int64_t step = counter.values[i + 1] - counter.values[i];
+    if (step == 0 && !found.same_number) found.same_number = {where[i], where[i + 1]};
+    if (step >= 2 * counter.step) gaps.push_back(i);
   }
-  found.nearly_whole = gaps <= std::max<std::size_t>(1, series.size() / 10);
+  constexpr std::size_t names_kept = 100;
+  if (!evenly_spaced(gaps))
+    for (const std::size_t i : gaps)
+      for (std::int64_t n = counter.values[i] + counter.step;
+           n < counter.values[i + 1] && found.missing.size() < names_kept; n += counter.step)
+        found.missing.push_back(with_number(*series[i], varies, counter.column, n));
+  found.nearly_whole = gaps.size() <= std::max<std::size_t>(1, series.size() / 10);
   if (counter.values.front() >= counter.step)
     found.previous = with_number(*series.front(), varies, counter.column, counter.values.front() - counter.step);
   found.next = with_number(*series.back(), varies, counter.column, counter.values.back() + counter.step);
@@ -203,6 +216,12 @@ FrameNames look_at_names(const std::vector<fs::path>& files) {
   }
   all.nearly_whole = whole;
   return all;
+}
+
+void leave_out(FrameNames& names, const std::vector<fs::path>& files) {
+  std::set<std::string> known;
+  for (const auto& file : files) known.insert(file.filename().string());
+  std::erase_if(names.missing, [&](const fs::path& file) { return known.contains(file.filename().string()); });
 }
 
 std::vector<std::size_t> out_of_time(const std::vector<double>& written_s) {

@@ -26,6 +26,9 @@ struct FrameNames {
 // Of the files in their order. Nothing is found in fewer than three, and the same file may be listed again and again.
 FrameNames look_at_names(const std::vector<std::filesystem::path>& files);
 
+// Numbers that other files have, such as flats taken between frames, are not missing.
+void leave_out(FrameNames& names, const std::vector<std::filesystem::path>& files);
+
 // Files written long after the series was complete or long before it began, where all the others were written in their
 // order; none where the times say nothing (copies that were all made at one time, or in another order).
 std::vector<std::size_t> out_of_time(const std::vector<double>& written_s);

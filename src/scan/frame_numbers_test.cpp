@@ -25,6 +25,12 @@ Files with(Files files, std::size_t at, const char* name) {
   return files;
 }
 
+Files rounded(double step) {  // names that tell the angle
+  Files files;
+  for (int i = 0; i < 100; ++i) files.emplace_back(format("deg_{:04.0f}.tif", step * i));
+  return files;
+}
+
 TEST(FrameNames, NamesTheFileThatIsMissing) {
   EXPECT_EQ(look_at_names(series(0, 23, 1, 7)).missing, Names{"f2/img_007.tif"});
   EXPECT_TRUE(look_at_names(series(0, 23, 1, 7)).nearly_whole);
@@ -44,14 +50,23 @@ TEST(FrameNames, AcceptsWholeSeriesAndOtherNames) {
        {series(5, 40), series(0, 300, 3), Files{"a.tif", "b.tif", "d.tif"}, Files{"x1.tif", "y2.tif", "x9.tif"},
         Files{"s1.h5"}, Files{"t1.tif", "t5.tif", "t6.tif", "t19.tif"}, Files(7, "live.tif"),
         Files{"a1.tif", "a2.tif", "a3.tif", "b1.tif", "b2.tif", "b3.tif"},
-        Files{"p_0.00.tif", "p_0.50.tif", "p_1.00.tif", "p_1.50.tif"},
-        Files{"one/proj.tif", "two/proj.tif", "x/p.tif"}}) {
+        Files{"p_0.00.tif", "p_0.50.tif", "p_1.00.tif", "p_1.50.tif"}, Files{"one/proj.tif", "two/proj.tif", "x/p.tif"},
+        rounded(4.0 / 3), rounded(1.05), rounded(14.4)}) {
     const FrameNames names = look_at_names(files);
     EXPECT_TRUE(names.missing.empty()) << names.missing.front();
     EXPECT_TRUE(names.unlike.empty()) << files[names.unlike.front()];
     EXPECT_FALSE(names.same_number);
     EXPECT_EQ(names.mixed, "");
   }
+}
+
+TEST(FrameNames, NumbersOfFlatsAreNotMissing) {
+  Files files = series(0, 9);
+  for (const auto& file : series(12, 40)) files.push_back(file);
+  FrameNames names = look_at_names(files);
+  EXPECT_EQ(names.missing, (Names{"f2/img_010.tif", "f2/img_011.tif"}));
+  leave_out(names, {"flats/img_010.tif", "flats/img_011.tif"});
+  EXPECT_TRUE(names.missing.empty());
 }
 
 TEST(FrameNames, FindsStrangers) {

@@ -14,13 +14,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string short_name(const Scan& scan, std::size_t file) { return scan.frames.files[file].filename().string(); }
+std::string short_name(const FrameFiles& set, std::size_t file) { return set.files[file].filename().string(); }
 
-// "preview.tif", "a.tif and b.tif", "a.tif and 7 more"
-std::string listed(const Scan& scan, const std::vector<std::size_t>& files) {
-  if (files.size() == 1) return short_name(scan, files[0]);
-  if (files.size() == 2) return format("{} and {}", short_name(scan, files[0]), short_name(scan, files[1]));
-  return format("{} and {} more", short_name(scan, files[0]), files.size() - 1);
+// "preview.tif is", "a.tif and 7 more are"
+std::string listed(const FrameFiles& set, const std::vector<std::size_t>& files) {
+  if (files.size() == 1) return short_name(set, files[0]) + " is";
+  return format("{} and {} more are", short_name(set, files[0]), files.size() - 1);
 }
 
 void warn_of_files(const Scan& scan, Resolution& resolution) {
@@ -28,12 +27,13 @@ void warn_of_files(const Scan& scan, Resolution& resolution) {
   const auto warn = [&](std::string text) { resolution.warnings.push_back("frames.files: " + std::move(text)); };
   if (!names.unlike.empty())
     warn(
-        format("{} is named unlike the others ({}) and yet taken as a frame of the scan, {} in order: if it is none, "
-               "every later frame has a wrong angle; move it away, or take a narrower pattern",
-               listed(scan, names.unlike), names.usual, names.unlike.front()));
+        format("{} named unlike the others ({}) and yet taken as {} {} of the scan: if it is none, every later frame "
+               "has a wrong angle; move it away, or take a narrower pattern",
+               listed(scan.frames, names.unlike), names.usual, names.unlike.size() == 1 ? "frame" : "frames, from",
+               names.unlike.front()));
   if (names.same_number)
     warn(format("{} and {} have the same number, and both are taken as frames",
-                short_name(scan, names.same_number->first), short_name(scan, names.same_number->second)));
+                short_name(scan.frames, names.same_number->first), short_name(scan.frames, names.same_number->second)));
   if (!names.missing.empty() && !names.nearly_whole)
     warn(format("the numbers of the files have gaps: {} and others are missing", names.missing.front()));
   if (!names.mixed.empty())
@@ -41,10 +41,17 @@ void warn_of_files(const Scan& scan, Resolution& resolution) {
   std::vector<std::size_t> late = out_of_time(scan.frames.files);
   std::erase_if(late, [&](std::size_t i) { return std::ranges::find(names.unlike, i) != names.unlike.end(); });
   if (!late.empty())
-    warn(
-        format("{} was written at another time than all the others, which were written one after the other: is it a "
-               "frame of this scan?",
-               listed(scan, late)));
+    warn(format("{} older or younger than all the others, which were written one after the other: is it of this scan?",
+                listed(scan.frames, late)));
+}
+
+void warn_of_other_images(const std::optional<FrameFiles>& set, const char* what, Resolution& resolution) {
+  if (!set) return;
+  const FrameNames names = look_at_names(set->files);
+  if (!names.unlike.empty())
+    resolution.warnings.push_back(
+        format("frames.{0}: {1} named unlike the others ({2}) and yet taken as one of the {0}", what,
+               listed(*set, names.unlike), names.usual));
 }
 
 // The same file may be reached by several paths.
@@ -84,7 +91,11 @@ std::string shared_image(const FrameFiles& a, const FrameFiles& b) {
 
 void check_series(const ScanDocument& document, const Scan& scan, Resolution& resolution) {
   resolution.names = look_at_names(scan.frames.files);
+  for (const auto* set : {&scan.flats, &scan.darks})
+    if (*set) leave_out(resolution.names, (*set)->files);
   warn_of_files(scan, resolution);
+  if (document.given("frames.flats")) warn_of_other_images(scan.flats, "flats", resolution);
+  if (document.given("frames.darks")) warn_of_other_images(scan.darks, "darks", resolution);
   const auto expected = document.find<std::int64_t>("frames.views");
   if (!expected || *expected == scan.recorded.frames) return;
   const bool lost = scan.recorded.frames < *expected;
@@ -116,7 +127,7 @@ void require_whole_series(const ScanDocument& document, const Scan& scan, const 
                 names.usual));
   if (names.same_number)
     fail("two files have the same number", scan.frames.files[names.same_number->second].string(),
-         format("{} has it too; move one of them away", short_name(scan, names.same_number->first)));
+         format("{} has it too; move one of them away", short_name(scan.frames, names.same_number->first)));
 }
 
 void refuse_shared_images(const ScanDocument& document, const Scan& scan) {

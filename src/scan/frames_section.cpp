@@ -222,7 +222,6 @@ void read_frames_section(const ScanDocument& document, Scan& scan, Resolution& r
     source = open();
   }
   scan.recorded = {source->columns(), source->rows(), source->frames(), source->pixel_type()};
-  check_series(document, scan, resolution);
 
   const Range views = selected(document, "frames.first_view", "frames.last_view", "frames.view_step",
                                scan.recorded.frames, "frames", resolution);
@@ -246,6 +245,7 @@ void read_frames_section(const ScanDocument& document, Scan& scan, Resolution& r
                       format("add {} = \"...\" with the file that holds them", set));
     resolution.inactive.insert(keys.dataset);
   }
+  check_series(document, scan, resolution);
   refuse_shared_images(document, scan);
   if (document.given("frames.flats_at_view")) read_flat_series(document, scan);
 

@@ -48,6 +48,21 @@ TEST(FrameSeries, AStrangerIsNamed) {
                "preview.raw");
 }
 
+TEST(FrameSeries, FlatsMayHaveNumbersOfTheSeriesAndStrangersToo) {
+  const ScanFolder folder;
+  write_series(folder);
+  for (int i = 10; i < 13; ++i) {
+    std::filesystem::create_directories(folder.file("flats"));
+    std::filesystem::rename(folder.file(format("many/{:04}.raw", i)), folder.file(format("flats/{:04}.raw", i)));
+  }
+  const std::string text = raw_text + "\"many/*.raw\"\nflats = \"flats/*.raw\"\n" + cone_text;
+  EXPECT_TRUE(folder.read(text).warnings.empty());
+  folder.write_raw("flats/bright.raw", columns * rows);
+  const Scan scan = folder.read(text);
+  ASSERT_EQ(scan.warnings.size(), 1u);
+  expect_contains(scan.warnings[0], "frames.flats: bright.raw is named unlike");
+}
+
 TEST(FrameSeries, ACopyAmongEqualStepsIsAnError) {
   const ScanFolder folder;
   write_series(folder);
@@ -79,7 +94,7 @@ TEST(FrameSeries, AFileOfAnotherTimeIsNamed) {
   const Scan scan = folder.read(raw_text + "\"many/*.raw\"\n" + cone_text);
   ASSERT_EQ(scan.warnings.size(), 1u);
   expect_contains(scan.warnings[0], "0003.raw");
-  expect_contains(scan.warnings[0], "written at another time");
+  expect_contains(scan.warnings[0], "older or younger");
 }
 
 TEST(ImageRanges, AreReadAndChecked) {

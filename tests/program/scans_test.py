@@ -120,6 +120,12 @@ class Scans(ProgramCase):
         self.assertEqual(result["frames"]["count"], 14)
         self.assertAlmostEqual(result["geometry"]["angle_step_deg"], 18, delta=1e-6)
         self.assertIn("20 of 8 x 6", self.lepus("info", "master.h5", "--dataset", "/data").stdout)
+        with h5py.File(self.folder / "master.h5", "r+") as file:
+            file["more"] = h5py.SoftLink("/data")
+            file["lost"] = h5py.ExternalLink("gone.h5", "data")
+        sets = self.lepus_json("info", "master.h5")["sets"]
+        self.assertEqual([(s["dataset"], s["images"], s["columns"]) for s in sets], [("/data", 20, 8), ("/more", 20, 8)])
+        self.assertIn("20 of 8 x 6 pixels, uint16", self.lepus("info", "master.h5").stdout)
         self.lepus("convert", "scan.toml", "-o", "new", "--frames", "tiff")
         self.assertEqual(len(list((self.folder / "new" / "flats").iterdir())), 3)
         (self.folder / "nx.h5").unlink()
