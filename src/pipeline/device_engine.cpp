@@ -16,8 +16,6 @@
 namespace lepus {
 namespace {
 
-constexpr std::int64_t value_bytes = sizeof(float);
-
 // Taken anew only where it is too small: that makes the whole card wait.
 template <class T>
 void make_room(cuda::DeviceBuffer<T>& buffer, std::int64_t size) {
