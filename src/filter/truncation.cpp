@@ -32,9 +32,11 @@ bool Truncation::seen() const { return std::max(first, last) > noticeable; }
 std::string Truncation::message() const {
   if (!seen()) return {};
   const bool both = std::min(first, last) > noticeable;
-  const char* where = both ? "both sides" : first > last ? "side at column 0" : "side at its last column";
+  const char* where = both           ? "both sides of the detector"
+                      : first > last ? "the detector's side at column 0"
+                                     : "the detector's side at its last column";
   return format(
-      "the object seems to reach past the detector's {} (line integrals there are {:.0f} % of the largest): the volume "
+      "the object seems to reach past {} (line integrals there are {:.0f} % of the largest): the volume "
       "will be too bright near the rim; set filter.extrapolate = 0.5 to lessen that",
       where, 100 * std::max(first, last));
 }
