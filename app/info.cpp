@@ -98,7 +98,9 @@ int volume_info(const InfoArguments& a, const VolumeReader& volume, Session& ses
                         {"voxel_mm", {g.step_mm.x, g.step_mm.y, g.step_mm.z}},
                         {"origin_mm", {g.origin_mm.x, g.origin_mm.y, g.origin_mm.z}}};
   if (!a.header) {
-    const VolumeStatistics s = volume_statistics(volume, session.memory_bytes(), session.context());
+    const std::int64_t slice = 4 * g.nx * g.ny;  // bytes; one as it is stored is read beside the slab
+    const std::int64_t slab = session.buffer_bytes(3 * slice) - 2 * slice;
+    const VolumeStatistics s = volume_statistics(volume, slab, session.context());
     text += format("values    {:.6g} to {:.6g}{}, mean {:.6g}, standard deviation {:.6g}\n", s.smallest, s.largest,
                    unit.empty() ? "" : " " + unit, s.mean, s.standard_deviation);
     if (s.not_finite > 0) text += format("          {} voxels are not finite\n", s.not_finite);
