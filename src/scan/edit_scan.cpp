@@ -8,14 +8,12 @@
 #include <toml++/toml.h>
 
 #include "core/format.h"
+#include "core/input_file.h"
 #include "core/output_file.h"
-#include "io/file.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace {
-
-constexpr std::int64_t largest_scan_file = std::int64_t{64} << 20;
 
 [[noreturn]] void refuse_edit(const std::string& where, std::string why) {
   throw Error(ErrorKind::usage, {.what = "the keys that were found cannot be written into the scan file",
