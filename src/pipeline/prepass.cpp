@@ -158,6 +158,11 @@ void look_at_middle_row(const Scan& scan, PrePass& pre, Context& context) {
   const Consistency turning = check_turning(scan.geometry, row, sinogram.data());
   if (turning.verdict == Turning::backwards || turning.verdict == Turning::mirrored)
     pre.warnings.push_back(turning.message);
+  else if (auto message = what_does_not_fit(
+               scan.geometry, row, sinogram.data(),
+               [&](std::int64_t other) { return flat_row_of_views(scan.geometry, pre, other, context); });
+           !message.empty())
+    pre.warnings.push_back(std::move(message));
 }
 
 }  // namespace
