@@ -154,6 +154,7 @@ FrameNames look_at_folder(const std::vector<fs::path>& files) {
   FrameNames found;
   if (files.size() < 3 || std::adjacent_find(files.begin(), files.end()) != files.end()) return found;
   std::vector<ShapedName> names;
+  names.reserve(files.size());
   std::map<std::string, std::size_t> count;
   for (const auto& file : files) {
     names.push_back(shaped(file));
@@ -181,6 +182,7 @@ FrameNames look_at_folder(const std::vector<fs::path>& files) {
 
   std::vector<const ShapedName*> series;
   std::erase_if(of_series, [&](std::size_t i) { return names[i].shape != main->first; });
+  series.reserve(of_series.size());
   for (const std::size_t i : of_series) series.push_back(&names[i]);
   found.usual = files[of_series.front()].filename().string();
   const auto holds_name_of_another = [&](std::size_t stray) {
