@@ -7,6 +7,7 @@
 #include <toml++/toml.h>
 
 #include "core/format.h"
+#include "core/input_file.h"
 #include "core/memory.h"
 #include "core/output_file.h"
 #include "core/output_folder.h"
@@ -43,11 +44,12 @@ void copy_frames(const FrameSource& source, FrameWriter& writer, Context& contex
 }
 
 // Rows of all views are read in bands that fit the memory; a band gives one sinogram per row.
-void copy_sinograms(const FrameSource& source, FrameWriter& writer, std::int64_t memory_bytes, Context& context) {
+void copy_sinograms(const FrameSource& source, FrameWriter& writer, const Session& session, Context& context) {
   const std::int64_t line = source.columns() * bytes_per_pixel(source.pixel_type());
   const std::int64_t sinogram = line * source.frames();
-  // A band and its turned copy of one sinogram.
-  const std::int64_t rows = std::clamp<std::int64_t>(memory_bytes / sinogram - 1, 1, source.rows());
+  // A band, its turned copy of one sinogram, and what the writer makes of that.
+  const std::int64_t fits = session.buffer_bytes(3 * sinogram) / sinogram - 2;
+  const std::int64_t rows = std::min(fits, source.rows());
   Buffer<std::byte> band(rows * sinogram), turned(sinogram);
   for (std::int64_t row0 = 0; row0 < source.rows(); row0 += rows) {
     const std::int64_t row1 = std::min(source.rows(), row0 + rows);
@@ -83,7 +85,7 @@ void write_set(const FrameFiles& files, const std::string& what, const SetName& 
   Context& context = session.context();
   context.progress.begin("converting " + what, options.frames);
   if (sinograms)
-    copy_sinograms(*source, *writer, session.memory_bytes(), context);
+    copy_sinograms(*source, *writer, session, context);
   else
     copy_frames(*source, *writer, context);
   context.progress.end();
@@ -146,7 +148,7 @@ ConvertedScan convert_scan(const fs::path& scan_file, const fs::path& folder, co
                                    .where = folder.string(),
                                    .why = "its files would be replaced while they are read",
                                    .hint = "give another folder"});
-  toml::table document = toml::parse_file(scan_file.string());
+  toml::table document = toml::parse(read_text_file(scan_file, largest_scan_file), scan_file.string());
   PartialFolder target(folder, session.context().progress);
   const bool force = session.common().force;
   if (!target.target_is_free() && !(force && fs::is_directory(target.target())))

@@ -14,6 +14,7 @@
 #include "io/frames.h"
 #include "io/stored_images.h"
 #include "io/volume_file.h"
+#include "pipeline/counts.h"
 #include "scan/describe.h"
 #include "scan/scan.h"
 
@@ -27,9 +28,13 @@ struct InfoArguments {
 
 int scan_info(const InfoArguments& a, Session& session) {
   const Scan scan = read_scan(a.file);
-  for (const auto& warning : scan.warnings) session.context().progress.warning(warning);
-  session.print(describe_text(scan));
+  const CountFigures counts = look_at_counts(scan, session.context().cancel);
+  for (const auto& list : {scan.warnings, counts.warnings})
+    for (const auto& warning : list) session.context().progress.warning(warning);
+  session.print(describe_text(scan) + format("counts    {}\n", counts.text()));
   nlohmann::json object = describe_json(scan);
+  object["counts"] = nlohmann::json::parse(counts.json());
+  object["counts"]["warnings"] = counts.warnings;
   object["kind"] = "scan";
   object["file"] = a.file;
   session.result(object);
@@ -93,7 +98,9 @@ int volume_info(const InfoArguments& a, const VolumeReader& volume, Session& ses
                         {"voxel_mm", {g.step_mm.x, g.step_mm.y, g.step_mm.z}},
                         {"origin_mm", {g.origin_mm.x, g.origin_mm.y, g.origin_mm.z}}};
   if (!a.header) {
-    const VolumeStatistics s = volume_statistics(volume, session.memory_bytes(), session.context());
+    const std::int64_t slice = 4 * g.nx * g.ny;  // bytes; one as it is stored is read beside the slab
+    const std::int64_t slab = session.buffer_bytes(3 * slice) - 2 * slice;
+    const VolumeStatistics s = volume_statistics(volume, slab, session.context());
     text += format("values    {:.6g} to {:.6g}{}, mean {:.6g}, standard deviation {:.6g}\n", s.smallest, s.largest,
                    unit.empty() ? "" : " " + unit, s.mean, s.standard_deviation);
     if (s.not_finite > 0) text += format("          {} voxels are not finite\n", s.not_finite);

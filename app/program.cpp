@@ -53,7 +53,8 @@ void add_to(CLI::App& parser, const OptionTable& table) {
   const std::string name = word.substr(0, word.find('='));
   const std::string nearest = option ? nearest_name(name, known) : "";
   throw Error(ErrorKind::usage,
-              {.what = option ? format("there is no option '{}'", name) : format("'{}' is one argument too many", word),
+              {.what = option ? format("there is no option '{}'", shown(name))
+                              : format("'{}' is one argument too many", shown(word)),
                .where = {},
                .why = {},
                .hint = nearest.empty() ? format("'{}' lists what there is", help)
@@ -78,7 +79,13 @@ bool parse(CLI::App& parser, std::vector<std::string> words, const std::vector<s
 }
 
 void check(CommonOptions& common) {
-  if (!common.memory.empty()) common.memory_bytes = parse_bytes(common.memory);
+  if (!common.memory.empty()) try {
+      common.memory_bytes = parse_bytes(common.memory);
+    } catch (const Error& error) {
+      ErrorParts parts = error.parts();
+      parts.where = "option --memory";
+      throw Error(error.kind(), parts);
+    }
   if (common.threads < 0 || common.threads > 4096)
     throw Error(ErrorKind::usage, {.what = format("{} threads are not possible", common.threads),
                                    .where = "option --threads",

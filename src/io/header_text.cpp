@@ -26,7 +26,8 @@ std::vector<Number> parse_list(std::string_view text, const std::string& key, co
     Number number{};
     const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (code != std::errc() || end != digits.data() + digits.size())
-      throw_bad_header(file, format("'{}' of {} is not a number", word, key));
+      throw_bad_header(file, format("'{}' of {} is not a number{}", word, key,
+                                    word.find(',') == std::string_view::npos ? "" : ": it takes a decimal point"));
     numbers.push_back(number);
     text.remove_prefix(word.size());
   }

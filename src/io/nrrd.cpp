@@ -293,7 +293,7 @@ std::unique_ptr<VolumeReader> open_nrrd(const fs::path& path) {
   }
   std::string provenance = header.values[nrrd_provenance_key];
   if (provenance.empty()) provenance = read_provenance_side_car(side_car_of(path));
-  if (!is_json(provenance)) provenance.clear();
+  if (!is_json(provenance, path.string())) provenance.clear();
   const RawLayout layout{.columns = grid.nx,
                          .rows = grid.ny,
                          .frames_per_file = grid.nz,

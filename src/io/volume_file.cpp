@@ -203,7 +203,7 @@ std::vector<OutputLock> reserve_volume(const fs::path& path, bool force, Progres
   const fs::path pattern = slice_pattern(path, 1);
   if (find_number(pattern)) {
     locks.push_back(lock_slices(pattern));
-    if (!locks.back().removed().empty()) progress.note(locks.back().removed());
+    if (!locks.back().removed().empty()) progress.warning(locks.back().removed());
     return locks;
   }
   if (!is_volume_name(path)) throw_unknown_ending(path);

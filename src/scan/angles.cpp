@@ -167,7 +167,10 @@ std::vector<double> recorded_angles_rad(const ScanDocument& document, const Scan
   const double sign = document.get<std::string>("geometry.direction") == "clockwise" ? -1 : 1;
   std::vector<double> angles_rad;
   angles_rad.reserve(angles_deg.size());
-  for (const double angle : angles_deg) angles_rad.push_back(sign * radians(angle));
+  for (const double angle : angles_deg) {
+    check_angle_deg(angle, document.where(form.empty() ? "geometry.arc_deg" : form));
+    angles_rad.push_back(sign * radians(angle));
+  }
   return angles_rad;
 }
 

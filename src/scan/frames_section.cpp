@@ -258,6 +258,9 @@ void read_frames_section(const ScanDocument& document, Scan& scan, Resolution& r
     for (const auto& key : scan_keys())
       if (key.section == "frames.raw") resolution.inactive.insert(format("frames.raw.{}", key.name));
 
+  scan.scales = {.frames = document.get<double>("frames.frames_scale"),
+                 .flats = document.get<double>("frames.flats_scale"),
+                 .darks = document.get<double>("frames.darks_scale")};
   scan.maximum_bad_fraction = document.get<double>("frames.maximum_bad_fraction");
   scan.saturation_level = document.get<double>("frames.saturation_level");
 }

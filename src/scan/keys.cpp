@@ -19,6 +19,7 @@ constexpr ValueRange from_one{.least = 1};
 constexpr ValueRange side{.least = 1, .most = 1e6};
 constexpr ValueRange fraction{.least = 0, .most = 1};
 constexpr ValueRange positive_fraction{.least = 0, .most = 1, .open = true};
+constexpr ValueRange scale{.least = 1e-9, .most = 1e9};
 constexpr ValueRange right_angle{.least = -89, .most = 89};
 
 constexpr std::string_view axes_orders =
@@ -83,6 +84,11 @@ constexpr auto all_keys = std::to_array<ScanKey>({
     {"frames", "darks", names, "", "", "none", "Frames with the beam off, in the same forms as `files`.", ""},
     {"frames", "darks_dataset", text, "", "\"/exchange/data_dark\"", "", "Dataset of the darks inside an HDF5 file.",
      ""},
+    {"frames", "frames_scale", number, "", "1.0", "",
+     "What the frames' counts are multiplied with, where they were taken with another exposure than the flats.", "",
+     scale},
+    {"frames", "flats_scale", number, "", "1.0", "", "The same of the flats.", "", scale},
+    {"frames", "darks_scale", number, "", "1.0", "", "The same of the darks.", "", scale},
     {"frames", "darks_images", text, "", "", "all", "Which images of those files are darks, as `images`.", ""},
     {"frames", "darks_axes", choice, "", "", "view-row-column, or as axes in the same dataset",
      "Order of the axes of the darks, as `axes`; `view` counts the images.", axes_orders},

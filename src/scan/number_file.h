@@ -25,4 +25,7 @@ struct NumberDataset {
 // All values of an HDF5 dataset. Throws Error(input), or Error(unsupported) in a build without HDF5.
 NumberDataset read_number_dataset(const std::filesystem::path& file, const std::string& dataset);
 
+// Throws Error(input) for an angle that no scanner turns to: nearly 28,000 turns.
+void check_angle_deg(double angle_deg, const std::string& where);
+
 }  // namespace lepus

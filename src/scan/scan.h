@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "filter/ramp.h"
 #include "io/frames.h"
+#include "scan/count_scales.h"
 #include <lepus/geometry.h>
 
 namespace lepus {
@@ -53,6 +54,7 @@ struct Scan {
   };
   std::vector<FlatsAt> flat_series;
   FrameContent content = FrameContent::counts;
+  CountScales scales;
   Intensity intensity = Intensity::flats;
   double intensity_value = 0;          // Intensity::value
   std::optional<Region> air_region;    // Intensity::air_region, in recorded pixels

@@ -115,7 +115,7 @@ private:
     Plan plan;
     plan.kind = kind;
     plan.slabs = cut.slabs;
-    plan.slab_slices = cut.slices;
+    plan.slab_slices = request_.grid.nz < slab_alignment ? request_.grid.nz : cut.slices;
     plan.slab_buffers = buffers;
     // An odd number of cache lines per column spreads neighbouring columns over the cache's sets.
     plan.row_stride = (rounded_up(cut.highest_band, 16) / 16 | 1) * 16;
@@ -123,9 +123,9 @@ private:
     plan.rows_read = rolling ? cut.rows_once : cut.rows_every_time;
     plan.fixed_bytes = request_.fixed_bytes;
     plan.memory_limit = request_.memory_bytes;
-    plan.slabs_bytes = request_.grid.nx * request_.grid.ny * cut.slices * float_bytes * buffers +
+    plan.slabs_bytes = request_.grid.nx * request_.grid.ny * plan.slab_slices * float_bytes * buffers +
                        // slices on their way to the writer: a group of them, x fastest
-                       request_.grid.nx * request_.grid.ny * slab_alignment * float_bytes;
+                       request_.grid.nx * request_.grid.ny * std::min(plan.slab_slices, slab_alignment) * float_bytes;
     plan.queue_bytes =
         std::clamp<std::int64_t>(request_.memory_bytes / 32, std::int64_t{4} << 20, std::int64_t{256} << 20);
     const std::int64_t view_bytes = geometry.columns * plan.row_stride * float_bytes;

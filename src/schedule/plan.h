@@ -43,7 +43,7 @@ struct SlabRange {
 struct Plan {
   PlanKind kind = PlanKind::rolling_window;
   std::vector<SlabRange> slabs;  // in order, without gaps
-  std::int64_t slab_slices = 0;  // of the largest slab; a multiple of slab_alignment
+  std::int64_t slab_slices = 0;  // of the largest slab; a multiple of slab_alignment, or all that there are
   int slab_buffers = 1;          // 2: one is written while the next is summed
   std::int64_t wedge_views = 0;  // views held at once: all of them in a rolling window
   std::int64_t row_stride = 0;   // rows kept per column of a view, the largest band and padding

@@ -50,6 +50,34 @@ class Memory(ProgramCase):
         self.assertEqual(kinds, {"rolling window", "streamed views"}, "both plans must have been at work")
         self.assertEqual(len(digests), 1)
 
+    def peak_of(self, *words):
+        process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        err = process.stderr.read()
+        process.stderr.close()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        return process.returncode, usage.ru_maxrss * 1024, err
+
+    def test_what_reads_volumes_keeps_the_limit_too(self):
+        """A volume of 144 MiB in slices of 4 MiB, within 80 MiB; a limit that is too low for that says what would do."""
+        header = ["NRRD0004", "type: float", "dimension: 3", "sizes: 1024 1024 36", "encoding: raw", "endian: little", "data file: v.raw", "", ""]
+        (self.folder / "v.nhdr").write_text("\n".join(header))
+        with (self.folder / "v.raw").open("wb") as data:
+            data.truncate(4 * 1024 * 1024 * 36)
+        for words in (["info", "v.nhdr"], ["convert", "v.nhdr", "-o", "out.mha"], ["convert", "v.nhdr", "-o", "out.tif"], ["slice", "v.nhdr", "--axis", "x", "-o", "x.png"],
+                      ["slice", "v.nhdr", "--three", "-o", "three.png"], ["compare", "v.nhdr", "v.nhdr", "--ssim", "none"]):
+            with self.subTest(words=words):
+                code, peak, err = self.peak_of(*words, "--memory", "80MiB", "--threads", "2", "--quiet")
+                self.assertEqual(code, 0, err)
+                print(f"{' '.join(words)}: peak {peak / MIB:.0f} of 80 MiB")
+                self.assertLessEqual(peak, 80 * MIB)
+                code, peak, err = self.peak_of(*words, "--memory", "20MiB", "--force" if words[0] != "info" else "--quiet")
+                self.assertEqual(code, 5, err)
+                self.assertLessEqual(peak, 40 * MIB)
+                enough = err.split("--memory ")[1].split()[0]
+                code, peak, err = self.peak_of(*words, "--memory", enough, *(["--force"] if words[0] != "info" else []))
+                self.assertEqual(code, 0, err)
+
     def test_a_limit_that_is_too_low_says_what_would_do(self):
         self.simulate()
         run = ["reconstruct", "scan/scan.toml", "-o", "volume.mha", "--backend", "cpu", "--memory"]
