@@ -44,7 +44,14 @@ std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<std::filesystem:
                                               const std::string& dataset);
 
 // Images of (views x columns), one per detector row -> images of (detector rows x columns), one per view.
-std::unique_ptr<FrameSource> frames_from_sinograms(std::unique_ptr<FrameSource> sinograms);
+// Views are read in blocks, of which the last stay in memory: threads that walk the views together stay in one or two.
+struct BlockLimits {
+  std::int64_t bytes = std::int64_t{8} << 20;  // of a block
+  std::size_t kept = 4;
+};
+// A part of a turned image costs as much as the whole one, so that fewer and larger blocks are worth their memory.
+inline constexpr BlockLimits turned_blocks{.bytes = std::int64_t{128} << 20, .kept = 2};
+std::unique_ptr<FrameSource> frames_from_sinograms(std::unique_ptr<FrameSource> sinograms, BlockLimits limits = {});
 
 // Images of (rows x columns) -> the same images as (columns x rows).
 std::unique_ptr<FrameSource> turned_images(std::unique_ptr<FrameSource> images);

@@ -28,11 +28,11 @@ std::unique_ptr<FrameSource> in_order_of_views(std::unique_ptr<FrameSource> stor
     case FrameOrder::frames_turned:
       return turned_images(std::move(stored));
     case FrameOrder::sinograms_turned:
-      return frames_from_sinograms(turned_images(std::move(stored)));
+      return frames_from_sinograms(turned_images(std::move(stored)), turned_blocks);
     case FrameOrder::columns_turned:
-      return turned_images(frames_from_sinograms(std::move(stored)));
+      return turned_images(frames_from_sinograms(std::move(stored), turned_blocks));
     case FrameOrder::columns:
-      return turned_images(frames_from_sinograms(turned_images(std::move(stored))));
+      return turned_images(frames_from_sinograms(turned_images(std::move(stored)), turned_blocks));
   }
   return stored;
 }

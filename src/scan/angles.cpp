@@ -45,6 +45,17 @@ std::vector<double> part_of_list(const ScanDocument& document, const std::string
   return list;
 }
 
+// All angles may stand in the first file, or those of each file in itself.
+NumberDataset listed_in_files(const Scan& scan, const std::string& dataset, std::int64_t images) {
+  NumberDataset all = read_number_dataset(scan.frames.files.front(), dataset);
+  if (static_cast<std::int64_t>(all.values.size()) >= std::min(images, scan.recorded.frames)) return all;
+  for (std::size_t i = 1; i < scan.frames.files.size(); ++i) {
+    const auto more = read_number_dataset(scan.frames.files[i], dataset).values;
+    all.values.insert(all.values.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
 // What a text file or dataset holds: as angles_unit says, or the attribute of a dataset; nothing where neither does.
 std::optional<bool> listed_in_radians(const ScanDocument& document, const std::string& form,
                                       const std::string& attribute) {
@@ -142,7 +153,7 @@ std::vector<double> recorded_angles_rad(const ScanDocument& document, const Scan
         document.fail(form, "geometry.angles_dataset needs frames in an HDF5 file",
                       format("frames.files names {}", file.filename().string()), "use angles_file or angles_deg");
       const auto dataset = document.get<std::string>(form);
-      auto numbers = located(document, form, [&] { return read_number_dataset(file, dataset); });
+      auto numbers = located(document, form, [&] { return listed_in_files(scan, dataset, resolution.images); });
       angles_deg = part_of_list(document, form, std::move(numbers.values), scan, resolution);
       in_radians = listed_in_radians(document, form, numbers.unit);
       if (in_radians) resolution.derived["geometry.angles_unit"] = std::string(*in_radians ? "radians" : "degrees");

@@ -154,6 +154,7 @@ FrameNames look_at_folder(const std::vector<fs::path>& files) {
   FrameNames found;
   if (files.size() < 3 || std::adjacent_find(files.begin(), files.end()) != files.end()) return found;
   std::vector<ShapedName> names;
+  names.reserve(files.size());
   std::map<std::string, std::size_t> count;
   for (const auto& file : files) {
     names.push_back(shaped(file));
@@ -163,12 +164,13 @@ FrameNames look_at_folder(const std::vector<fs::path>& files) {
       std::max_element(count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (main->second < 3 || main->first.find('#') == std::string::npos) return found;
 
-  // Kinds of names that are many are series of their own (two halves of a scan), as long as each is in one piece.
+  // Kinds of names that are many are series of their own (two parts of a scan), as long as each is in one piece.
+  const auto are_few = [&](std::size_t n) { return 2 * n < main->second && (n < 10 || 10 * n < main->second); };
   std::vector<std::size_t> of_series;
   std::set<std::string> kinds;
   std::size_t pieces = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (2 * count[names[i].shape] < main->second) {
+    if (are_few(count[names[i].shape])) {
       found.unlike.push_back(i);
       continue;
     }
@@ -181,6 +183,7 @@ FrameNames look_at_folder(const std::vector<fs::path>& files) {
 
   std::vector<const ShapedName*> series;
   std::erase_if(of_series, [&](std::size_t i) { return names[i].shape != main->first; });
+  series.reserve(of_series.size());
   for (const std::size_t i : of_series) series.push_back(&names[i]);
   found.usual = files[of_series.front()].filename().string();
   const auto holds_name_of_another = [&](std::size_t stray) {

@@ -60,6 +60,15 @@ TEST(FrameNames, AcceptsWholeSeriesAndOtherNames) {
   }
 }
 
+TEST(FrameNames, TwoPartsOfUnequalLengthAreBothFrames) {
+  Files files = series(0, 99);
+  for (int i = 0; i < 30; ++i) files.emplace_back(format("f2/second_{:03}.tif", i));
+  EXPECT_TRUE(look_at_names(files).unlike.empty());
+  EXPECT_EQ(look_at_names(files).mixed, "");
+  files.resize(103);
+  EXPECT_EQ(look_at_names(files).unlike.size(), 3u);
+}
+
 TEST(FrameNames, NumbersOfFlatsAreNotMissing) {
   Files files = series(0, 9);
   for (const auto& file : series(12, 40)) files.push_back(file);

@@ -45,10 +45,11 @@ void warn_of_files(const Scan& scan, Resolution& resolution) {
                 listed(scan.frames, late)));
 }
 
+// Flats before and after a scan may be named otherwise; one alone among many is strange.
 void warn_of_other_images(const std::optional<FrameFiles>& set, const char* what, Resolution& resolution) {
   if (!set) return;
   const FrameNames names = look_at_names(set->files);
-  if (!names.unlike.empty())
+  if (names.unlike.size() == 1 && set->files.size() > 5)
     resolution.warnings.push_back(
         format("frames.{0}: {1} named unlike the others ({2}) and yet taken as one of the {0}", what,
                listed(*set, names.unlike), names.usual));

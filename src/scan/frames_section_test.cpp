@@ -51,7 +51,7 @@ TEST(FrameSeries, AStrangerIsNamed) {
 TEST(FrameSeries, FlatsMayHaveNumbersOfTheSeriesAndStrangersToo) {
   const ScanFolder folder;
   write_series(folder);
-  for (int i = 10; i < 13; ++i) {
+  for (int i = 10; i < 15; ++i) {
     std::filesystem::create_directories(folder.file("flats"));
     std::filesystem::rename(folder.file(format("many/{:04}.raw", i)), folder.file(format("flats/{:04}.raw", i)));
   }
@@ -290,6 +290,22 @@ TEST(ImageKeys, SortOneDatasetAndItsAngles) {
       "\"/data\"\n" +
       cone_text;
   expect_error(folder.error(all), all, "flats =", "flats are frames of the scan", "nx.h5:/data[0]", "image_key");
+}
+
+TEST(AnglesDataset, OfEachFileFollowEachOther) {
+  const ScanFolder folder;
+  for (const int part : {0, 1}) {
+    const auto file = folder.file(format("part{}.h5", part));
+    const auto writer = create_frames(
+        file, {.columns = columns, .rows = rows, .frames = 2, .type = PixelType::u16, .dataset = "/data"});
+    const std::vector<std::uint16_t> image(static_cast<std::size_t>(columns * rows), 7);
+    for (int i = 0; i < 2; ++i) writer->write(image.data());
+    writer->finish();
+    write_list(file, "/theta", {10.0 * part, 10.0 * part + 5}, "deg");
+  }
+  const Scan scan = folder.read("[frames]\nfiles = \"part*.h5\"\ndataset = \"/data\"\ncontent = \"line-integrals\"\n" +
+                                cone_text + "angles_dataset = \"/theta\"\n");
+  EXPECT_EQ(scan.listed_angles_deg, (std::vector<double>{0, 5, 10, 15}));
 }
 #endif
 
