@@ -107,24 +107,31 @@ void expect_unknown(const CenterResult& r, const char* why) {
   EXPECT_NE(said(r).find(why), std::string::npos) << said(r);
 }
 
+CenterOptions no_tilt() {
+  CenterOptions options;
+  options.tilt = false;
+  return options;
+}
+
 TEST(Automatic, BelowHalfATurnItIsSaidThatTheAxisCannotBeKnown) {
   for (const double arc : {90.0, 180.0})
-    expect_unknown(look(told_scan(Beam::cone, arc), Object::noisy).result, "cannot be found");
-  expect_unknown(look(told_scan(Beam::parallel, 160), Object::noisy).result, "the views cover 160.00 degrees");
+    expect_unknown(look(told_scan(Beam::cone, arc), Object::noisy, 1, no_tilt()).result, "cannot be found");
+  expect_unknown(look(told_scan(Beam::parallel, 160), Object::noisy, 1, no_tilt()).result,
+                 "the views cover 160.00 degrees");
   // A full turn whose angles are radians that were taken for degrees.
   CircularScan radians_of_a_turn = told_scan(Beam::cone, 360);
   for (double& angle : radians_of_a_turn.angles_rad) angle = radians(angle);
-  expect_unknown(look(radians_of_a_turn, Object::noisy, 180 / pi).result, "cover 6.28 degrees");
+  expect_unknown(look(radians_of_a_turn, Object::noisy, 180 / pi, no_tilt()).result, "cover 6.28 degrees");
 }
 
 TEST(Automatic, AnglesThatDoNotFitAreSaid) {
   // Half as much as the scan file says, and degrees that were taken for radians.
-  expect_unknown(look(told_scan(Beam::cone, 360), Object::noisy, 0.53).result, "no column makes");
-  expect_unknown(look(told_scan(Beam::cone, 220), Object::noisy, 0.53).result, "no column makes");
-  expect_unknown(look(told_scan(Beam::parallel, 180), Object::noisy, 0.53).result, "no telling");
+  expect_unknown(look(told_scan(Beam::cone, 360), Object::noisy, 0.53, no_tilt()).result, "no column makes");
+  expect_unknown(look(told_scan(Beam::cone, 220), Object::noisy, 0.53, no_tilt()).result, "no column makes");
+  expect_unknown(look(told_scan(Beam::parallel, 180), Object::noisy, 0.53, no_tilt()).result, "no telling");
   CircularScan degrees_as_radians = told_scan(Beam::cone, 360);
   for (double& angle : degrees_as_radians.angles_rad) angle = degrees(angle);
-  expect_unknown(look(degrees_as_radians, Object::noisy, pi / 180).result, "no column makes");
+  expect_unknown(look(degrees_as_radians, Object::noisy, pi / 180, no_tilt()).result, "no column makes");
 }
 
 // What sharpness says of a head that is wider than the detector, or of a quarter turn, is not to be trusted; the remedy

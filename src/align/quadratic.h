@@ -27,9 +27,9 @@ inline std::pair<double, double> paraboloid_top(const Scores25& scores) {
   double sum = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
   std::pair<double, double> best;
   double best_score = -std::numeric_limits<double>::infinity();
-  for (int i = -2; i <= 2; ++i)
-    for (int j = -2; j <= 2; ++j) {
-      const double s = scores[static_cast<std::size_t>(i + 2)][static_cast<std::size_t>(j + 2)];
+  for (std::size_t row = 0; row < 5; ++row)
+    for (std::size_t column = 0; column < 5; ++column) {
+      const double s = scores[row][column], i = static_cast<double>(row) - 2, j = static_cast<double>(column) - 2;
       if (s > best_score) {
         best_score = s;
         best = {i, j};

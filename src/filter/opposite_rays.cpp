@@ -125,11 +125,12 @@ RayAgreement OppositeRays::compare(const RayAssumption& assumption, std::int64_t
   std::vector<Sums> all(views_.size());
   double values = 0, powers = 0, lines = 0, squares = 0, noise_by_angle = 0, noise_by_frame = 0;
   const double stride = std::max(1.0, static_cast<double>(columns_) / samples_per_row);
+  const auto samples = static_cast<std::int64_t>(std::ceil(static_cast<double>(columns_) / stride));
   const auto view_stride =
       most_views > 0 ? std::max<std::size_t>(1, views_.size() / static_cast<std::size_t>(most_views)) : 1;
   for (std::size_t i = 0; i < views_.size(); i += view_stride)
-    for (double u = 0; u < static_cast<double>(columns_); u += stride) {
-      const double column = std::floor(u);
+    for (std::int64_t n = 0; n < samples; ++n) {
+      const double column = std::floor(static_cast<double>(n) * stride);
       const Ray ray = views_[i].ray(assumed.recorded(column), row_);
       double other = 0;
       if (!assumed.opposite(assumed.angle(i) + pi + 2 * ray.gamma_rad, -ray.rho_mm, other)) continue;

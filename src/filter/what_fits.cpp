@@ -52,22 +52,23 @@ struct Candidate {
 
 // The best shift of the axis under one way of turning: coarse with some of the views, then in columns with all.
 Candidate best_shift(const OppositeRays& rays, RayAssumption assumption, std::int64_t columns) {
-  const double farthest = std::floor(0.3 * static_cast<double>(columns));
-  const double step = std::max(1.0, std::floor(2 * farthest / static_cast<double>(shifts_of_search)));
-  const auto search = [&](double first, double last, double by, std::int64_t views) {
-    double best = assumption.shift_columns, least = 2;
-    for (double shift = first; shift <= last + 1e-9; shift += by) {
-      assumption.shift_columns = shift;
-      const RayAgreement a = rays.compare(assumption, views);
+  const auto farthest = static_cast<std::int64_t>(0.3 * static_cast<double>(columns));
+  const std::int64_t step = std::max<std::int64_t>(1, 2 * farthest / shifts_of_search);
+  const auto search = [&](std::int64_t first, std::int64_t last, std::int64_t by) {
+    std::int64_t best = 0;
+    double least = 2;
+    for (std::int64_t shift = first; shift <= last; shift += by) {
+      assumption.shift_columns = static_cast<double>(shift);
+      const RayAgreement a = rays.compare(assumption, views_of_search);
       if (a.lines < lines_wanted || a.value >= least) continue;
       least = a.value;
       best = shift;
     }
-    assumption.shift_columns = best;
+    assumption.shift_columns = static_cast<double>(best);
+    return best;
   };
-  search(-farthest, farthest, step, views_of_search);
-  const double coarse = assumption.shift_columns;
-  if (step > 1) search(coarse - step, coarse + step, 1, views_of_search);
+  const std::int64_t coarse = search(-farthest, farthest, step);
+  if (step > 1) search(coarse - step, coarse + step, 1);
   return {assumption, rays.compare(assumption)};
 }
 

@@ -72,7 +72,7 @@ std::string with_numbers(const std::string& text, const std::string& section, co
     if (const toml::node* old = table->get(key))
       changes.push_back({offset_of(text, old->source().begin), offset_of(text, old->source().end), number});
     else
-      added += key + " = " + number + line_end(text);
+      added += format("{} = {}{}", key, number, line_end(text));
   }
   if (!added.empty()) {
     const std::size_t head = offset_of(text, table->source().begin);

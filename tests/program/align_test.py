@@ -79,6 +79,26 @@ class Align(ProgramCase):
         provenance = self.lepus_json("info", "v.mha")["provenance"]
         self.assertTrue([w for w in provenance["warnings"] if "rotation axis cannot be found" in w], provenance["warnings"])
 
+    def test_a_shift_is_warned_of_and_both_remedies_mend_it(self):
+        scan = self.scan("head", "shepp-logan-modified", "--hidden-shift", "8")
+        text = (self.folder / scan).read_text()
+
+        def warnings():
+            return self.lepus_json("reconstruct", scan, "-o", "v.mha", "--force")["warnings"]
+        self.assertRegex("\n".join(warnings()), "the axis 8 columns to the left.*geometry.center")
+        self.lepus("center", scan, "--write")
+        self.assertEqual(warnings(), [])
+        (self.folder / scan).write_text(text.replace("[geometry]\n", '[geometry]\ncenter = "auto"\n'))
+        self.assertEqual(warnings(), [])
+
+    def test_the_short_side_of_a_half_fan_is_no_truncation(self):
+        wide = ["--shift-u", "70", "--phantom-size", "120"]
+        half_fan = self.scan("half", "shepp-logan-modified", *wide)
+        self.assertEqual(self.lepus_json("reconstruct", half_fan, "-o", "v.mha")["warnings"], [])
+        wider = self.scan("wider", "shepp-logan-modified", "--shift-u", "70", "--phantom-size", "220")
+        said = self.lepus_json("reconstruct", wider, "-o", "w.mha")["warnings"]
+        self.assertRegex("\n".join(said), "reach past the detector's side at its last column")
+
     def test_a_column_of_ones_own(self):
         scan = self.scan("head", "shepp-logan-modified")
         taken = self.lepus_json("center", scan, "--column", "45.5", "--picture", "mine.png")
