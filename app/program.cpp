@@ -61,6 +61,15 @@ void add_to(CLI::App& parser, const OptionTable& table) {
                                        : format("did you mean '{}'? '{}' lists what there is", nearest, help)});
 }
 
+// "--output: At Most 1 required but received 2" -> "--output is given more than once"
+std::string in_our_words(const CLI::ParseError& error) {
+  const std::string text = error.what(), name = text.substr(0, text.find(':'));
+  if (text.find("but received") != std::string::npos) return name + " is given more than once";
+  if (text.find("required") != std::string::npos && text.find("missing") != std::string::npos)
+    return name + " has no value";
+  return text;
+}
+
 // Parses `words`; returns true where --help was asked for. An unknown word is named even where something else is
 // wrong too: it is usually the cause.
 bool parse(CLI::App& parser, std::vector<std::string> words, const std::vector<std::string>& known,
@@ -73,7 +82,8 @@ bool parse(CLI::App& parser, std::vector<std::string> words, const std::vector<s
   } catch (const CLI::ParseError& error) {
     const auto unknown = parser.remaining();
     if (!unknown.empty()) refuse_word(unknown.front(), known, help);
-    throw Error(ErrorKind::usage, {.what = error.what(), .where = {}, .why = {}, .hint = format("see '{}'", help)});
+    throw Error(ErrorKind::usage,
+                {.what = in_our_words(error), .where = {}, .why = {}, .hint = format("see '{}'", help)});
   }
   return false;
 }

@@ -4,7 +4,7 @@ every key of a scan file with wrong types and extremes, every format cut off, fl
 outputs that are no plain files, systems without memory, files or somebody who listens. hostile_test.py runs the cases."""
 import dataclasses
 import itertools
-import json
+import os
 import re
 import resource
 import struct
@@ -197,7 +197,17 @@ def tiff(description):
     return struct.pack("<2sHI", b"II", 42, ifd) + struct.pack("<f", 1.0) + struct.pack("<H", len(entries)) + body + struct.pack("<I", 0) + description
 
 
-def frame_cases(scan, frame):
+def form_cases(forms):
+    """forms: the folder of a scan and the bytes of its one file of frames, by the file's name in it."""
+    for folder, (name, data) in forms.items():
+        for number, (what, bad) in enumerate(damages(data, min(len(data), 2000))):
+            words = ["info", f"{folder}/scan.toml"] if number % 2 else ["reconstruct", f"{folder}/scan.toml", "-o", "out/v.mha"]
+            yield Case(f"{folder}/{name}: {what}", words, refused=False, files={f"{folder}/{name}": bad})
+        for kind, make in ODD_FILES.items():
+            yield Case(f"{folder}/{name}: {kind}", ["reconstruct", f"{folder}/scan.toml", "-o", "out/v.mha"], files={f"{folder}/{name}": make})
+
+
+def frame_cases(frame):
     for number, (what, bad) in enumerate(damages(frame, 200)):
         yield Case(f"a frame: {what}", ["reconstruct", "scan/scan.toml", "-o", "out/v.mha"], refused=False, files={f"scan/frames/000{number % 8}.tif": bad})
     for name, make in ODD_FILES.items():
@@ -210,14 +220,9 @@ def frame_cases(scan, frame):
 # Names that are no plain files
 
 
-def fifo(path):
-    import os
-    os.mkfifo(path)
-
-
 ODD_FILES = {
     "a folder": lambda path: path.mkdir(),
-    "a pipe": fifo,
+    "a pipe": os.mkfifo,
     "empty": lambda path: path.write_bytes(b""),
     "/dev/null": lambda path: path.symlink_to("/dev/null"),
     "/dev/zero": lambda path: path.symlink_to("/dev/zero"),
@@ -253,7 +258,7 @@ def output_cases():
             # A pattern that names nothing and a folder that is made are both allowed where scans are written.
             yield Case(f"{command}: its output is {kind}", named(name), refused=not (folder_is_fine and kind == "a folder that is not there"))
         yield Case(f"{command}: its output is a link to itself", named("loop" + ending), files={"loop" + ending: ODD_FILES["a link to itself"]})
-        yield Case(f"{command}: its output is a pipe", named("pipe" + ending), files={"pipe" + ending: fifo})
+        yield Case(f"{command}: its output is a pipe", named("pipe" + ending), files={"pipe" + ending: os.mkfifo})
         yield Case(f"{command}: its output is a device", named("device" + ending), files={"device" + ending: lambda path: path.symlink_to("/dev/full")})
 
 
@@ -278,9 +283,7 @@ def system_cases():
         yield Case(f"{command}: no environment", line, refused=False, environment={"PATH": None, "HOME": None, "TMPDIR": "/nowhere", "LANG": "xx_XX", "TERM": "nonsense"})
 
 
-def all_cases(help_of, scan, keys, volumes, frame):
-    return list(itertools.chain(option_cases(help_of), key_cases(scan, keys), angle_cases(scan), format_cases(volumes), frame_cases(scan, frame), input_cases(), output_cases(),
-                                system_cases()))
+def all_cases(help_of, scan, keys, volumes, frame, forms):
+    return list(itertools.chain(option_cases(help_of), key_cases(scan, keys), angle_cases(scan), format_cases(volumes), frame_cases(frame), form_cases(forms),
+                                input_cases(), output_cases(), system_cases()))
 
-
-__all__ = ["Case", "all_cases", "json"]

@@ -3,6 +3,7 @@
 it leaves nothing behind, ends with a code that its help lists, and an error says what to do. LEPUS_HOSTILE=all runs every
 case; without it every n-th, 600 of them."""
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
@@ -124,13 +125,17 @@ class Hostile(ProgramCase):
         for ending in ("nrrd", "mhd", "tif", "h5", "raw"):
             if subprocess.run([PROGRAM, "convert", "v.mha", "-o", f"v.{ending}", "--quiet", "--force"], cwd=cls.original, capture_output=True).returncode not in (0, 7):
                 raise RuntimeError(f"v.{ending} cannot be made")
+        forms = {}
+        for form, name in (("stack", "frames.tif"), ("hdf5", "frames.h5"), ("raw", "frames.raw")):
+            if subprocess.run([PROGRAM, "convert", "scan/scan.toml", "-o", form, "--frames", form, "--quiet"], cwd=cls.original, capture_output=True).returncode == 0:
+                forms[form] = (name, (cls.original / form / name).read_bytes())
         (cls.original / "out").mkdir()
         cls.codes = documented_codes()
         helps = {}
         scan = (cls.original / "scan/scan.toml").read_text()
         volumes = {path.name: path.read_bytes() for path in sorted(cls.original.glob("v.*"))}
         cls.cases = hostile_cases.all_cases(lambda command: helps.setdefault(command, run(command, "--help")), scan, json.loads(run("scan-keys", "--json"))["keys"], volumes,
-                                            (cls.original / "scan/frames/0000.tif").read_bytes())
+                                            (cls.original / "scan/frames/0000.tif").read_bytes(), forms)
 
     def complaints(self, case, sandbox, before, code, text):
         """What was wrong with how it ended."""
@@ -178,6 +183,31 @@ class Hostile(ProgramCase):
         wrong = list(self.complaints(case, sandbox, before, code, text))
         sandbox.restore()
         return case, wrong, code, text, time.monotonic() - start
+
+    def test_signals_leave_nothing_behind(self):
+        """In the middle of a run: when the output is locked and the handlers are there."""
+        sandbox = Sandbox(self.original)
+        self.addCleanup(shutil.rmtree, sandbox.folder, ignore_errors=True)
+        long = {"simulate": ["simulate", "shepp-logan", "-o", "out/s", "--preset", "large", "--subpixels", "4"],
+                "reconstruct": ["reconstruct", "scan/large.toml", "-o", "out/v.mha"],
+                "live": ["live", "scan/scan.toml", "-o", "out/v.mha", "--views", "9", "--first-number", "0", "--preview", "out/p.png", "--every", "0"]}
+        (sandbox.folder / "scan/large.toml").write_text(
+            hostile_cases.with_key(hostile_cases.with_key((sandbox.folder / "scan/scan.toml").read_text(), "volume", "size", "[600, 600, 600]"), "volume", "voxel_mm", "0.1"))
+        before = state_of(sandbox.folder)
+        for (command, words), number in itertools.product(long.items(), (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)):
+            with self.subTest(command=command, signal=number.name):
+                process = subprocess.Popen([PROGRAM, *words], cwd=sandbox.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                end = time.monotonic() + SECONDS
+                while not any("partial-" in name for name in state_of(sandbox.folder)) and process.poll() is None:
+                    self.assertLess(time.monotonic(), end, "it never began")
+                    time.sleep(0.01)
+                process.send_signal(number)
+                _, text = process.communicate(timeout=SECONDS)
+                self.assertEqual(process.returncode, 130, text)
+                self.assertIn("interrupted", text)
+                left = set(state_of(sandbox.folder)) - set(before)
+                self.assertLessEqual(left, {"out/p.png"}, text)  # live's last picture stays
+                (sandbox.folder / "out/p.png").unlink(missing_ok=True)
 
     def test_nothing_breaks_it(self):
         every = 1 if os.environ.get("LEPUS_HOSTILE") == "all" else len(self.cases) // 600
