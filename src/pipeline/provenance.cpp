@@ -131,8 +131,8 @@ std::string plan_text(const Scan& scan, const Fdk& fdk) {
   text += format("scan      {} views over {:.6g} degrees: {}; field of view {:.6g} mm across\n", scan.geometry.views(),
                  degrees(fdk.weights().arc_rad()), name_of(fdk.weights().coverage()), 2 * fdk.field_of_view_mm());
   text += fdk.plan_description();
-  text += format("\nkernel    {} on {}\ntime      about {:.0f} s", fdk.kernel(), fdk.device(),
-                 std::max(1.0, fdk.plan().seconds));
+  text += format("\nkernel    {} on {}\ntime      {}{}", fdk.kernel(), fdk.device(), expected_time(fdk.plan().seconds),
+                 scan.corrections.empty() ? "" : ", and what the corrections take");
   for (const auto& warning : fdk.weights().warnings()) text += "\nwarning   " + warning;
   return text;
 }
