@@ -120,11 +120,14 @@ std::vector<TrialImage> trials(const CenterScan& rows, const CenterResult& in_in
   std::vector<TrialImage> images;
   const auto band = static_cast<std::int64_t>(rows.input.bands.size() / 2);
   const auto binning = static_cast<double>(rows.binning);
+  session.context().progress.begin("trial slices", 5);
   for (int i = -2; i <= 2; ++i) {
     const double column = in_input.column + i * trial_step / binning;
     images.push_back(trial_image(rows.input, band, column, in_input.in_plane_deg, session.context()));
     images.back().column = column * binning + 0.5 * (binning - 1);
+    session.context().progress.advance();
   }
+  session.context().progress.end();
   return images;
 }
 

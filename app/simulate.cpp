@@ -121,7 +121,7 @@ int run_simulate(const SimulateArguments& a, Session& session) {
   if (!report.truth_volume.empty()) text += format("{}: the phantom itself\n", (folder / options.truth_file).string());
   if (report.porosity) text += format("porosity: {:.6f}\n", *report.porosity);
   text += format("\nnext: lepus reconstruct {} -o {}\n", scan_file, (folder / "volume.mha").string());
-  session.print(text);
+  session.report(text);
   nlohmann::json object{{"scan", report.scan_file.string()},
                         {"truth_json", report.truth_json.string()},
                         {"views", report.views},

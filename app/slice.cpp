@@ -97,6 +97,16 @@ std::int64_t held_bytes(const SliceArguments& a, const VolumeGrid& grid, const s
   return static_cast<std::int64_t>(std::min(bytes, 0x1p60));
 }
 
+// Side by side, or one above the other where that leaves less of the paper empty, as with a volume of a few slices.
+Picture three_slices(const SliceArguments& a, const std::vector<Slice>& slices, const GreyWindow& window) {
+  PanelOptions options;
+  options.cell_pixels = a.size.value_or(options.cell_pixels);
+  std::vector<PanelRow> stack;
+  for (const Slice& slice : slices) stack.push_back({"", {slice}, window, ColourMap::grey});
+  Picture beside = draw_panel({{"", slices, window, ColourMap::grey}}, options), above = draw_panel(stack, options);
+  return above.width * above.height < beside.width * beside.height ? above : beside;
+}
+
 int run_slice(const SliceArguments& a, Session& session) {
   check(a);
   const OutputLock lock = session.reserve(a.output);
@@ -105,13 +115,14 @@ int run_slice(const SliceArguments& a, Session& session) {
   const auto wanted = requests(a, grid);
   const std::int64_t held = held_bytes(a, grid, wanted) + 2 * 4 * grid.nx * grid.ny;
   const std::int64_t slab = session.buffer_bytes(held + 4 * grid.nx * grid.ny) - held;
-  const auto slices = extract_slices(*volume, wanted, slab, session.context());
+  auto slices = extract_slices(*volume, wanted, slab, session.context());
+  // Across a volume of one slice there are lines, not pictures.
+  const auto is_line = [](const Slice& slice) { return slice.width == 1 || slice.height == 1; };
+  if (a.three && !std::ranges::all_of(slices, is_line)) std::erase_if(slices, is_line);
   const GreyWindow window = grey_window(a, slices);
   Picture picture;
   if (a.three) {
-    PanelOptions options;
-    options.cell_pixels = a.size.value_or(options.cell_pixels);
-    picture = draw_panel({{"", slices, window, ColourMap::grey}}, options);
+    picture = three_slices(a, slices, window);
   } else if (a.montage) {
     picture = draw_montage(slices, window, a.size.value_or(192));
   } else {
@@ -156,7 +167,7 @@ std::unique_ptr<Command> slice_command() {
   table.value("--axis", "AXIS", a.axis, "the axis that the slice lies across").one_of({"x", "y", "z"});
   table.value("--index", "N", a.index, "the slice by its number, counted from 0").otherwise("the middle");
   table.value("--position", "MM", a.position, "the slice by its position");
-  table.flag("--three", a.three, "three orthogonal slices through the middle, with labels");
+  table.flag("--three", a.three, "three orthogonal slices through the middle, with labels; of one slice that alone");
   table.value("--montage", "N", a.montage, "N slices spread over the axis, in a grid");
   table.group("Grey levels");
   table.value("--window", "WIDTH", a.window, "width of the range of values shown, with --level");

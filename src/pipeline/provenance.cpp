@@ -134,8 +134,8 @@ std::string plan_text(const Scan& scan, const Fdk& fdk, const CountFigures& coun
                  degrees(fdk.weights().arc_rad()), name_of(fdk.weights().coverage()), 2 * fdk.field_of_view_mm());
   text += format("counts    {}\n", counts.text());
   text += fdk.plan_description();
-  text += format("\nkernel    {} on {}\ntime      about {:.0f} s", fdk.kernel(), fdk.device(),
-                 std::max(1.0, fdk.plan().seconds));
+  text += format("\nkernel    {} on {}\ntime      {}{}", fdk.kernel(), fdk.device(), expected_time(fdk.plan().seconds),
+                 scan.corrections.empty() ? "" : ", and what the corrections take");
   return text;
 }
 
