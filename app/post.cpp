@@ -48,6 +48,11 @@ int run_post(const PostArguments& a, Session& session) {
   PostOptions options;
   options.input = a.input;
   options.backend = a.backend;
+  if (a.device < 0)
+    throw Error(ErrorKind::usage, {.what = format("there is no GPU {}", a.device),
+                                   .where = "option --device",
+                                   .why = {},
+                                   .hint = "count from 0"});
   options.device = a.device;
   if (!a.device_memory.empty()) options.device_memory_bytes = parse_bytes(a.device_memory);
   // The limit is for the whole program, which is there already.
