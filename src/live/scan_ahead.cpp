@@ -32,7 +32,7 @@ void refuse_what_needs_all_views(const ScanDocument& document) {
                     "run lepus reconstruct when the scan is finished");
   for (const std::string key : {"frames.axes", "frames.images", "frames.image_key"})
     if (document.given(key))
-      only_at_the_end(document, key, "each view must be a file of its own, as it comes",
+      only_at_the_end(document, key, key + " is for stacks, and each view must be a file of its own",
                       "run lepus reconstruct when the scan is finished");
   if (document.given("intensity.from") && document.get<std::string>("intensity.from") == "air-region")
     only_at_the_end(document, "intensity.from", "I0 is the mean of the air region over all views",

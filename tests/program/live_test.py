@@ -343,11 +343,13 @@ class Live(ProgramCase):
                 ('"frames/*.tif"', '["a/*.tif", "b/*.tif"]', 7, "several patterns"),
                 ('beam = "cone"', 'beam = "cone"\ncenter = "auto"', 7, "lepus center"),
                 ('files =', 'order = "sinograms"\nfiles =', 7, "sinogram"),
+                ('files =', 'axes = "view-column-row"\nfiles =', 7, "frames.axes"),
+                ('files =', 'views = 23\nfiles =', 2, "it lists 23 views"),
                 ('flats =', 'flats_at_view = [0, 12]\nflats =', 7, "flats"),
                 ('source_axis_mm', 'source_axsi_mm', 3, "source_axis_mm")]:
             with self.subTest(new=new):
                 (self.scan / "scan.toml").write_text(good.replace(old, new, 1))
-                self.assert_error(live("--views", 24, code=code), {7: "unsupported", 3: "input"}[code], needle)
+                self.assert_error(live("--views", 24, code=code), {7: "unsupported", 3: "input", 2: "usage"}[code], needle)
         (self.scan / "scan.toml").write_text(good.replace("source_axis_mm = 500.0", "source_axis_mm = 5000.0"))
         result = live("--views", 24, code=4)
         line = next(i for i, text in enumerate(good.splitlines(), 1) if text.startswith("source_detector_mm"))
