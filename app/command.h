@@ -56,6 +56,9 @@ public:
   const CommonOptions& common() const { return common_; }
   Context& context() { return context_; }
   std::int64_t memory_bytes() const;  // the limit: --memory, or 60 % of what is free
+  // What the limit leaves for buffers: the program itself is there already. Throws Error(memory), which says what would
+  // do, where that is below what is needed.
+  std::int64_t buffer_bytes(std::int64_t needed) const;
 
   // Says now what can be said against an output that is written after the work, and locks it; nothing where it is "".
   [[nodiscard]] OutputLock reserve(const std::filesystem::path& output);

@@ -245,7 +245,7 @@ TEST(GeometrySection, ImportedFiles) {
                "RTK's XML");
   text = frames_text + "[geometry]\nimport_file = \"none.xml\"\n";
   const Error error = folder.error(text);
-  expect_error(error, text, "import_file", "cannot be opened", "", "");
+  expect_error(error, text, "import_file", "not found", "", "");
   expect_contains(error.parts().where, "none.xml");
   ScanGeometry fewer = truth.geometry;
   fewer.matrices.pop_back();
