@@ -16,8 +16,9 @@ constexpr double series_limit = 3e-3;
 // polynomial_pixels at the chunk's ends; a quarter of it remains (general-inl.h).
 constexpr double polynomial_limit = 4e-4, polynomial_pixels = 1.5e-5;
 
-// Offsets within a box are computed in single precision, which holds whole numbers up to 2^24.
-constexpr double offset_limit = 16777216;
+// Offsets within a box are computed in single precision, which holds whole numbers up to 2^24, and 2^23 may be added to
+// them.
+constexpr double offset_limit = 8388608;
 
 struct Extent {
   double u0 = 1e300, u1 = -1e300, v0 = 1e300, v1 = -1e300, w0 = 1e300, w1 = -1e300;

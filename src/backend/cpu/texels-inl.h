@@ -32,7 +32,7 @@ struct Paths {
   // The first column's weight is never zero (its tap is the floor of u), so that the second's can be a ratio to it and
   // the sum be weighted once.
   alignas(64) Each ratio;
-  alignas(64) std::int32_t corner[largest_tile + step_ahead];  // texel of the first taps in the frame's first row
+  alignas(64) Each corner;  // texel of the first taps in the frame's first row, a whole number
 };
 
 // Slices counted from the chunk's middle; some more, for steps ahead.
@@ -55,7 +55,8 @@ public:
     for (int column = 0; column < 4; ++column) weight_[column] = p.weight[column][k];
   }
   HWY_INLINE VF dz(std::int64_t i) const { return hn::Load(Floats(), slice_numbers.dz + i); }
-  HWY_INLINE VI corner(std::int64_t) const { return hn::Zero(Ints()); }
+  HWY_INLINE VF from_corner(VF texel, std::int64_t) const { return texel; }
+  HWY_INLINE VI from_corner(VI texel, std::int64_t) const { return texel; }
   HWY_INLINE VF v(std::int64_t) const { return hn::Set(Floats(), v_); }
   HWY_INLINE VF dv(std::int64_t) const { return hn::Set(Floats(), dv_); }
   HWY_INLINE VF weights(int column, std::int64_t) const { return hn::Set(Floats(), weight_[column]); }
@@ -75,7 +76,12 @@ public:
 
   HWY_INLINE ColumnsOfRow(const Paths& p, std::int64_t slice) : p_(p), dz_(slice_numbers.dz[slice]) {}
   HWY_INLINE VF dz(std::int64_t) const { return hn::Set(Floats(), dz_); }
-  HWY_INLINE VI corner(std::int64_t i) const { return hn::Load(Ints(), p_.corner + i); }
+  HWY_INLINE VF from_corner(VF texel, std::int64_t i) const {
+    return hn::Add(texel, hn::Load(Floats(), p_.corner + i));
+  }
+  HWY_INLINE VI from_corner(VI texel, std::int64_t i) const {
+    return hn::Add(texel, whole(hn::Load(Floats(), p_.corner + i)));
+  }
   HWY_INLINE VF v(std::int64_t i) const { return hn::Load(Floats(), p_.v + i); }
   HWY_INLINE VF dv(std::int64_t i) const { return hn::Load(Floats(), p_.dv + i); }
   HWY_INLINE VF weights(int column, std::int64_t i) const { return hn::Load(Floats(), p_.weight[column] + i); }
@@ -200,6 +206,8 @@ HWY_INLINE const float* make_texels(const Job& job, const ViewBand* bands, const
     to = std::min(to, last[lane]);
   }
   to = std::max(from, to);
+  bool same_rows = true;  // in all bands: what lies around them is zero
+  for (int lane = 0; lane < lanes; ++lane) same_rows = same_rows && first[lane] == from && last[lane] == to;
   for (std::int64_t column = box.columns.first; column <= box.columns.last; ++column) {
     float* out = texels + (column - box.columns.first) * stride;
     const float* source[lanes];
@@ -216,8 +224,13 @@ HWY_INLINE const float* make_texels(const Job& job, const ViewBand* bands, const
                                 (differences && lane > 0 ? out[r * lanes] : 0.0f);
     };
     const std::int64_t begin = all ? from : 0, end = all ? to : 0;  // at the detector's sides row by row
-    for (std::int64_t r = 0; r < begin; ++r) edge(r);
-    for (std::int64_t r = end; r < rows; ++r) edge(r);
+    if (all && same_rows) {
+      std::fill(out, out + begin * lanes, 0.0f);
+      std::fill(out + end * lanes, out + rows * lanes, 0.0f);
+    } else {
+      for (std::int64_t r = 0; r < begin; ++r) edge(r);
+      for (std::int64_t r = end; r < rows; ++r) edge(r);
+    }
     for (int lane = 0; lane < lanes; ++lane) source[lane] += begin;
     interleave<lanes, differences>(source, end - begin, out + begin * lanes);
   }

@@ -36,7 +36,7 @@ struct Texels {
   std::int64_t stride;  // floats per column
   bool inside;          // nothing must be clamped
   Frame frame;
-  std::int32_t columns_apart, corner;  // in texels: of pixels side by side, and of the frame's first taps
+  float columns_apart, corner;  // in texels: of pixels side by side, and of the frame's first taps; whole numbers
 };
 
 // NEON adds four symmetric views by a loop of its own (walk_four_views), which needs no ratio of weights.
@@ -61,12 +61,18 @@ struct RowNumbers {
   }
 };
 
+// The whole number below, by adding a large one, whose unit in the last place is one: v is positive, and exactly at a
+// whole number it may be the one before.
+HWY_INLINE VF rounded_down(VF v) {
+  const Floats d;
+  return hn::Sub(hn::Add(v, hn::Set(d, 8388607.5f)), hn::Set(d, 8388608.0f));  // 2^23 - 1/2, 2^23
+}
+
 // A row of voxel columns over the detector: see Frame. `other` is where the row stands on the other axis. The same
 // formula in the same order along x and y, so that the direction does not change a bit.
 template <Interpolation kind, int group, bool along_y>
 HWY_INLINE void trace(const Job& job, const Texels& texels, const RowNumbers& row, std::int64_t other, Paths& paths) {
   const Floats d;
-  const Ints di;
   const Frame frame = texels.frame;
   const VF one = hn::Set(d, 1.0f), aside = hn::Set(d, static_cast<float>(other));
   const auto divide_v = hn::Eq(hn::Set(d, job.beam == Beam::fan ? 0.0f : 1.0f), one);
@@ -81,13 +87,12 @@ HWY_INLINE void trace(const Job& job, const Texels& texels, const RowNumbers& ro
       u = hn::Min(hn::Max(u, hn::Set(d, frame.u_low)), hn::Set(d, frame.u_high));
       hn::Store(u, d, paths.u + k);
     }
-    const VI cell = whole(u);
-    const VF f = hn::Sub(u, hn::ConvertTo(d, cell)), inverse = hn::Mul(hn::Set(d, frame.inverse_w), s);
+    const VF cell = own_walk<kind, group> ? rounded_down(u) : hn::ConvertTo(d, whole(u));
+    const VF f = hn::Sub(u, cell), inverse = hn::Mul(hn::Set(d, frame.inverse_w), s);
     const VF distance = hn::Mul(inverse, inverse);
     hn::Store(hn::MulAdd(on(frame.v), sv, hn::Set(d, frame.v_offset)), d, paths.v + k);
     hn::Store(hn::Mul(hn::Set(d, frame.dv), sv), d, paths.dv + k);
-    hn::Store(hn::Add(hn::Mul(cell, hn::Set(di, texels.columns_apart)), hn::Set(di, texels.corner)), di,
-              paths.corner + k);
+    hn::Store(hn::MulAdd(cell, hn::Set(d, texels.columns_apart), hn::Set(d, texels.corner)), d, paths.corner + k);
     if constexpr (kind == Interpolation::nearest) {
       hn::Store(distance, d, paths.weight[0] + k);
     } else if constexpr (kind == Interpolation::linear) {
@@ -119,7 +124,7 @@ HWY_INLINE void count_steps(const Lanes& lanes, const Frame& frame, std::int64_t
     VF v = hn::MulAdd(lanes.dv(z), lanes.dz(z), lanes.v(z));
     if constexpr (clamped) v = hn::Min(hn::Max(v, low), high);
     const VI row = whole(v);
-    hn::Store(hn::Mul(hn::Add(row, lanes.corner(z)), hn::Set(di, texel_size(kind, group))), di, steps.offset + z);
+    hn::Store(hn::Mul(lanes.from_corner(row, z), hn::Set(di, texel_size(kind, group))), di, steps.offset + z);
     // nearest takes the whole part alone
     const VF f = kind == Interpolation::nearest ? hn::Zero(d) : hn::Sub(v, hn::ConvertTo(d, row));
     hn::Store(f, d, steps.fraction + z);
@@ -147,8 +152,7 @@ HWY_INLINE void walk_four_views(const Lanes& lanes, const Texels& texels, std::i
     VF v = hn::MulAdd(lanes.dv(z), lanes.dz(z), lanes.v(z));
     if constexpr (clamped) v = hn::Min(hn::Max(v, low), high);
     const VF row = hn::Add(v, round_down);
-    const VI whole_row = hn::Sub(hn::BitCast(di, row), hn::BitCast(di, whole_unit));
-    hn::Store(hn::Add(whole_row, lanes.corner(z)), di, rows + z);
+    hn::Store(hn::Sub(hn::BitCast(di, lanes.from_corner(row, z)), hn::BitCast(di, whole_unit)), di, rows + z);
     return hn::Sub(v, hn::Sub(row, whole_unit));
   };
   const float* HWY_RESTRICT data = walk[0].texels;
@@ -265,10 +269,10 @@ void add_turn(const Job& job, const Piece& piece, std::int64_t view, int turn, S
   }
   Texels texels{nullptr, 0, inside_detector(job, box), frame_of(job, m, turned(piece, job.grid, group, turn)), 0, 0};
   texels.data = make_texels<kind, group>(job, job.wedge->bands.data() + view, box, turn, scratch, texels.stride);
-  texels.columns_apart = static_cast<std::int32_t>(texels.stride / texel_size(kind, group));
-  texels.corner = static_cast<std::int32_t>((texels.frame.first_column - taps_before(kind) - box.columns.first) *
-                                                texels.columns_apart +
-                                            (texels.frame.first_row - taps_before(kind) - box.rows.first));
+  const std::int64_t apart = texels.stride / texel_size(kind, group);
+  texels.columns_apart = static_cast<float>(apart);
+  texels.corner = static_cast<float>((texels.frame.first_column - taps_before(kind) - box.columns.first) * apart +
+                                     (texels.frame.first_row - taps_before(kind) - box.rows.first));
   // Neighbours in the order of work should see the same columns of the detector, which are then still in the L1 cache:
   // go along the axis that moves u less. A few rows of the detector always are.
   const double u = static_cast<double>(box.columns.first);
@@ -285,10 +289,9 @@ void add_turn(const Job& job, const Piece& piece, std::int64_t view, int turn, S
   const bool along_y = second.y != first.y;
   const RowNumbers row(along_y ? first.y : first.x, along_y ? second.y - first.y : second.x - first.x,
                        static_cast<int>(inner));
-  const std::int64_t rows_between = piece.few() ? 8 : 1;  // of what is brought for the next turn
   Paths paths{};
   for (std::int64_t i = 0; i < outer; ++i) {
-    if (i % rows_between == 0) prefetch(job, next, i / rows_between, (outer + rows_between - 1) / rows_between);
+    if (!piece.few()) prefetch(job, next, i, outer);  // of a few rows the cache finds the next lines by itself
     // In stages, each many times in a row: a processor that looks a few hundred instructions ahead then always finds
     // independent ones, where one voxel column after the other would make it wait for each result.
     const auto column = [&](std::int64_t j) HWY_ATTR {
@@ -309,7 +312,7 @@ void add_turn(const Job& job, const Piece& piece, std::int64_t view, int turn, S
       const bool sees = texels.inside || (paths.u[j] > texels.frame.u_low && paths.u[j] < texels.frame.u_high);
       if (!sees || !represents(at, job.grid, group)) continue;
       columns[n] = j;
-      walks[n++] = {texels.data + std::int64_t{paths.corner[j]} * texel_size(kind, group),
+      walks[n++] = {texels.data + static_cast<std::int64_t>(paths.corner[j]) * texel_size(kind, group),
                     sums + place(at.x - piece.x0, at.y - piece.y0, 0)};
     }
     if (n > 0) walks[n] = walks[n - 1];  // what the last one may prefetch
