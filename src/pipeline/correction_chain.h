@@ -28,7 +28,7 @@ struct CorrectionReport {
   std::string kind, found;
   Stage stage = Stage::grey_levels;
   double rms_change = 0;                     // of the values
-  double rings_before = 0, rings_after = 0;  // rms of what stays the same in all views (correct/rings/ring_energy.h)
+  double rings_before = 0, rings_after = 0;  // rms of what stays the same in all views of line integrals
 };
 
 struct ChainBand {
@@ -60,6 +60,12 @@ public:
   RecordedBand read_recorded(RowBand wanted, RowAudit* audit, BandEngine& engine, ThreadPool& readers) const;
   SinogramBand correct_sent(RowBand wanted, BandEngine& engine, Look look, const SinogramBand* room = nullptr);
   std::vector<CorrectionReport> reports() const;  // when the engine has finished
+  // What the corrections said of the scan when they were made; and, when the engine has finished, what they did that a
+  // person should look at. judge_replaced() throws Error(input) where one replaced more pixels so far, in the rows it
+  // has seen, than it may (correct/replaced_share.h).
+  const std::vector<std::string>& warnings_of_making() const { return warnings_of_making_; }
+  std::vector<std::string> warnings_of_work() const;
+  void judge_replaced() const;
 
   // Where the steps that ask for it write what they leave: called with the step's file, once for each, rows ascending.
   using Writer = std::function<void(std::size_t step, RowBand rows, const Planes& sinograms)>;
@@ -82,6 +88,7 @@ private:
   const Normalisation* normalisation_;
   std::int64_t columns_, rows_, views_;
   std::vector<std::unique_ptr<Step>> steps_;
+  std::vector<std::string> warnings_of_making_;
   Writer writer_;
 };
 

@@ -139,10 +139,11 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
   report.corrections = correction_lines(pre, corrected.get());
   for (const auto& line : report.corrections) context.progress.note(line);
 
-  for (const auto& warning : audit_warnings(audit)) {
-    report.warnings.push_back(warning);
-    context.progress.warning(warning);
-  }
+  for (const auto& list : {pre.chain->warnings_of_work(), audit_warnings(audit)})
+    for (const auto& warning : list) {
+      report.warnings.push_back(warning);
+      context.progress.warning(warning);
+    }
   report.filter_seconds = times.filter_s;
   report.backproject_seconds = times.backproject_s;
   report.write_wait_seconds = times.write_wait_s;
