@@ -15,6 +15,7 @@
 #include "core/context.h"
 #include "core/memory.h"
 #include "correct/planes.h"
+#include "correct/replaced_share.h"
 #include "scan/scan.h"
 
 namespace lepus {
@@ -42,6 +43,9 @@ public:
   // The same for a band in device memory, on the workspace's stream; may return before the work is done.
   virtual void apply_on_device(const SinogramBand& band, RowBand wanted, cuda::Workspace& workspace) = 0;
 
+  // What it replaced so far, of the rows it has seen; none: it replaces nothing, or it was judged when it was made.
+  // After the device's stream has been waited for.
+  virtual std::optional<ReplacedPixels> replaced() const { return std::nullopt; }
   // What it found and did so far, for the report: "12 hot pixels replaced".
   virtual std::string summary() const = 0;
 };
@@ -67,6 +71,10 @@ std::vector<double> numbers_of(const CorrectionSpec& spec, const std::string& na
 std::filesystem::path file_of(const CorrectionSpec& spec, const std::string& name);   // beside the scan file
 // Where it writes what it leaves, a .mha where the scan file gives no ending; none where it does not.
 std::optional<std::filesystem::path> written_file(const CorrectionSpec& spec);
+
+// What a person should look at, with the correction's name and its line in the scan file; and said.
+std::string warning_of(const CorrectionSpec& spec, const std::string& message);
+void warn(const ScanFacts& facts, const CorrectionSpec& spec, const std::string& message);
 
 // Error(input) that names the correction and its line in the scan file.
 [[noreturn]] void refuse(const CorrectionSpec& spec, std::string what, std::string why, std::string hint);

@@ -55,6 +55,14 @@ std::optional<std::filesystem::path> written_file(const CorrectionSpec& spec) {
   return file;
 }
 
+std::string warning_of(const CorrectionSpec& spec, const std::string& message) {
+  return format("correction \"{}\", line {}: {}", spec.kind, spec.line, message);
+}
+
+void warn(const ScanFacts& facts, const CorrectionSpec& spec, const std::string& message) {
+  if (facts.context) facts.context->progress.warning(warning_of(spec, message));
+}
+
 void refuse(const CorrectionSpec& spec, std::string what, std::string why, std::string hint) {
   throw Error(ErrorKind::input, {.what = format("correction \"{}\": {}", spec.kind, what),
                                  .where = format("line {} of the scan file", spec.line),

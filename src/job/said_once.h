@@ -3,30 +3,23 @@
 // Passes everything on but warnings that were given before.
 #pragma once
 
-#include <cstdint>
 #include <mutex>
 #include <set>
 #include <string>
-#include <string_view>
 
-#include "core/context.h"
+#include "core/forwarded_progress.h"
 
 namespace lepus {
 
-class SaidOnce final : public Progress {
+class SaidOnce final : public ForwardedProgress {
 public:
-  explicit SaidOnce(Progress& to) : to_(to) {}
-  void begin(std::string_view stage, std::int64_t steps) override { to_.begin(stage, steps); }
-  void advance(std::int64_t steps) override { to_.advance(steps); }
-  void end() override { to_.end(); }
-  void note(const std::string& message) override { to_.note(message); }
+  using ForwardedProgress::ForwardedProgress;
   void warning(const std::string& message) override {
     const std::lock_guard lock(mutex_);
-    if (said_.insert(message).second) to_.warning(message);
+    if (said_.insert(message).second) ForwardedProgress::warning(message);
   }
 
 private:
-  Progress& to_;
   std::mutex mutex_;
   std::set<std::string> said_;
 };

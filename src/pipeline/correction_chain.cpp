@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "core/format.h"
+#include "core/forwarded_progress.h"
 #include "correct/rings/ring_energy.h"
 #include "io/pixels.h"
 #include "pipeline/make_correction.h"
@@ -26,6 +28,20 @@ std::optional<Stage> stage_of(const CorrectionSpec& spec) {
   if (on == "either") return std::nullopt;
   return on.starts_with("grey") ? Stage::grey_levels : Stage::line_integrals;
 }
+
+// Keeps warnings for whoever reports them, and passes all else on.
+class WarningKeeper final : public ForwardedProgress {
+public:
+  WarningKeeper(Progress& to, std::vector<std::string>& warnings) : ForwardedProgress(to), warnings_(warnings) {}
+  void warning(const std::string& message) override {
+    const std::lock_guard lock(mutex_);
+    warnings_.push_back(message);
+  }
+
+private:
+  std::mutex mutex_;
+  std::vector<std::string>& warnings_;
+};
 
 }  // namespace
 
@@ -78,6 +94,8 @@ CorrectionChain::CorrectionChain(const Scan& scan, const FrameSource& frames, co
     steps_.push_back(std::make_unique<Step>(Step{std::move(spec), Stage::grey_levels, std::move(flats)}));
   }
   const std::vector<Stage> stages = place_corrections(scan.corrections);
+  WarningKeeper progress(context.progress, warnings_of_making_);
+  Context making{context.threads, context.cancel, progress};
   for (std::size_t i = 0; i < stages.size(); ++i) {
     ScanFacts facts;
     facts.columns = columns_;
@@ -85,7 +103,7 @@ CorrectionChain::CorrectionChain(const Scan& scan, const FrameSource& frames, co
     facts.views = views_;
     facts.geometry = &scan.geometry;
     facts.stage = stages[i];
-    facts.context = &context;
+    facts.context = &making;
     facts.band = [this, stage = stages[i], steps = steps_.size(), &context](RowBand rows) {
       ChainBand made = run(rows, steps, stage, nullptr, *host_engine(context.threads), Look::no);
       const Planes wanted = made.wanted(rows);
@@ -187,10 +205,14 @@ RecordedBand CorrectionChain::read_recorded(RowBand wanted, RowAudit* audit, Ban
 
 void CorrectionChain::compare(Step& step, const SeenRow& before, const SeenRow& after, BandEngine& engine) const {
   Step::Looked& looked = step.looked.emplace_back();
-  engine.later([this, &looked, before, after](ThreadPool& pool) {
+  engine.later([this, stage = step.stage, &looked, before, after](ThreadPool& pool) {
     const std::int64_t floats = views_ * columns_;
+    // Of line integrals on both sides of the log: what one step leaves is what the next one finds.
     const auto rings = [&](const SeenRow& row) {
-      return ring_energy({const_cast<float*>(row.get()), columns_, views_, columns_, 1, floats}, pool).total();
+      Buffer<float> values(floats);
+      for (std::int64_t i = 0; i < floats; ++i)
+        values[i] = stage == Stage::grey_levels ? -std::log(std::max(row.get()[i], least_grey)) : row.get()[i];
+      return ring_energy({values.data(), columns_, views_, columns_, 1, floats}, pool).total();
     };
     looked.rings_before = rings(before);
     looked.rings_after = rings(after);
@@ -283,6 +305,31 @@ std::vector<CorrectionReport> CorrectionChain::reports() const {
                    rms_of(&Step::Looked::rings_before), rms_of(&Step::Looked::rings_after)});
   }
   return all;
+}
+
+void CorrectionChain::judge_replaced() const {
+  for (const auto& step : steps_)
+    if (const auto replaced = step->correction->replaced()) lepus::judge_replaced(step->spec, *replaced, "pixels");
+}
+
+std::vector<std::string> CorrectionChain::warnings_of_work() const {
+  std::vector<std::string> warnings;
+  const std::vector<CorrectionReport> made = reports();
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const CorrectionSpec& spec = steps_[i]->spec;
+    if (const auto replaced = steps_[i]->correction->replaced())
+      if (const std::string unusual = lepus::judge_replaced(spec, *replaced, "pixels"); !unusual.empty())
+        warnings.push_back(warning_of(spec, unusual));
+    const double before = made[i].rings_before, after = made[i].rings_after;
+    constexpr double shown = 1.005;  // else both are the same number in the report
+    if (spec.kind == "rings" && after > shown * before)
+      warnings.push_back(warning_of(
+          spec,
+          format("there is more ring after it than before, {:.3g} and {:.3g} rms ({:+.1f} dB): it does harm here; "
+                 "leave it out, or let method = \"auto\" choose",
+                 after, before, decibels(after * after, before * before))));
+  }
+  return warnings;
 }
 
 std::vector<std::pair<std::size_t, std::filesystem::path>> CorrectionChain::files() const {

@@ -29,7 +29,7 @@ struct CorrectionReport {
   std::string kind, found;
   Stage stage = Stage::grey_levels;
   double rms_change = 0;                     // of the values
-  double rings_before = 0, rings_after = 0;  // rms of what stays the same in all views (correct/rings/ring_energy.h)
+  double rings_before = 0, rings_after = 0;  // rms of what stays the same in all views of line integrals
 };
 
 struct ChainBand {
@@ -63,6 +63,12 @@ public:
   // When the engine has finished:
   std::vector<CorrectionReport> reports() const;
   double share_at_lowest() const;  // of the values that were looked at: as few as one count, which the log is taken of
+  // What the corrections said of the scan when they were made; and, when the engine has finished, what they did that a
+  // person should look at. judge_replaced() throws Error(input) where one replaced more pixels so far, in the rows it
+  // has seen, than it may (correct/replaced_share.h).
+  const std::vector<std::string>& warnings_of_making() const { return warnings_of_making_; }
+  std::vector<std::string> warnings_of_work() const;
+  void judge_replaced() const;
 
   // Where the steps that ask for it write what they leave: called with the step's file, once for each, rows ascending.
   using Writer = std::function<void(std::size_t step, RowBand rows, const Planes& sinograms)>;
@@ -87,6 +93,7 @@ private:
   std::int64_t columns_, rows_, views_;
   std::vector<std::unique_ptr<Step>> steps_;
   std::deque<double> lowest_shares_;  // of each row that was looked at; elements stay where they are
+  std::vector<std::string> warnings_of_making_;
   Writer writer_;
 };
 

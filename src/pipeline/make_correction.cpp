@@ -3,9 +3,7 @@
 
 #include <map>
 #include <string_view>
-#include <utility>
 
-#include "core/format.h"
 #include "correct/beam/beam.h"
 #include "correct/filters/filter_correction.h"
 #include "correct/pixels/pixels.h"
@@ -20,15 +18,8 @@ std::unique_ptr<Correction> dead_pixels_of_flats(const CorrectionSpec& spec, con
   if (!sources.normalisation)
     refuse(spec, "there is nothing to find dead pixels in", "the frames hold line integrals, so there are no flats",
            "name the pixels with kind = \"defect-map\"");
-  std::vector<std::int64_t> dead = dead_pixels(*sources.normalisation, number_of(spec, "threshold"));
-  // Detectors with a tenth of their pixels dead are thrown away: rather the threshold or the flats are wrong.
-  const double share = static_cast<double>(dead.size()) / static_cast<double>(facts.columns * facts.rows);
-  if (share > 0.1 && facts.context)
-    facts.context->progress.warning(
-        format("correction \"dead-pixels\", line {}: {:.0f} % of the pixels count as dead and are made up from the "
-               "others: lower threshold, or check the flats and darks",
-               spec.line, 100 * share));
-  return make_dead_pixels(spec, facts, facts.columns, std::move(dead));
+  return make_dead_pixels(spec, facts, facts.columns,
+                          dead_pixels(*sources.normalisation, number_of(spec, "threshold")));
 }
 
 std::unique_ptr<Correction> defects_of_selection(const CorrectionSpec& spec, const ScanFacts& facts,

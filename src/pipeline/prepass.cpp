@@ -175,7 +175,9 @@ PrePass pre_pass(const Scan& scan, Context& context) {
   pre.chain = std::make_unique<CorrectionChain>(scan, *pre.frames, pre.normalisation.get(), context,
                                                 flats_of_each_view(scan, pre));
   pre.only_dead_pixels = only_dead_pixels(scan, pre);
+  pre.warnings = pre.chain->warnings_of_making();
   look_at_middle_row(scan, pre, context);
+  pre.chain->judge_replaced();  // before hours of work
   return pre;
 }
 

@@ -62,12 +62,13 @@ std::string warning_of_dark(const Scan& scan, const PrePass& pre, const RowAudit
       scan.selection.first_row + dark.row * scan.selection.row_step, dark.column);
 }
 
-std::vector<std::string> audit_warnings(const RowAudit& audit) {
+std::vector<std::string> audit_warnings(const Scan& scan, const PrePass& pre, const RowAudit& audit) {
   std::vector<std::string> warnings;
   if (audit.not_finite() > 0)
     warnings.push_back(format("{} pixels were not numbers and were replaced by their neighbours", audit.not_finite()));
   if (audit.saturated() > 0)
     warnings.push_back(format("{} of {} pixels are saturated", audit.saturated(), audit.pixels()));
+  if (std::string dark = warning_of_dark(scan, pre, audit); !dark.empty()) warnings.push_back(std::move(dark));
   return warnings;
 }
 
@@ -157,12 +158,11 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
   report.corrections = correction_lines(pre, corrected.get());
   for (const auto& line : report.corrections) context.progress.note(line);
 
-  std::vector<std::string> at_the_end = audit_warnings(audit);
-  if (std::string dark = warning_of_dark(scan, pre, audit); !dark.empty()) at_the_end.push_back(std::move(dark));
-  for (const auto& warning : at_the_end) {
-    report.warnings.push_back(warning);
-    context.progress.warning(warning);
-  }
+  for (const auto& list : {pre.chain->warnings_of_work(), audit_warnings(scan, pre, audit)})
+    for (const auto& warning : list) {
+      report.warnings.push_back(warning);
+      context.progress.warning(warning);
+    }
   report.filter_seconds = times.filter_s;
   report.backproject_seconds = times.backproject_s;
   report.write_wait_seconds = times.write_wait_s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For the fault tests: filtered backprojection of a sinogram of line integrals, [view][column], parallel beam, a full
-// turn -> n x n pixels of 1/mm about the axis, `step` mm apart; columns lie `pitch` mm apart.
+// or half turn -> n x n pixels of 1/mm about the axis, `step` mm apart; columns lie `pitch` mm apart.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace lepus {
 
 inline Slice parallel_slice(std::vector<float> sinogram, std::int64_t columns, double pitch, std::int64_t n,
-                            double step, ThreadPool& threads) {
+                            double step, ThreadPool& threads, double turn_rad = 2 * pi) {
   const auto views = static_cast<std::int64_t>(sinogram.size()) / columns;
   RampOptions options;
   options.cutoff = std::min(1.0, pitch / step);  // no finer than the pixels
@@ -30,7 +30,7 @@ inline Slice parallel_slice(std::vector<float> sinogram, std::int64_t columns, d
   threads.parallel_for(0, n, 1, [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t y = 0; y < views; ++y) {
       const float* row = sinogram.data() + y * columns;
-      const double a = 2 * pi * static_cast<double>(y) / static_cast<double>(views);
+      const double a = turn_rad * static_cast<double>(y) / static_cast<double>(views);
       const double across = std::cos(a) * step / pitch, down = std::sin(a) * step / pitch;
       for (std::int64_t j = begin; j < end; ++j)
         for (std::int64_t i = 0; i < n; ++i) {

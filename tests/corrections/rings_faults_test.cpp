@@ -15,67 +15,27 @@
 #include "correct/rings/choose_method.h"
 #include "correct/rings/ring_energy.h"
 #include "correct/rings/rings.h"
+#include "parallel_scan.h"
 #include "parallel_slice.h"
-#include "simulate/builtin_phantoms.h"
-#include "simulate/random.h"
 #include <lepus/math.h>
 
 namespace lepus {
 namespace {
 
 constexpr std::int64_t views = 240;
-constexpr double field_mm = 100, photons = 1e5;
-
-struct Sinogram {
-  explicit Sinogram(std::int64_t wide) : columns(wide), values(static_cast<std::size_t>(wide * views)) {}
-  std::int64_t columns;
-  std::vector<float> values;
-  float& at(std::int64_t x, std::int64_t y) { return values[static_cast<std::size_t>(y * columns + x)]; }
-  Planes planes() { return {values.data(), columns, views, columns, 1, columns * views}; }
-};
+constexpr double field_mm = 100;
 
 ThreadPool& pool() {
   static ThreadPool threads;
   return threads;
 }
 
-// A body off the axis with pores and grains, parallel beam, a full turn, 2 samples to a pixel, photon noise.
-Sinogram simulated(std::int64_t columns) {
-  std::vector<Shape> shapes{ellipsoid({7, 4, 0}, {36, 28, 50}, 0.04)};
-  for (std::uint64_t i = 0; i < 14; ++i) {
-    Random random(7, 1, 0, i);
-    const double angle = 2 * pi * random.uniform(), distance = 20 * std::sqrt(random.uniform());
-    const double size = 2 + 4 * random.uniform();
-    shapes.push_back(sphere({7 + distance * std::cos(angle), 4 + distance * std::sin(angle), 0}, size,
-                            random.uniform() < 0.5 ? -0.025 : 0.03));
-  }
-  const Phantom phantom("rings", Combine::add, shapes);
-  Sinogram s(columns);
-  pool().parallel_for(0, views, 1, [&](std::int64_t begin, std::int64_t end, int) {
-    Phantom::Scratch scratch;
-    for (std::int64_t y = begin; y < end; ++y) {
-      const double a = 2 * pi * static_cast<double>(y) / static_cast<double>(views);
-      for (std::int64_t x = 0; x < columns; ++x) {
-        double p = 0;
-        for (const double part : {-0.25, 0.25}) {
-          const double u = (static_cast<double>(x) + part - 0.5 * static_cast<double>(columns - 1)) * field_mm /
-                           static_cast<double>(columns);
-          const Vec3 through{u * std::cos(a), u * std::sin(a), 0}, along{-std::sin(a), std::cos(a), 0};
-          p += 0.5 * phantom.line_integral({through, along}, scratch);
-        }
-        Random random(3, 2, static_cast<std::uint32_t>(y), static_cast<std::uint64_t>(x));
-        const auto counted = static_cast<double>(std::max<std::uint64_t>(random.poisson(photons * std::exp(-p)), 1));
-        s.at(x, y) = static_cast<float>(-std::log(counted / photons));
-      }
-    }
-  });
-  return s;
-}
-
 const Sinogram& clean_scan(std::int64_t columns) {
   static std::map<std::int64_t, Sinogram> scans;
   const auto found = scans.find(columns);
-  return found != scans.end() ? found->second : scans.emplace(columns, simulated(columns)).first->second;
+  if (found != scans.end()) return found->second;
+  Sinogram made = parallel_scan(porous_body(), {.columns = columns, .views = views, .field_mm = field_mm}, pool());
+  return scans.emplace(columns, std::move(made)).first->second;
 }
 
 enum class Fault { gains, sparse, large, broken };
@@ -161,36 +121,46 @@ TEST_P(RingFaults, ACleanScanChangesByLessThanOnePercent) {
   }
 }
 
-// The bars: 20 dB less ring energy by the methods that are meant for the fault, and auto within 1 dB of the best.
+// The bars: 20 dB less ring energy by the methods that are meant for the fault, and auto's error at most a fifth more
+// than that of the best method.
 void check_fault(Fault fault, std::int64_t columns, const char* name, const std::vector<RingMethod>& meant) {
   Sinogram before = with_fault(fault, columns);
   const std::vector<float>& clean = clean_scan(columns).values;
   const double error_before = rms_of(before.values, clean);
-  const RingChoice choice = choose_ring_method(before.planes(), recommended(RingMethod::trend, columns), pool());
+  RingOptions parameters = recommended(RingMethod::trend, columns);
+  parameters.iterations = 0;
+  const RingChoice choice =
+      choose_ring_method({before.planes(), false, 0.5 * static_cast<double>(columns - 1)}, parameters, pool());
   const double over_15_before = ring_energy(before.planes(), pool(), 15).total();
-  double best = 0, chosen = 0;
+  double best = 1, chosen = 1, chosen_db = 0;
   for (const RingTrial& t : choice.trials) {
-    const RingMethod method = t.options.method;
-    Sinogram after = corrected(before, recommended(method, columns));
+    RingOptions options = recommended(t.options.method, columns);
+    options.iterations = t.options.iterations;
+    Sinogram after = corrected(before, options);
     const double error = rms_of(after.values, clean) / error_before;
     const double over_15 = decibels(ring_energy(after.planes(), pool(), 15).total(), over_15_before);
-    const bool is_meant = std::find(meant.begin(), meant.end(), method) != meant.end();
+    const bool is_meant = std::find(meant.begin(), meant.end(), t.options.method) != meant.end();
     std::printf(
-        "%lld: %-30s %-16s ring energy %6.1f dB (radius 15: %6.1f dB), error after / before %.3f, disturbed %.2f "
+        "%lld: %-30s %-16s x%d ring energy %6.1f dB (radius 15: %6.1f dB), error after / before %.3f, disturbed %.2f "
         "%%%s\n",
-        static_cast<long long>(columns), name, name_of(method).c_str(), t.left_db, over_15, error, 100 * t.disturbed,
-        is_meant ? "" : "  (not meant for it)");
-    if (is_meant) {
-      EXPECT_LE(t.left_db, -20) << name_of(method);
-      EXPECT_LT(error, 0.7) << name_of(method);
+        static_cast<long long>(columns), name, name_of(t.options.method).c_str(), options.iterations, t.verdict.left_db,
+        over_15, error, 100 * t.verdict.disturbed, is_meant ? "" : "  (not meant for it)");
+    if (is_meant && options.iterations == 1) {
+      EXPECT_LE(t.verdict.left_db, -20) << name_of(t.options.method);
+      EXPECT_LT(error, 0.7) << name_of(t.options.method);
     }
-    if (t.disturbed < most_disturbed) best = std::min(best, t.left_db);
-    if (method == choice.options.method) chosen = t.left_db;
+    best = std::min(best, error);
+    if (choice.options && t.options.method == choice.options->method &&
+        options.iterations == choice.options->iterations) {
+      chosen = error;
+      chosen_db = t.verdict.left_db;
+    }
   }
-  std::printf("%lld: %-30s auto: %s, %.1f dB, best %.1f dB\n", static_cast<long long>(columns), name,
-              name_of(choice.options.method).c_str(), chosen, best);
-  EXPECT_LE(chosen, best + 1);
-  EXPECT_LE(chosen, -20);
+  ASSERT_TRUE(choice.options.has_value()) << choice.why_none;
+  std::printf("%lld: %-30s auto: %s x%d, %.1f dB, error %.3f, best %.3f\n", static_cast<long long>(columns), name,
+              name_of(choice.options->method).c_str(), choice.options->iterations, chosen_db, chosen, best);
+  EXPECT_LE(chosen, 1.2 * best);
+  EXPECT_LE(chosen_db, -20);
 }
 
 using enum RingMethod;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What bad input gets from the chain of corrections: one error, or a warning, that says what to do; never NaN."""
+import re
 import unittest
 
 import numpy
@@ -26,10 +27,13 @@ def section(kind, **keys):
 class BadCorrections(ProgramCase):
     def setUp(self):
         super().setUp()
-        # 64 columns: the ball is seen in columns 20 to 43, beside it is air.
+        self.simulate()
+
+    def simulate(self, flats=2, *words):
+        """64 columns: the ball is seen in columns 20 to 43, beside it is air. Two flats have noise enough for rings."""
         self.lepus("simulate", "ball", "-o", "scan", "--views", "24", "--columns", "64", "--rows", "16", "--pixel", "3.2",
-                   "--phantom-size", "36", "--photons", "10000", "--flats", "2", "--darks", "2", "--format", "tiff",
-                   "--no-truth", "--quiet")
+                   "--phantom-size", "36", "--photons", "10000", "--flats", str(flats), "--darks", "2", "--format", "tiff",
+                   "--no-truth", "--quiet", *words)
         self.scan = self.folder / "scan"
         self.text = (self.scan / "scan.toml").read_text()
 
@@ -76,7 +80,7 @@ class BadCorrections(ProgramCase):
         for name in ("rings", "filter"):
             self.refused(section(name, filter="bilateral", radius_px=9, sigma_value=1e-20, value_range=1.0), "sigma of 1e-20",
                          "sigma_value or value_range")
-        self.refused(section("hot-pixels", window_px=30), "64 columns is too short", "136 columns", "window_px")
+        self.refused(section("hot-pixels", window_px=30), "64 columns is too short", "124 columns", "window_px")
 
     def test_division_by_zero(self):
         ones = [1.0] * 23
@@ -140,7 +144,39 @@ class BadCorrections(ProgramCase):
         self.assertNotIn("warning", self.reconstruct(section("hardening", coefficients=[1, 0.1])).stderr)
 
     def test_most_pixels_dead(self):
-        self.warned(section("dead-pixels", threshold=1.0), '"dead-pixels"', "count as dead", "lower threshold")
+        self.refused(section("dead-pixels", threshold=1.0), "dead-pixels", "% of the pixels", "lower threshold", "maximum_share")
+        self.warned(section("dead-pixels", threshold=1.0, maximum_share=1.0), '"dead-pixels"', "% of the pixels", "lower threshold")
+
+    def provenance_warnings(self):
+        return self.lepus_json("reconstruct", "scan/chain.toml", "-o", "volume.mha", "--force")["provenance"]["warnings"]
+
+    def test_more_pixels_than_any_detector_has_bad(self):
+        """The original form of hot-pixels takes a large part of good pixels for bad."""
+        original = {"normalise": False, "window_px": 2, "below": True}
+        self.refused(section("hot-pixels", **original), "hot-pixels", "it would replace", "% of the pixels", "below = false", "maximum_share")
+        self.warned(section("hot-pixels", maximum_share=1.0, **original), '"hot-pixels"', "% of the pixels", "below = false")
+        self.assertTrue(any("hot-pixels" in w for w in self.provenance_warnings()))
+        self.refused(section("zingers", tolerance=0.3, neighbours="views"), "zingers", "it would replace", "raise tolerance")
+        (self.scan / "bad.txt").write_text("0 0 30 15\n")
+        self.refused(section("defect-map", file="bad.txt"), "defect-map", "48 % of the pixels", "check the map")
+        (self.scan / "bad.txt").write_text("30 0 31 15\n")
+        self.assertNotIn("warning", self.reconstruct(section("defect-map", file="bad.txt")).stderr)
+
+    def test_rings_that_auto_leaves(self):
+        """A clean scan comes out as if the step were not there; and what a step leaves is what the next one finds."""
+        self.simulate(100, "--force")
+        self.reconstruct(section("zingers"))
+        without = self.finite()
+        result = self.reconstruct(section("zingers") + section("rings", method="auto"))
+        self.assertIn("rings: nothing taken out: no method would make the slice better", result.stderr)
+        self.assertNotIn("warning", result.stderr)
+        self.assertEqual(self.finite().tobytes(), without.tobytes())
+        figures = re.findall(r"rings (\S+) before, (\S+) after", result.stderr)
+        self.assertEqual(figures[0][1], figures[1][0], result.stderr)
+
+    def test_more_ring_than_before(self):
+        self.warned(section("rings", method="wavelet-fourier", levels=2), '"rings"', "more ring after it than before", "leave it out")
+        self.assertTrue(any("more ring" in w for w in self.provenance_warnings()))
 
     def test_unknown_kinds_and_keys(self):
         self.refused(section("hotpixel"), "unknown correction", 'did you mean "hot-pixels"')

@@ -59,11 +59,6 @@ Extent extent_of(const std::vector<double>& values) {
   return {*least, *most};
 }
 
-void warn(const ScanFacts& facts, const CorrectionSpec& spec, const std::string& message) {
-  if (facts.context)
-    facts.context->progress.warning(format("correction \"{}\", line {}: {}", spec.kind, spec.line, message));
-}
-
 AirPart given_region(const CorrectionSpec& spec, const ScanFacts& facts, const std::vector<double>& region) {
   const bool whole =
       region.size() == 4 && std::all_of(region.begin(), region.end(), [](double v) { return std::floor(v) == v; });

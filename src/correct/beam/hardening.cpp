@@ -98,9 +98,7 @@ Straightening from_scan(const CorrectionSpec& spec, const ScanFacts& facts, int 
            format("{} voxels of a 128 x 128 slice lie well inside the object", fit.inside),
            "the object must be seen whole and be a fair part of the field of view; else give coefficients or a "
            "calibration");
-  const auto say = [&](const std::string& message) {
-    facts.context->progress.warning(format("correction \"hardening\", line {}: {}", spec.line, message));
-  };
+  const auto say = [&](const std::string& message) { warn(facts, spec, message); };
   if (fit.reaches_the_rim)
     say("the object reaches the edge of the field of view: a curve fitted to a part of it may be wrong; give "
         "coefficients or a calibration");
@@ -122,11 +120,12 @@ void warn_beyond_curve(const CorrectionSpec& spec, const ScanFacts& facts, doubl
       std::count_if(row.data(), row.data() + row.size(), [&](float p) { return static_cast<double>(p) > last; });
   const double share = static_cast<double>(beyond) / static_cast<double>(row.size());
   if (share < 0.001) return;
-  facts.context->progress.warning(format(
-      "correction \"hardening\", line {}: {:.1f} % of the line integrals of the middle row are above {:.3g}, where "
-      "the curve ends or rises no more: it goes on as a straight line there; check the coefficients, or calibrate "
-      "with thicker pieces",
-      spec.line, 100 * share, last));
+  warn(facts, spec,
+       format(
+           "{:.1f} % of the line integrals of the middle row are above {:.3g}, where "
+           "the curve ends or rises no more: it goes on as a straight line there; check the coefficients, or calibrate "
+           "with thicker pieces",
+           100 * share, last));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // The correction "hot-pixels": each column of each sinogram is judged over all views, hot ones are replaced in every
 // view. One pass over the band for the statistics; iterations look again only where something was replaced.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/format.h"
@@ -86,8 +87,8 @@ std::int64_t correct_row(const HotRules& rules, int iterations, const Planes& si
 
 class HotPixels final : public Correction {
 public:
-  HotPixels(HotRules rules, int iterations, std::int64_t rows)
-      : rules_(rules), iterations_(iterations), counts_(rows) {}
+  HotPixels(HotRules rules, int iterations, const ScanFacts& facts)
+      : rules_(rules), iterations_(iterations), columns_(facts.columns), counts_(facts.rows) {}
 
   std::int64_t scratch_bytes(const SinogramBand& largest, int threads) const override {
     return threads * HotScratch::bytes(largest.columns);
@@ -113,6 +114,7 @@ public:
   }
 #endif
 
+  std::optional<ReplacedPixels> replaced() const override { return counts_.replaced(columns_); }
   std::string summary() const override {
     const std::int64_t total = counts_.total();
     return format("{} hot pixel{} replaced in every view", total, total == 1 ? "" : "s");
@@ -121,6 +123,7 @@ public:
 private:
   HotRules rules_;
   int iterations_;
+  std::int64_t columns_;
   PixelCounts counts_;
 };
 
@@ -132,8 +135,14 @@ std::unique_ptr<Correction> make_hot_pixels(const CorrectionSpec& spec, const Sc
   parameters.classic = method == "classic";
   if (!parameters.classic && method != "shifted-window")
     refuse(spec, format("unknown method \"{}\"", method), "", "known: shifted-window, classic");
-  parameters.window = static_cast<int>(integer_of(spec, "window_px"));
-  parameters.gap = static_cast<int>(integer_of(spec, "gap_px"));
+  // In narrow rows the object's details are as narrow as a run of hot pixels, and would be taken for one.
+  const double narrow = std::min(1.0, static_cast<double>(facts.columns) / 512);
+  const auto pixels_of = [&](const char* name, int usual, int least) {
+    if (spec.parameters.contains(name)) return static_cast<int>(integer_of(spec, name));
+    return std::max(least, static_cast<int>(std::lround(usual * narrow)));
+  };
+  parameters.window = pixels_of("window_px", parameters.window, 3);
+  parameters.gap = pixels_of("gap_px", parameters.gap, 2);
   parameters.tolerance = number_of(spec, "tolerance");
   parameters.deviations = static_cast<int>(integer_of(spec, "deviations"));
   parameters.normalise = flag_of(spec, "normalise");
@@ -169,7 +178,7 @@ std::unique_ptr<Correction> make_hot_pixels(const CorrectionSpec& spec, const Sc
                   rules.weights.window, rules.weights.gap, least),
            parameters.classic ? "leave the correction out"
                               : "make window_px or gap_px smaller, or use method = \"classic\"");
-  return std::make_unique<HotPixels>(rules, static_cast<int>(std::min<std::int64_t>(iterations, 1000)), facts.rows);
+  return std::make_unique<HotPixels>(rules, static_cast<int>(std::min<std::int64_t>(iterations, 1000)), facts);
 }
 
 }  // namespace lepus

@@ -52,12 +52,16 @@ private:
   std::string what_;
 };
 
-std::unique_ptr<Correction> known_pixels(const CorrectionSpec& spec, std::int64_t columns, std::int64_t rows,
+std::unique_ptr<Correction> known_pixels(const CorrectionSpec& spec, const ScanFacts& facts, std::int64_t columns,
                                          std::vector<std::int64_t> list, const char* what) {
+  const std::int64_t rows = facts.rows;
   BadPixels bad(columns, rows, std::move(list));
   if (rows > 0 && bad.all_rows_bad())
     refuse(spec, "no pixel of the detector is good", format("all {} rows are {} from end to end", rows, what),
            "check the flats or the map");
+  const bool found = spec.kind != "defect-map";
+  const std::string warning = judge_replaced(spec, {bad.count(), columns * rows}, "pixels", found);
+  if (!warning.empty()) warn(facts, spec, warning);
   return std::make_unique<KnownPixels>(std::move(bad), what);
 }
 
@@ -65,7 +69,7 @@ std::unique_ptr<Correction> known_pixels(const CorrectionSpec& spec, std::int64_
 
 std::unique_ptr<Correction> make_dead_pixels(const CorrectionSpec& spec, const ScanFacts& facts, std::int64_t columns,
                                              std::vector<std::int64_t> list) {
-  return known_pixels(spec, columns, facts.rows, std::move(list), "dead");
+  return known_pixels(spec, facts, columns, std::move(list), "dead");
 }
 
 std::unique_ptr<Correction> make_defect_map(const CorrectionSpec& spec, const ScanFacts& facts,
@@ -78,7 +82,7 @@ std::unique_ptr<Correction> make_defect_map(const CorrectionSpec& spec, const Sc
     if (from_first < 0 || from_first % recorded.row_step != 0 || from_first / recorded.row_step >= facts.rows) continue;
     selected.push_back(from_first / recorded.row_step * facts.columns + pixel % recorded.columns);
   }
-  return known_pixels(spec, facts.columns, facts.rows, std::move(selected), "defective");
+  return known_pixels(spec, facts, facts.columns, std::move(selected), "defective");
 }
 
 }  // namespace lepus

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many pixels each row of the detector had replaced. A row may come along in several bands: the last count stands,
-// so that every pixel is counted once.
+// How many pixels each row of the detector had replaced; -1 where it has not been seen yet. A row may come along in
+// several bands: the last count stands, so that every pixel is counted once.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <vector>
+
+#include "correct/replaced_share.h"
 
 #ifdef LEPUS_HAVE_CUDA
 #include "backend/cuda/device_memory.h"
@@ -16,7 +18,7 @@ namespace lepus::pixels {
 
 class PixelCounts {
 public:
-  explicit PixelCounts(std::int64_t rows) : host_(static_cast<std::size_t>(rows)) {}
+  explicit PixelCounts(std::int64_t rows) : host_(static_cast<std::size_t>(rows), -1) {}
 
   std::int64_t& operator[](std::int64_t row) { return host_[static_cast<std::size_t>(row)]; }
 
@@ -26,21 +28,25 @@ public:
     const std::lock_guard lock(mutex_);
     if (device_.size() == 0) {
       device_ = cuda::PinnedBuffer<std::int64_t>(static_cast<std::int64_t>(host_.size()));
-      std::fill(device_.data(), device_.data() + device_.size(), 0);
+      std::fill(device_.data(), device_.data() + device_.size(), -1);
     }
     return device_.data();
   }
 #endif
 
   // After the device's stream has been waited for.
-  std::int64_t total() const {
-    std::int64_t sum = 0;
+  std::int64_t total() const { return replaced(1).pixels; }
+  // Of the rows that have been seen, in which each could have so many.
+  ReplacedPixels replaced(std::int64_t of_each_row) const {
+    ReplacedPixels sum;
     for (std::size_t row = 0; row < host_.size(); ++row) {
       std::int64_t count = host_[row];
 #ifdef LEPUS_HAVE_CUDA
       if (device_.size() > 0) count = std::max(count, device_.data()[row]);
 #endif
-      sum += count;
+      if (count < 0) continue;
+      sum.pixels += count;
+      sum.of += of_each_row;
     }
     return sum;
   }

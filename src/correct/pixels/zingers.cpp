@@ -116,7 +116,8 @@ private:
 
 class Zingers final : public Correction {
 public:
-  Zingers(const ZingerRules& rules, std::int64_t rows) : rules_(rules), counts_(rows) {}
+  Zingers(const ZingerRules& rules, const ScanFacts& facts)
+      : rules_(rules), values_of_row_(facts.columns * facts.views), counts_(facts.rows) {}
 
   std::int64_t scratch_bytes(const SinogramBand& largest, int threads) const override {
     return threads * ZingerScratch::bytes(rules_, largest.columns);
@@ -142,6 +143,7 @@ public:
   }
 #endif
 
+  std::optional<ReplacedPixels> replaced() const override { return counts_.replaced(values_of_row_); }
   std::string summary() const override {
     const std::int64_t total = counts_.total();
     return format("{} zinger{} replaced", total, total == 1 ? "" : "s");
@@ -149,6 +151,7 @@ public:
 
 private:
   ZingerRules rules_;
+  std::int64_t values_of_row_;
   PixelCounts counts_;
 };
 
@@ -181,7 +184,7 @@ std::unique_ptr<Correction> make_zingers(const CorrectionSpec& spec, const ScanF
            "use neighbours = \"views\"");
   rules.limit = tolerance / mean_distance(rules.neighbours == ZingerNeighbours::row ? row_radius : rules.radius);
   rules.sign = facts.stage == Stage::grey_levels ? 1.0F : -1.0F;
-  return std::make_unique<Zingers>(rules, facts.rows);
+  return std::make_unique<Zingers>(rules, facts);
 }
 
 }  // namespace lepus

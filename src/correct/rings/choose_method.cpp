@@ -2,67 +2,59 @@
 #include "correct/rings/choose_method.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "core/format.h"
 #include "core/memory.h"
-#include "correct/rings/ring_energy.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace {
 
-struct Change {
-  double all = 0, varying = 0;  // sums of squares
-};
+double balance(const RingTrial& trial) { return trial.verdict.won - trial.verdict.lost; }
 
-// Of one sinogram; `before` also says which columns are broken: replacing those may well vary from view to view.
-Change change_of(const Planes& before, const Planes& after, std::int64_t plane) {
-  const StripeProfile profile = stripe_profile(before, plane, ring_energy_radius(before.width));
-  const auto broken = [&](std::int64_t x) {
-    for (std::int64_t k = std::max<std::int64_t>(x - 1, 0); k <= std::min(x + 1, before.width - 1); ++k)
-      if (profile.unusual[static_cast<std::size_t>(k)]) return true;
-    return false;
-  };
-  Change change;
-  for (std::int64_t x = 0; x < before.width; ++x) {
-    double sum = 0, squares = 0;
-    for (std::int64_t y = 0; y < before.height; ++y) {
-      const double d = static_cast<double>(after.row(plane, y)[x]) - static_cast<double>(before.row(plane, y)[x]);
-      sum += d;
-      squares += d * d;
-    }
-    change.all += squares;
-    if (!broken(x)) change.varying += squares - sum * sum / static_cast<double>(before.height);
-  }
-  return change;
+// Whether the slice would be better.
+bool helps(const RingTrial& trial) {
+  const rings::RingVerdict& v = trial.verdict;
+  constexpr double halved_db = -3;
+  return v.won > 2 * v.lost && v.left_db <= halved_db && v.risen <= most_of_winnings * v.won;
 }
+
+bool harms(const RingTrial& trial) {
+  const rings::RingVerdict& v = trial.verdict;
+  return v.disturbed >= most_disturbed && v.lost > most_of_winnings * v.won;
+}
+
+// Quarters of so many views have a median.
+constexpr std::int64_t least_views = 16;
+
+// A further iteration must add this share to what was won.
+constexpr double worth_another = 0.02;
 
 }  // namespace
 
-RingChoice choose_ring_method(const Planes& sinograms, const RingOptions& parameters, ThreadPool& threads) {
+RingChoice choose_ring_method(const rings::RingSample& sample, const RingOptions& parameters, ThreadPool& threads) {
+  const Planes& sinograms = sample.sinograms;
+  if (sinograms.height < least_views) {
+    RingChoice none;
+    none.why_none = format("{} views are too few to tell rings from the object", sinograms.height);
+    return none;
+  }
   const std::int64_t size = sinograms.width * sinograms.height;
-  double squares = 0;
-  for (std::int64_t plane = 0; plane < sinograms.count; ++plane)
-    for (std::int64_t y = 0; y < sinograms.height; ++y)
-      for (std::int64_t x = 0; x < sinograms.width; ++x) {
-        const auto value = static_cast<double>(sinograms.row(plane, y)[x]);
-        squares += value * value;
-      }
-  squares = std::max(squares, std::numeric_limits<double>::min());
-  const double before = ring_energy(sinograms, threads).total();
-
+  const rings::RingJudge judge(sample, parameters, threads);
   RingChoice choice;
+  choice.broken_columns = judge.broken_columns();
   std::string why_not;
   Buffer<float> memory(sinograms.count * size);
   const Planes copy{memory.data(), sinograms.width, sinograms.height, sinograms.width, sinograms.count, size};
   for (const RingMethod method :
        {RingMethod::trend, RingMethod::wavelet_fourier, RingMethod::sorting, RingMethod::combined}) {
-    RingTrial trial{parameters, 0, 0, 0};
-    trial.options.method = method;
+    // It would bridge the columns that are taken for broken.
+    if (method == RingMethod::combined && judge.broken_unclear()) continue;
+    RingOptions options = parameters;
+    options.method = method;
+    options.iterations = std::max(1, parameters.iterations);
     try {
-      check_rings(trial.options, sinograms.width, sinograms.height);
+      check_rings(options, sinograms.width, sinograms.height);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::usage) throw;
       why_not = error.what();
@@ -71,34 +63,44 @@ RingChoice choose_ring_method(const Planes& sinograms, const RingOptions& parame
     for (std::int64_t plane = 0; plane < sinograms.count; ++plane)
       for (std::int64_t y = 0; y < sinograms.height; ++y)
         std::copy_n(sinograms.row(plane, y), sinograms.width, copy.row(plane, y));
-    remove_rings(copy, trial.options, threads);
-    Change change;
-    for (std::int64_t plane = 0; plane < sinograms.count; ++plane) {
-      const Change one = change_of(sinograms, copy, plane);
-      change.all += one.all;
-      change.varying += one.varying;
+    remove_rings(copy, options, threads);
+    choice.trials.push_back({options, judge.judge(copy, threads)});
+    RingOptions once_more = options;
+    once_more.iterations = 1;
+    while (parameters.iterations == 0 && options.iterations < most_iterations) {
+      const RingTrial so_far = choice.trials.back();
+      if (balance(so_far) <= 0) break;
+      ++options.iterations;
+      remove_rings(copy, once_more, threads);
+      const RingTrial next{options, judge.judge(copy, threads)};
+      if (harms(next) || balance(next) < (1 + worth_another) * balance(so_far)) break;
+      choice.trials.push_back(next);
     }
-    trial.left_db = decibels(ring_energy(copy, threads).total(), before);
-    trial.change = std::sqrt(change.all / squares);
-    trial.disturbed = std::sqrt(std::max(change.varying, 0.0) / squares);
-    choice.trials.push_back(trial);
   }
   if (choice.trials.empty())
     throw Error(ErrorKind::usage, {.what = "no method of ring removal fits these sinograms",
                                    .where = format("{} columns x {} views", sinograms.width, sinograms.height),
                                    .why = why_not,
                                    .hint = "give smaller windows"});
-
-  const bool any_gentle = std::any_of(choice.trials.begin(), choice.trials.end(),
-                                      [](const RingTrial& t) { return t.disturbed < most_disturbed; });
-  const auto admitted = [&](const RingTrial& t) { return !any_gentle || t.disturbed < most_disturbed; };
-  double least = std::numeric_limits<double>::infinity();
-  for (const RingTrial& t : choice.trials)
-    if (admitted(t)) least = std::min(least, t.left_db);
   const RingTrial* chosen = nullptr;
-  for (const RingTrial& t : choice.trials)
-    if (admitted(t) && t.left_db <= least + 1 && (!chosen || t.change < chosen->change)) chosen = &t;
-  choice.options = chosen->options;
+  for (const RingTrial& trial : choice.trials) {
+    if (!helps(trial)) continue;
+    if (harms(trial))
+      choice.refused = true;
+    else if (!chosen || balance(trial) > balance(*chosen))
+      chosen = &trial;
+  }
+  if (chosen) {
+    choice.options = chosen->options;
+    choice.refused = false;
+  } else if (choice.refused) {
+    choice.why_none =
+        format("every method that lessens the rings disturbs the object by more than {:g} %", 100 * most_disturbed);
+  } else {
+    choice.why_none = "no method would make the slice better";
+    if (judge.object_share() > 0.5)
+      choice.why_none += " (stripes mirror each other or are the same in all rows, like an object's)";
+  }
   return choice;
 }
 

@@ -1,34 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// method = "auto": tries every method on a few sinograms and measures what is left.
+// method = "auto": tries every method on a few sinograms, and leaves them as they are where none would make the slice
+// better.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/threads.h"
 #include "correct/planes.h"
+#include "correct/rings/ring_judge.h"
 #include "correct/rings/rings.h"
 
 namespace lepus {
 
 struct RingTrial {
   RingOptions options;
-  double left_db = 0;    // ring energy after / before
-  double change = 0;     // rms of what it changed / rms of the values
-  double disturbed = 0;  // the same of the part that differs from view to view, in columns that are not broken
+  rings::RingVerdict verdict;
 };
 
 struct RingChoice {
-  RingOptions options;
-  std::vector<RingTrial> trials;  // of those that the sinograms are large enough for
+  std::optional<RingOptions> options;  // none: nothing is to be done
+  std::string why_none;
+  bool refused = false;             // there are rings, but every method that lessens them does too much harm
+  std::int64_t broken_columns = 0;  // found before rings were judged, in all sinograms
+  std::vector<RingTrial> trials;    // of those that the sinograms are large enough for
 };
 
-// What a method may do to values that vary along the views, as a share of their rms: rings do not vary.
-inline constexpr double most_disturbed = 0.01;
+// What a method may do to values that vary along the views, which rings do not: so much of their rms, or as a mean
+// square a tenth of what it wins.
+inline constexpr double most_disturbed = 0.01, most_of_winnings = 0.1;
+inline constexpr int most_iterations = 5;
 
-// Of the methods that disturb less than most_disturbed (of all, where none does) those within 1 dB of the least ring
-// energy left; of these the one that changes least. Throws Error(usage) where no method fits the sinograms.
-RingChoice choose_ring_method(const Planes& sinograms, const RingOptions& parameters, ThreadPool& threads);
+// Of the methods that do little harm (see above), at least halve the ring energy and raise little beside broken
+// columns, and win twice what they lose, the one with the best balance; where there is none, nothing.
+// parameters.iterations 0: as many as help, up to most_iterations. Throws Error(usage) where no method fits.
+RingChoice choose_ring_method(const rings::RingSample& sample, const RingOptions& parameters, ThreadPool& threads);
 
 }  // namespace lepus

@@ -2,6 +2,7 @@
 // The methods of rings.h on the CPU, one file each; options are checked.
 #pragma once
 
+#include "correct/replaced_share.h"
 #include "correct/rings/rings.h"
 
 namespace lepus::rings {
@@ -9,6 +10,14 @@ namespace lepus::rings {
 void remove_by_trend(const Planes& sinograms, const RingOptions& options, ThreadPool& threads);
 void remove_by_wavelets(const Planes& sinograms, const RingOptions& options, ThreadPool& threads);
 void remove_by_sorting(const Planes& sinograms, const RingOptions& options, ThreadPool& threads);  // and combined
+
+// The first step of combined. masks[plane][column]: 1 where a column's change from view to view is unlike its
+// neighbours', dead or fluctuating; such columns interpolated between good ones.
+void find_broken_columns(const Planes& sinograms, const RingOptions& options, unsigned char* masks,
+                         ThreadPool& threads);
+void bridge_columns(const Planes& sinograms, const unsigned char* masks, ThreadPool& threads);
+// Of a mask: a run's first and last column are good neighbours that were marked along.
+ReplacedPixels count_broken(const unsigned char* masks, std::int64_t planes, std::int64_t columns);
 
 std::int64_t trend_scratch_bytes(const Planes& sinograms, const RingOptions& options, int threads);
 std::int64_t wavelets_scratch_bytes(const Planes& sinograms, const RingOptions& options, int threads);

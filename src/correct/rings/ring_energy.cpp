@@ -19,6 +19,13 @@ T median_of(std::vector<T>& values) {
   return *middle;
 }
 
+std::vector<float> image_of(const Planes& sinograms, std::int64_t plane) {
+  std::vector<float> image;
+  for (std::int64_t y = 0; y < sinograms.height; ++y)
+    image.insert(image.end(), sinograms.row(plane, y), sinograms.row(plane, y) + sinograms.width);
+  return image;
+}
+
 // Of each column, the median over the rows of what a running median along the rows takes away.
 std::vector<double> stripes_of(std::vector<float>& image, std::int64_t width, std::int64_t height,
                                std::int64_t radius) {
@@ -59,12 +66,15 @@ double decibels(double energy, double reference) {
   return 10 * std::log10(std::max(energy / std::max(reference, 1e-300), 1e-20));
 }
 
+std::vector<double> column_stripes(const Planes& sinograms, std::int64_t plane, std::int64_t radius) {
+  std::vector<float> image = image_of(sinograms, plane);
+  return stripes_of(image, sinograms.width, sinograms.height, std::min(radius, sinograms.width - 1));
+}
+
 StripeProfile stripe_profile(const Planes& sinograms, std::int64_t plane, std::int64_t radius) {
   const std::int64_t width = sinograms.width, height = sinograms.height;
   radius = std::min(radius, width - 1);
-  std::vector<float> image;
-  for (std::int64_t y = 0; y < height; ++y)
-    image.insert(image.end(), sinograms.row(plane, y), sinograms.row(plane, y) + width);
+  std::vector<float> image = image_of(sinograms, plane);
   StripeProfile profile;
   profile.stripes = stripes_of(image, width, height, radius);
   profile.flutter.assign(static_cast<std::size_t>(width), 0.0);

@@ -28,7 +28,10 @@ double decibels(double energy, double reference);  // 10 log10 of the ratio, -20
 RingEnergy ring_energy(const Planes& sinograms, ThreadPool& threads);
 RingEnergy ring_energy(const Planes& sinograms, ThreadPool& threads, std::int64_t radius);
 
-// Stripes of one sinogram, per column; and which columns flutter more, or less, than their neighbours.
+// Stripes of one sinogram, per column.
+std::vector<double> column_stripes(const Planes& sinograms, std::int64_t plane, std::int64_t radius);
+
+// The same; and which columns flutter more, or less, than their neighbours.
 struct StripeProfile {
   std::vector<double> stripes, flutter;  // flutter: excess variance where unusual, else 0
   std::vector<bool> unusual;

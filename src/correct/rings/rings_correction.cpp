@@ -5,29 +5,36 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/format.h"
 #include "correct/filters/filter_correction.h"
 #include "correct/rings/choose_method.h"
+#include "correct/rings/methods.h"
 #include "correct/rings/rings.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace {
 
+std::string with_iterations(const RingOptions& options) {
+  return name_of(options.method) + (options.iterations == 1 ? "" : format(", {} times", options.iterations));
+}
+
 class Rings final : public Correction {
 public:
-  Rings(RingOptions options, std::string chosen) : options_(options), chosen_(std::move(chosen)) {}
+  explicit Rings(std::optional<RingOptions> options, std::string chosen = {})
+      : options_(options), chosen_(std::move(chosen)) {}
 
   std::int64_t scratch_bytes(const SinogramBand& largest, int threads) const override {
-    return rings_scratch_bytes(largest.sinograms(largest.rows), options_, threads);
+    return options_ ? rings_scratch_bytes(largest.sinograms(largest.rows), *options_, threads) : 0;
   }
   void apply(const SinogramBand& band, RowBand wanted, ThreadPool& threads) override {
-    remove_rings(band.sinograms(wanted), options_, threads);
+    if (options_) remove_rings(band.sinograms(wanted), *options_, threads);
   }
 #if LEPUS_HAVE_CUDA
   void apply_on_device(const SinogramBand& band, RowBand wanted, cuda::Workspace& workspace) override {
-    cuda::remove_rings(band.sinograms(wanted), options_, workspace);
+    if (options_) cuda::remove_rings(band.sinograms(wanted), *options_, workspace);
   }
 #else
   void apply_on_device(const SinogramBand&, RowBand, cuda::Workspace&) override {
@@ -36,12 +43,13 @@ public:
   }
 #endif
   std::string summary() const override {
-    return format("rings taken out by the method {}{}", name_of(options_.method), chosen_);
+    if (!options_) return "nothing taken out" + chosen_;
+    return format("rings taken out by the method {}{}", with_iterations(*options_), chosen_);
   }
 
 private:
-  RingOptions options_;
-  std::string chosen_;  // how, where it was automatic
+  std::optional<RingOptions> options_;  // none: the scan is best left as it is
+  std::string chosen_;                  // how, where it was automatic
 };
 
 int small_integer(const CorrectionSpec& spec, const std::string& name) {
@@ -49,21 +57,78 @@ int small_integer(const CorrectionSpec& spec, const std::string& name) {
 }
 
 // Sinograms spread over the detector, one after the other.
-Buffer<float> sample_rows(const CorrectionSpec& spec, const ScanFacts& facts, std::int64_t count) {
+class SampledRows {
+public:
+  explicit SampledRows(const ScanFacts& facts)
+      : columns_(facts.columns), views_(facts.views), count_(std::min<std::int64_t>(facts.rows, 5)) {
+    const std::int64_t size = columns_ * views_;
+    values_ = Buffer<float>(count_ * size);
+    for (std::int64_t i = 0; i < count_; ++i) {
+      const std::int64_t row = (2 * i + 1) * facts.rows / (2 * count_);
+      const Buffer<float> one = facts.band({row, row + 1});
+      std::copy_n(one.data(), size, values_.data() + i * size);
+    }
+    // A speck on the detector is a few rows high, and a stripe in all of them.
+    constexpr std::int64_t speck_rows = 8;
+    far_apart_ = facts.rows >= count_ * speck_rows;
+    if (!facts.geometry || facts.geometry->matrices.empty()) return;
+    const Vec3 axis = transform(facts.geometry->matrices.front(), {0, 0, 0});
+    axis_column_ = facts.geometry->beam == Beam::parallel ? axis.x : axis.x / axis.z;
+  }
+  std::int64_t count() const { return count_; }
+  Planes planes() { return {values_.data(), columns_, views_, columns_, count_, columns_ * views_}; }
+  rings::RingSample sample() { return {planes(), far_apart_, axis_column_}; }
+  bool finite() const {
+    return std::all_of(values_.begin(), values_.end(), [](float v) { return std::isfinite(v); });
+  }
+
+private:
+  std::int64_t columns_, views_, count_;
+  Buffer<float> values_;
+  bool far_apart_ = false;
+  std::optional<double> axis_column_;
+};
+
+std::unique_ptr<Correction> chosen_rings(const CorrectionSpec& spec, const ScanFacts& facts, const RingOptions& options,
+                                         ThreadPool& threads) {
   if (!facts.band)
     refuse(spec, "method \"auto\" cannot look at the scan here", "rows are not available before the scan is read",
            "name a method");
-  const std::int64_t size = facts.columns * facts.views;
-  Buffer<float> rows(count * size);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t row = (2 * i + 1) * facts.rows / (2 * count);
-    const Buffer<float> one = facts.band({row, row + 1});
-    std::copy_n(one.data(), size, rows.data() + i * size);
-  }
-  if (std::any_of(rows.begin(), rows.end(), [](float v) { return !std::isfinite(v); }))
+  SampledRows rows(facts);
+  if (!rows.finite())
     refuse(spec, "the rows on which a method is chosen hold values that are not numbers", "",
            "put a correction that replaces dead pixels before this one, or name a method");
-  return rows;
+  const RingChoice choice = choose_ring_method(rows.sample(), options, threads);
+  std::string tried;
+  for (std::size_t i = 0; i < choice.trials.size(); ++i) {
+    const RingTrial& t = choice.trials[i];
+    if (i + 1 < choice.trials.size() && choice.trials[i + 1].options.method == t.options.method) continue;
+    tried += format("{}{}: {:.1f} dB, change {:.2f} %, disturbed {:.2f} %", tried.empty() ? "" : "; ",
+                    with_iterations(t.options), t.verdict.left_db, 100 * t.verdict.change, 100 * t.verdict.disturbed);
+  }
+  if (choice.broken_columns > 0) tried += format("; broken columns: {}", choice.broken_columns);
+  if (choice.options)
+    return std::make_unique<Rings>(choice.options, format(", chosen on {} rows ({})", rows.count(), tried));
+  if (choice.refused)
+    warn(facts, spec,
+         format("there are rings, but every method that lessens them would disturb the object by more than {:g} % "
+                "({}): nothing is taken out; name a method to do it all the same, or give smaller windows",
+                100 * most_disturbed, tried));
+  return std::make_unique<Rings>(std::nullopt,
+                                 format(": {}, seen on {} rows ({})", choice.why_none, rows.count(), tried));
+}
+
+// combined bridges the columns that it takes for broken.
+void judge_broken_columns(const CorrectionSpec& spec, const ScanFacts& facts, const RingOptions& options,
+                          ThreadPool& threads) {
+  if (!facts.band) return;
+  SampledRows rows(facts);
+  const Planes planes = rows.planes();
+  std::vector<unsigned char> masks(static_cast<std::size_t>(planes.count * planes.width));
+  rings::find_broken_columns(planes, options, masks.data(), threads);
+  const std::string warning =
+      judge_replaced(spec, rings::count_broken(masks.data(), planes.count, planes.width), "columns");
+  if (!warning.empty()) warn(facts, spec, warning);
 }
 
 }  // namespace
@@ -83,10 +148,10 @@ std::unique_ptr<Correction> make_rings(const CorrectionSpec& spec, const ScanFac
     refuse(spec, format("'filter' is \"{}\"", filter), "the trend must keep edges",
            "write \"bilateral\" or \"median\"");
   options.method = named.value_or(RingMethod::trend);
-  options.iterations = small_integer(spec, "iterations");
   options.relative = facts.stage == Stage::grey_levels;
   options.filter = filter == "median" ? FilterKind::median : FilterKind::bilateral;
   const auto given = [&](const char* name) { return spec.parameters.contains(name); };
+  options.iterations = given("iterations") ? small_integer(spec, "iterations") : automatic ? 0 : 1;
   if (given("radius_px")) options.radius = integer_of(spec, "radius_px");
   options.sigma = given("sigma_px") ? number_of(spec, "sigma_px") : static_cast<double>(options.radius) / 3;
   options.wavelet = small_integer(spec, "wavelet");
@@ -100,23 +165,13 @@ std::unique_ptr<Correction> make_rings(const CorrectionSpec& spec, const ScanFac
     if (range <= 0) range = options.filter == FilterKind::bilateral ? value_range(spec, facts) : 1;
     options.sigma_value = number_of(spec, "sigma_value") * range;
   }
+  std::optional<ThreadPool> own;
+  ThreadPool& threads = facts.context ? facts.context->threads : own.emplace(1);
   try {
-    if (!automatic) {
-      check_rings(options, facts.columns, facts.views);
-      return std::make_unique<Rings>(options, "");
-    }
-    const std::int64_t count = std::min<std::int64_t>(facts.rows, 5);
-    Buffer<float> rows = sample_rows(spec, facts, count);
-    std::optional<ThreadPool> own;
-    ThreadPool& threads = facts.context ? facts.context->threads : own.emplace(1);
-    const std::int64_t size = facts.columns * facts.views;
-    const RingChoice choice =
-        choose_ring_method({rows.data(), facts.columns, facts.views, facts.columns, count, size}, options, threads);
-    std::string words;
-    for (const RingTrial& t : choice.trials)
-      words += format("{}{}: {:.1f} dB, change {:.2f} %", words.empty() ? "" : "; ", name_of(t.options.method),
-                      t.left_db, 100 * t.change);
-    return std::make_unique<Rings>(choice.options, format(", chosen on {} rows ({})", count, words));
+    if (automatic) return chosen_rings(spec, facts, options, threads);
+    check_rings(options, facts.columns, facts.views);
+    if (options.method == RingMethod::combined) judge_broken_columns(spec, facts, options, threads);
+    return std::make_unique<Rings>(options);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) throw;
     refuse(spec, error.parts().what, error.parts().why, error.parts().hint);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -142,25 +143,93 @@ TEST(RingsCorrection, SaysWhatIsWrong) {
   EXPECT_NE(message(spec_of("auto")), "");
 }
 
-TEST(ChooseRingMethod, TakesTheLeastLeftOfThoseThatDisturbLittle) {
+TEST(ChooseRingMethod, TakesTheBestBalanceOfThoseThatDoLittleHarm) {
   const Scan scan;
   ThreadPool threads(2);
-  const RingChoice choice = choose_ring_method(scan.stack.planes, ring_cases::options_for({}, 140), threads);
-  ASSERT_EQ(choice.trials.size(), 4U);
-  bool any_gentle = false;
-  for (const RingTrial& t : choice.trials) any_gentle |= t.disturbed < most_disturbed;
-  double least = 1e9, chosen = 0;
+  RingOptions parameters = ring_cases::options_for({}, 140);
+  parameters.iterations = 0;
+  const RingChoice choice = choose_ring_method({scan.stack.planes, false, {}}, parameters, threads);
+  ASSERT_TRUE(choice.options.has_value()) << choice.why_none;
+  EXPECT_GT(choice.broken_columns, 0);
+  double best = 0, chosen = 0;
   for (const RingTrial& t : choice.trials) {
-    EXPECT_TRUE(std::isfinite(t.left_db) && t.change > 0);
-    if (!any_gentle || t.disturbed < most_disturbed) least = std::min(least, t.left_db);
-    if (t.options.method == choice.options.method) chosen = t.left_db;
+    const rings::RingVerdict& v = t.verdict;
+    EXPECT_TRUE(std::isfinite(v.left_db) && std::isfinite(v.won) && v.change > 0);
+    const bool harmless = v.disturbed < most_disturbed || v.lost <= most_of_winnings * v.won;
+    if (harmless && v.left_db <= -3 && v.risen <= most_of_winnings * v.won && v.won > 2 * v.lost)
+      best = std::max(best, v.won - v.lost);
+    if (t.options.method == choice.options->method && t.options.iterations == choice.options->iterations)
+      chosen = v.won - v.lost;
   }
-  EXPECT_LE(chosen, least + 1);
-  const ring_cases::Case tiny{"", {}, 3, 8, 1};
-  ring_cases::Stack small(tiny);
+  EXPECT_GT(chosen, 0);
+  EXPECT_EQ(chosen, best);
+}
+
+// Noise about 1 on `rows` sinograms of 140 columns and 40 views, and stripe(x) in all of them.
+ring_cases::Stack noise_and(std::int64_t rows, const auto& stripe) {
+  ring_cases::Stack stack({"", {}, 140, 40, rows});
+  std::mt19937 random(4);
+  std::normal_distribution<float> normal;
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t y = 0; y < 40; ++y)
+      for (std::int64_t x = 0; x < 140; ++x) stack.planes.row(row, y)[x] = 1 + 0.02F * normal(random) + stripe(x);
+  return stack;
+}
+
+TEST(ChooseRingMethod, NothingIsACandidate) {
+  ThreadPool threads(2);
+  const ring_cases::Stack stack = noise_and(3, [](std::int64_t) { return 0.0F; });
+  const RingChoice choice = choose_ring_method({stack.planes, true, {}}, ring_cases::options_for({}, 140), threads);
+  EXPECT_FALSE(choice.options.has_value());
+  EXPECT_FALSE(choice.refused);
+  EXPECT_EQ(choice.trials.size(), 4U);
+  EXPECT_NE(choice.why_none.find("no method"), std::string::npos);
+}
+
+TEST(ChooseRingMethod, StripesOfAllRowsAreTheObjectsWhereRowsAreFarApart) {
+  ThreadPool threads(2);
+  const auto walls = [](std::int64_t x) { return x == 40 || x == 41 || x == 100 ? 0.3F : 0.0F; };
+  const ring_cases::Stack stack = noise_and(5, walls);
+  const RingOptions options = ring_cases::options_for({}, 140);
+  EXPECT_TRUE(choose_ring_method({stack.planes, false, {}}, options, threads).options.has_value());
+  const RingChoice apart = choose_ring_method({stack.planes, true, {}}, options, threads);
+  EXPECT_FALSE(apart.options.has_value());
+  EXPECT_NE(apart.why_none.find("like an object's"), std::string::npos) << apart.why_none;
+}
+
+TEST(ChooseRingMethod, StripesThatMirrorEachOtherAreTheObjects) {
+  ThreadPool threads(2);
+  const auto walls = [](std::int64_t x) { return x == 40 || x == 95 ? 0.3F : x == 31 || x == 104 ? 0.2F : 0.0F; };
+  const ring_cases::Stack stack = noise_and(1, walls);
+  const RingOptions options = ring_cases::options_for({}, 140);
+  for (const double axis : {67.5, 66.5})
+    EXPECT_FALSE(choose_ring_method({stack.planes, false, axis}, options, threads).options);
+  EXPECT_TRUE(choose_ring_method({stack.planes, false, 80.0}, options, threads).options.has_value());
+}
+
+TEST(ChooseRingMethod, FewViewsAndWindowsThatDoNotFit) {
+  ThreadPool threads(1);
+  const ring_cases::Case few{"", {}, 40, 8, 1}, tiny{"", {}, 3, 20, 1};
+  ring_cases::Stack two(few), small(tiny);
+  EXPECT_NE(choose_ring_method({two.planes, false, {}}, {}, threads).why_none.find("8 views"), std::string::npos);
   RingOptions wide;  // windows of 21 and more on 3 columns
   wide.levels = 5;
-  EXPECT_THROW(choose_ring_method(small.planes, wide, threads), Error);
+  EXPECT_THROW(choose_ring_method({small.planes, false, {}}, wide, threads), Error);
+}
+
+TEST(RingsCorrection, MoreBrokenColumnsThanADetectorHasAreRefused) {
+  Scan scan;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(scan.rows.size()); ++i)
+    if (i % 140 % 8 == 3) scan.rows[static_cast<std::size_t>(i)] = 1;
+  CorrectionSpec spec = spec_of("combined");
+  try {
+    make_rings(spec, scan.facts);
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("of the columns"), std::string::npos) << error.what();
+  }
+  spec.parameters["maximum_share"] = 1.0;
+  EXPECT_NO_THROW(make_rings(spec, scan.facts));
 }
 
 }  // namespace

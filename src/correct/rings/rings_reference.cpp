@@ -85,7 +85,8 @@ void mend_flutter(Image& image, const RingOptions& options) {
     around.push_back(rings::local_median(flutter.data(), image.width, x, options.large_size / 2));
   const double floor = 0.1 * std::accumulate(around.begin(), around.end(), 0.0) / static_cast<double>(image.width);
   for (std::size_t x = 0; x < flutter.size(); ++x)
-    contrast.push_back(rings::flutter_contrast(flutter[x], around[x], floor));
+    contrast.push_back(rings::flutter_contrast(flutter.data(), static_cast<std::int64_t>(flutter.size()),
+                                               static_cast<std::int64_t>(x), around[x], floor));
   const std::vector<unsigned char> mask = marked(contrast, options);
   const Image before = image;
   for (std::int64_t x = 0; x < image.width; ++x) {

@@ -26,19 +26,19 @@ struct Group {
   }
 };
 
-void for_strips(const Group& g, ThreadPool& threads, const auto& body) {
-  const std::int64_t strips = (g.sinograms.width + sorted_together - 1) / sorted_together;
-  threads.parallel_for(0, g.sinograms.count * strips, 4, [&](std::int64_t begin, std::int64_t end, int) {
-    std::vector<std::uint64_t> keys(static_cast<std::size_t>(sorted_together * g.sinograms.height));
+void for_strips(const Planes& sinograms, ThreadPool& threads, const auto& body) {
+  const std::int64_t strips = (sinograms.width + sorted_together - 1) / sorted_together;
+  threads.parallel_for(0, sinograms.count * strips, 4, [&](std::int64_t begin, std::int64_t end, int) {
+    std::vector<std::uint64_t> keys(static_cast<std::size_t>(sorted_together * sinograms.height));
     for (std::int64_t piece = begin; piece < end; ++piece) {
       const std::int64_t first = piece % strips * sorted_together;
-      body(piece / strips, first, std::min(sorted_together, g.sinograms.width - first), keys.data());
+      body(piece / strips, first, std::min(sorted_together, sinograms.width - first), keys.data());
     }
   });
 }
 
 void sort_columns(const Group& g, ThreadPool& threads) {
-  for_strips(g, threads, [&](std::int64_t plane, std::int64_t first, std::int64_t n, std::uint64_t* keys) {
+  for_strips(g.sinograms, threads, [&](std::int64_t plane, std::int64_t first, std::int64_t n, std::uint64_t* keys) {
     const std::int64_t height = g.sinograms.height;
     for (std::int64_t y = 0; y < height; ++y)
       for (std::int64_t x = 0; x < n; ++x)
@@ -55,7 +55,7 @@ void sort_columns(const Group& g, ThreadPool& threads) {
 }
 
 void put_back(const Group& g, ThreadPool& threads) {
-  for_strips(g, threads, [&](std::int64_t plane, std::int64_t first, std::int64_t n, std::uint64_t*) {
+  for_strips(g.sinograms, threads, [&](std::int64_t plane, std::int64_t first, std::int64_t n, std::uint64_t*) {
     for (std::int64_t rank = 0; rank < g.sinograms.height; ++rank)
       for (std::int64_t x = first; x < first + n; ++x)
         g.sinograms.row(plane, g.views_of(plane, rank)[x])[x] = g.smooth.row(plane, rank)[x];
@@ -70,65 +70,6 @@ double median_around(const std::vector<double>& list, std::int64_t x, std::int64
     window.push_back(list[static_cast<std::size_t>(mirror_inside(k, static_cast<std::int64_t>(list.size())))]);
   std::nth_element(window.begin(), window.begin() + radius, window.end());
   return window[static_cast<std::size_t>(radius)];
-}
-
-void bridge_columns(const Planes& sinograms, std::int64_t plane, const unsigned char* mask) {
-  const std::int64_t n = sinograms.width;
-  for (std::int64_t x = 0, left = -1; x < n; ++x) {
-    if (!mask[x]) {
-      left = x;
-      continue;
-    }
-    std::int64_t right = x;
-    while (right < n && mask[right]) ++right;
-    for (std::int64_t y = 0; y < sinograms.height; ++y) {
-      float* row = sinograms.row(plane, y);
-      row[x] = bridged(row, left, x, right, n);
-    }
-  }
-}
-
-// Columns whose change from view to view is unlike their neighbours', interpolated between good ones.
-void mend_flutter(const Group& g, const RingOptions& options, ThreadPool& threads) {
-  const std::int64_t width = g.sinograms.width, height = g.sinograms.height;
-  if (height < 3) return;
-  std::vector<double> flutter(static_cast<std::size_t>(g.sinograms.count * width));
-  for_strips(g, threads, [&](std::int64_t plane, std::int64_t first, std::int64_t n, std::uint64_t* keys) {
-    // None is negative, and such floats have the order of their bits.
-    std::vector<std::uint32_t> bends(static_cast<std::size_t>(height - 2));
-    for (std::int64_t y = 0; y < height; ++y)
-      for (std::int64_t x = 0; x < n; ++x)
-        keys[x * height + y] = std::bit_cast<std::uint32_t>(g.sinograms.row(plane, y)[first + x]);
-    for (std::int64_t x = 0; x < n; ++x) {
-      const auto value = [&](std::int64_t y) {
-        return std::bit_cast<float>(static_cast<std::uint32_t>(keys[x * height + y]));
-      };
-      for (std::int64_t y = 0; y < height - 2; ++y)
-        bends[static_cast<std::size_t>(y)] = std::bit_cast<std::uint32_t>(bend(value(y), value(y + 1), value(y + 2)));
-      const auto middle = bends.begin() + (height - 3) / 2;
-      std::nth_element(bends.begin(), middle, bends.end());
-      flutter[static_cast<std::size_t>(plane * width + first + x)] =
-          finite_or_zero(static_cast<double>(std::bit_cast<float>(*middle)));
-    }
-  });
-  threads.parallel_for(0, g.sinograms.count, 1, [&](std::int64_t begin, std::int64_t end, int) {
-    std::vector<double> own(static_cast<std::size_t>(width)), around(own), contrast(own), ascending(own), window;
-    for (std::int64_t plane = begin; plane < end; ++plane) {
-      std::copy_n(flutter.data() + plane * width, width, own.data());
-      double mean = 0;
-      for (std::size_t x = 0; x < own.size(); ++x) {
-        around[x] = median_around(own, static_cast<std::int64_t>(x), options.large_size / 2, window);
-        mean += around[x];
-      }
-      const double floor = 0.1 * mean / static_cast<double>(width);
-      for (std::size_t x = 0; x < own.size(); ++x) contrast[x] = flutter_contrast(own[x], around[x], floor);
-      ascending = contrast;
-      std::sort(ascending.begin(), ascending.end());
-      unsigned char* mask = g.masks + plane * width;
-      mark_columns(contrast.data(), ascending.data(), width, options.snr, options.large_size / 2, mask);
-      bridge_columns(g.sinograms, plane, mask);
-    }
-  });
 }
 
 // Columns whose sorted values lie off their neighbours' take the smooth ones.
@@ -159,6 +100,82 @@ void mend_large(const Group& g, const RingOptions& options, ThreadPool& threads)
 
 }  // namespace
 
+void find_broken_columns(const Planes& sinograms, const RingOptions& options, unsigned char* masks,
+                         ThreadPool& threads) {
+  const std::int64_t width = sinograms.width, height = sinograms.height;
+  std::fill_n(masks, sinograms.count * width, static_cast<unsigned char>(0));
+  if (height < 3) return;
+  std::vector<double> flutter(static_cast<std::size_t>(sinograms.count * width));
+  for_strips(sinograms, threads, [&](std::int64_t plane, std::int64_t first, std::int64_t n, std::uint64_t* keys) {
+    // None is negative, and such floats have the order of their bits.
+    std::vector<std::uint32_t> bends(static_cast<std::size_t>(height - 2));
+    for (std::int64_t y = 0; y < height; ++y)
+      for (std::int64_t x = 0; x < n; ++x)
+        keys[x * height + y] = std::bit_cast<std::uint32_t>(sinograms.row(plane, y)[first + x]);
+    for (std::int64_t x = 0; x < n; ++x) {
+      const auto value = [&](std::int64_t y) {
+        return std::bit_cast<float>(static_cast<std::uint32_t>(keys[x * height + y]));
+      };
+      for (std::int64_t y = 0; y < height - 2; ++y)
+        bends[static_cast<std::size_t>(y)] = std::bit_cast<std::uint32_t>(bend(value(y), value(y + 1), value(y + 2)));
+      const auto middle = bends.begin() + (height - 3) / 2;
+      std::nth_element(bends.begin(), middle, bends.end());
+      flutter[static_cast<std::size_t>(plane * width + first + x)] =
+          finite_or_zero(static_cast<double>(std::bit_cast<float>(*middle)));
+    }
+  });
+  threads.parallel_for(0, sinograms.count, 1, [&](std::int64_t begin, std::int64_t end, int) {
+    std::vector<double> own(static_cast<std::size_t>(width)), around(own), contrast(own), ascending(own), window;
+    for (std::int64_t plane = begin; plane < end; ++plane) {
+      std::copy_n(flutter.data() + plane * width, width, own.data());
+      double mean = 0;
+      for (std::size_t x = 0; x < own.size(); ++x) {
+        around[x] = median_around(own, static_cast<std::int64_t>(x), options.large_size / 2, window);
+        mean += around[x];
+      }
+      const double floor = 0.1 * mean / static_cast<double>(width);
+      for (std::size_t x = 0; x < own.size(); ++x)
+        contrast[x] = flutter_contrast(own.data(), width, static_cast<std::int64_t>(x), around[x], floor);
+      ascending = contrast;
+      std::sort(ascending.begin(), ascending.end());
+      mark_columns(contrast.data(), ascending.data(), width, options.snr, options.large_size / 2,
+                   masks + plane * width);
+    }
+  });
+}
+
+void bridge_columns(const Planes& sinograms, const unsigned char* masks, ThreadPool& threads) {
+  const std::int64_t n = sinograms.width;
+  threads.parallel_for(0, sinograms.count, 1, [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t plane = begin; plane < end; ++plane) {
+      const unsigned char* mask = masks + plane * n;
+      for (std::int64_t x = 0, left = -1; x < n; ++x) {
+        if (!mask[x]) {
+          left = x;
+          continue;
+        }
+        std::int64_t right = x;
+        while (right < n && mask[right]) ++right;
+        for (std::int64_t y = 0; y < sinograms.height; ++y) {
+          float* row = sinograms.row(plane, y);
+          row[x] = bridged(row, left, x, right, n);
+        }
+      }
+    }
+  });
+}
+
+ReplacedPixels count_broken(const unsigned char* masks, std::int64_t planes, std::int64_t columns) {
+  ReplacedPixels count{0, planes * columns};
+  for (std::int64_t plane = 0; plane < planes; ++plane)
+    for (std::int64_t x = 0; x < columns; ++x) {
+      const unsigned char* mask = masks + plane * columns;
+      const bool inside = (x == 0 || mask[x - 1]) && (x + 1 == columns || mask[x + 1]);
+      if (mask[x] && inside) ++count.pixels;
+    }
+  return count;
+}
+
 void remove_by_sorting(const Planes& sinograms, const RingOptions& options, ThreadPool& threads) {
   const std::int64_t group = group_of(sinograms), width = sinograms.width, size = width * sinograms.height;
   Buffer<float> sorted(group * size), smooth(group * size);
@@ -170,7 +187,10 @@ void remove_by_sorting(const Planes& sinograms, const RingOptions& options, Thre
     g.smooth = g.sorted;
     g.smooth.data = smooth.data();
     for (int i = 0; i < options.iterations; ++i) {
-      if (options.method == RingMethod::combined) mend_flutter(g, options, threads);
+      if (options.method == RingMethod::combined) {
+        find_broken_columns(g.sinograms, options, g.masks, threads);
+        bridge_columns(g.sinograms, g.masks, threads);
+      }
       sort_columns(g, threads);
       if (options.method == RingMethod::combined) {
         filter(g.sorted, g.smooth, sorted_filter(options.large_size), threads);

@@ -133,7 +133,8 @@ __global__ void contrasts(const double* flutter, const double* around, double* c
   double mean = 0;
   for (std::int64_t x = start; x < start + width; ++x) mean += around[x];
   const double floor = 0.1 * mean / static_cast<double>(width);
-  for (std::int64_t x = start; x < start + width; ++x) contrast[x] = flutter_contrast(flutter[x], around[x], floor);
+  for (std::int64_t x = 0; x < width; ++x)
+    contrast[start + x] = flutter_contrast(flutter + start, width, x, around[start + x], floor);
 }
 
 __global__ void offsets_of(Planes sorted, Planes smooth, bool relative, double* offsets) {

@@ -37,6 +37,25 @@ LEPUS_HD inline double flutter_contrast(double d, double b, double floor) {
   return sum > 0 ? (d - b) / sum : 0;
 }
 
+// The same, of column x, and far beyond 1 where there is no doubt. The measure above ends at 1, which is nothing among
+// columns that differ much, as an object's details make them. But what an object does to one column it does to those
+// beside it: a column that flutters ten times as much as those on its left and those on its right, or a tenth, is
+// broken, however the others are.
+LEPUS_HD inline double flutter_contrast(const double* flutter, std::int64_t n, std::int64_t x, double around,
+                                        double floor) {
+  constexpr double times = 10, no_doubt = 100;
+  constexpr std::int64_t beside = 4, radius = 2;  // 2 to 6 columns away: up to five broken ones may be neighbours
+  const double d = flutter[x];
+  if (n > 2 * (beside + radius)) {
+    const double left = local_median(flutter, n, mirror_inside(x - beside, n), radius);
+    const double right = local_median(flutter, n, mirror_inside(x + beside, n), radius);
+    const double low = left < right ? left : right, high = left < right ? right : left;
+    if (low > floor && times * d < low) return -no_doubt;
+    if (d > times * (high > floor ? high : floor) && d > 0) return no_doubt;
+  }
+  return flutter_contrast(d, around, floor);
+}
+
 struct OutlierLimits {
   double bottom = 0, top = 0;  // of the line through the sorted list
   bool any_low = false, any_high = false;

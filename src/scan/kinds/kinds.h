@@ -11,6 +11,8 @@ namespace lepus {
 std::vector<CorrectionKind> filter_kinds();
 std::vector<CorrectionKind> ring_kinds();
 std::vector<CorrectionKind> pixel_kinds();
+// Of every kind that replaces pixels or columns (correct/replaced_share.h).
+ScanKey maximum_share_key();
 std::vector<CorrectionKind> beam_kinds();
 std::vector<CorrectionKind> post_kinds();  // of [[post]] and `lepus post`
 

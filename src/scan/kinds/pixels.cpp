@@ -12,6 +12,14 @@ ScanKey pixel_key(std::string_view name, KeyType type, std::string_view unit, st
 
 }  // namespace
 
+ScanKey maximum_share_key() {
+  return pixel_key(
+      "maximum_share", KeyType::number, "", "0.1",
+      "Where more than this share would be replaced, it is an error: no detector has that many bad pixels. "
+      "1 allows any number.",
+      {.least = 0, .most = 1});
+}
+
 std::vector<CorrectionKind> pixel_kinds() {
   const auto positive = ValueRange{.least = 0, .open = true};
   return {
@@ -19,7 +27,8 @@ std::vector<CorrectionKind> pixel_kinds() {
        "bridges pixels whose flat is not above the dark, or far below the other pixels, between their good neighbours "
        "in the row.",
        {pixel_key("threshold", KeyType::number, "", "0.05", "Share of the median flat below which a pixel is dead.",
-                  {.least = 0, .most = 1, .open = true})},
+                  {.least = 0, .most = 1, .open = true}),
+        maximum_share_key()},
        "either"},
       {"defect-map",
        "bridges the pixels that a file names between their good neighbours in the row; a row that is bad from end to "
@@ -28,7 +37,8 @@ std::vector<CorrectionKind> pixel_kinds() {
          "A picture (PNG, TIFF) as large as the recorded frames in which all that is not zero is bad, or a text file: "
          "\"column row\" or \"column0 row0 column1 row1\" (a rectangle, corners included) on each line, counted from "
          "0. Relative to the scan file's folder.",
-         ""}},
+         ""},
+        maximum_share_key()},
        "either"},
       {"hot-pixels",
        "finds pixels that differ from their neighbours in the row over all views, and replaces them in every view; "
@@ -40,12 +50,24 @@ std::vector<CorrectionKind> pixel_kinds() {
                   {}, "shifted-window classic"),
         pixel_key("tolerance", KeyType::number, "", "4",
                   "How many standard deviations a pixel's deviation must lie above the others'.", positive),
-        pixel_key("window_px", KeyType::integer, "px", "6",
-                  "Pixels of each window (numDev). 2: the original weights; more: weights that cancel a linear trend.",
-                  {.least = 2, .most = 32}),
-        pixel_key("gap_px", KeyType::integer, "px", "5",
-                  "Distance of a window's nearest pixel (numPix); the longest run that is found.",
-                  {.least = 1, .most = 64}),
+        {"correct",
+         "window_px",
+         KeyType::integer,
+         "px",
+         "",
+         "6, or fewer in a row of less than 512 columns, at least 3",
+         "Pixels of each window (numDev). 2: the original weights; more: weights that cancel a linear trend.",
+         "",
+         {.least = 2, .most = 32}},
+        {"correct",
+         "gap_px",
+         KeyType::integer,
+         "px",
+         "",
+         "5, or fewer in a row of less than 512 columns, at least 2",
+         "Distance of a window's nearest pixel (numPix); the longest run that is found.",
+         "",
+         {.least = 1, .most = 64}},
         pixel_key("deviations", KeyType::integer, "", "3",
                   "3: the windows are judged by one-sided deviations, which a run in between does not touch; 1: by the "
                   "two-sided one.",
@@ -66,7 +88,8 @@ std::vector<CorrectionKind> pixel_kinds() {
                   {}, "auto bridge windows"),
         pixel_key("iterations", KeyType::integer, "", "3",
                   "How often to look again at what is left; later rounds look only where something was replaced.",
-                  {.least = 1, .most = 100})}},
+                  {.least = 1, .most = 100}),
+        maximum_share_key()}},
       {"zingers",
        "replaces values in single frames that stand far above the same pixel in the neighbouring views by their "
        "median; what moves on along the row in these views stays.",
@@ -81,7 +104,8 @@ std::vector<CorrectionKind> pixel_kinds() {
         pixel_key("along_px", KeyType::integer, "px", "3",
                   "With `both`: a detail of the object moves by at most so many columns from view to view. What "
                   "stands out in two of the four views around, too, is one, and stays. 0: not asked.",
-                  {.least = 0, .most = 16})}},
+                  {.least = 0, .most = 16}),
+        maximum_share_key()}},
   };
 }
 

@@ -14,9 +14,18 @@ std::vector<CorrectionKind> ring_kinds() {
          "`trend`: what is left of each row after an edge-preserving filter, averaged over the views, is taken away. "
          "`wavelet-fourier`: slow changes along the views are taken out of wavelet details. `sorting`: columns are "
          "sorted over the views and smoothed along the ranks. `combined`: dead, fluctuating and large stripes first, "
-         "then sorting. `auto`: tries all on five rows and takes the one that leaves least.",
+         "then sorting. `auto`: tries all on five rows and takes the one that wins most, or none where none would make "
+         "the slice better.",
          "trend wavelet-fourier sorting combined auto"},
-        {"correct", "iterations", integer, "", "1", "", "How often it runs.", "", {.least = 1, .most = 100}},
+        {"correct",
+         "iterations",
+         integer,
+         "",
+         "",
+         "1; `auto`: as many as help, up to 5",
+         "How often it runs.",
+         "",
+         {.least = 1, .most = 100}},
         {"correct", "filter", choice, "", "\"bilateral\"", "", "`trend`: the filter.", "bilateral median"},
         {"correct",
          "radius_px",
@@ -97,7 +106,8 @@ std::vector<CorrectionKind> ring_kinds() {
          "",
          {.least = 1, .most = 32001}},
         {"correct", "snr", number, "", "3.0", "",
-         "`combined`: how far a column must stand out to be called faulty; less finds more.", "", positive}},
+         "`combined`: how far a column must stand out to be called faulty; less finds more.", "", positive},
+        maximum_share_key()},
        "line-integrals grey-levels"}};
 }
 
