@@ -6,8 +6,12 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "core/format.h"
+#include <lepus/error.h>
 
 namespace lepus {
 
@@ -53,23 +57,34 @@ struct ThreadPool::State {
       if (--running == 0) done.notify_one();
     }
   }
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    start.notify_all();
+    for (auto& worker : workers) worker.join();
+  }
 };
 
 ThreadPool::ThreadPool(int threads, const CancelFlag* cancel) : state_(std::make_unique<State>()) {
   state_->cancel = cancel;
   if (threads <= 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  for (int worker = 1; worker < threads; ++worker)
-    state_->workers.emplace_back([state = state_.get(), worker] { state->wait_for_work(worker); });
+  try {
+    for (int worker = 1; worker < threads; ++worker)
+      state_->workers.emplace_back([state = state_.get(), worker] { state->wait_for_work(worker); });
+  } catch (const std::system_error& error) {
+    const int started = size();
+    state_->stop();
+    throw Error(ErrorKind::memory, {.what = "no more threads can be started",
+                                    .where = {},
+                                    .why = format("{} of {} are running: {}", started, threads, error.code().message()),
+                                    .hint = "use fewer with --threads, or allow more memory and processes"});
+  }
 }
 
-ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->stopping = true;
-  }
-  state_->start.notify_all();
-  for (auto& worker : state_->workers) worker.join();
-}
+ThreadPool::~ThreadPool() { state_->stop(); }
 
 int ThreadPool::size() const { return static_cast<int>(state_->workers.size()) + 1; }
 

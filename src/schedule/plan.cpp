@@ -37,10 +37,6 @@ double voxels_inside(const VolumeGrid& grid, double radius_mm) {
   return count;
 }
 
-// What a reconstruction takes before and beside its work: the program's start, and for each view two times a file that
-// is opened and its header that is read (measured with TIFF files in the disk's cache).
-constexpr double start_seconds = 0.02, frame_seconds = 2e-4;
-
 class Planner {
 public:
   Planner(const PlanRequest& request, const BandTable& bands) : request_(request), bands_(bands) {
@@ -152,8 +148,7 @@ private:
     const double writing = static_cast<double>(request_.grid.voxels() * float_bytes) / request_.speed.disk_bytes;
     // What does not overlap: the last slab's writing, and all of it where there is one buffer only.
     const double exposed = plan.slab_buffers == 2 ? writing / static_cast<double>(plan.slabs.size()) : writing;
-    const double opening = start_seconds + frame_seconds * static_cast<double>(request_.geometry->views());
-    return opening + std::max(reading, summing + filtering) + exposed;
+    return opening_seconds(request_.geometry->views()) + std::max(reading, summing + filtering) + exposed;
   }
 
   const PlanRequest& request_;
@@ -188,6 +183,12 @@ Plan make_plan(const PlanRequest& request, const BandTable& bands) { return Plan
 double slab_overhead(std::int64_t slices) {
   const auto n = static_cast<double>(slices);
   return slices <= 8 ? 1.15 + 2.3 / n : 1.0 + 12.0 / n;
+}
+
+double opening_seconds(std::int64_t views) {
+  // Measured with TIFF files in the disk's cache: each is opened and its header read twice.
+  constexpr double start_seconds = 0.02, frame_seconds = 2e-4;
+  return start_seconds + frame_seconds * static_cast<double>(views);
 }
 
 std::string expected_time(double seconds) {

@@ -76,6 +76,9 @@ Plan make_plan(const PlanRequest& request, const BandTable& bands);
 // How much more an update costs in a slab of few slices than in a tall one: each column of voxels is prepared anew.
 double slab_overhead(std::int64_t slices);
 
+// What a reconstruction takes before and beside its work: the program's start, and files that are opened.
+double opening_seconds(std::int64_t views);
+
 // For people: what a machine that does other things too may need, "0.12 to 0.25 s".
 std::string expected_time(double seconds);
 

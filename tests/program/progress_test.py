@@ -96,7 +96,7 @@ class ProgressDisplay(ProgramCase):
         self.simulate()
         report = self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha").stdout
         self.assertRegex(report, r"\Awrote     v\.mha: \d+ x \d+ x \d+ voxels, [\d.]+ KiB\ntime      [\d.]+ s\n\Z")
-        verbose = self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", "--force", "-v").stdout
+        verbose = self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", "--force", "-v", "--backend", "cpu").stdout
         for word in ("plan", "memory", "rows", "kernel", "spent", "peak", "wrote", "time"):
             self.assertRegex(verbose, rf"(?m)^{word} +\S")
         frame = self.folder / "scan" / "frames" / sorted(os.listdir(self.folder / "scan" / "frames"))[-1]
@@ -124,7 +124,7 @@ class PlannedTime(ProgramCase):
         (self.folder / "scan/one.toml").write_text(re.sub(r"(?m)^size = .*$", "size = [256, 256, 1]", text))
         for scan in ("scan/scan.toml", "scan/one.toml"):
             with self.subTest(scan=scan):
-                expected = min(self.lepus_json("plan", scan)["plan"]["expected_seconds"] for _ in range(2))
+                expected = min(self.lepus_json("plan", scan, "--backend", "cpu")["plan"]["expected_seconds"] for _ in range(2))
                 took = []
                 for _ in range(3):
                     start = time.monotonic()
