@@ -157,6 +157,9 @@ int run_bench_command(BenchArguments& a, Session& session) {
     refuse_bench_use("bench compare", "two reports are needed", "lepus bench compare a/bench.json b/bench.json");
   if (!compares && !a.a.empty())
     refuse_bench_use("bench " + a.action, format("'{}' is one word too many", a.a), "only compare takes files");
+  if (session.common().memory_bytes > 0)
+    refuse_bench_use("option --memory", "bench keeps no limit: its problems have sizes of their own",
+                     "--quick or --size makes them smaller");
   if (a.repeats < 1 || a.repeats > 1000)
     refuse_bench_use("option --repeats", format("{} runs are not possible", a.repeats), "give 1 to 1000");
   if (a.device < 0 || a.device > 255)

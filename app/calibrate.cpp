@@ -13,12 +13,14 @@
 #include "core/format.h"
 #include "core/output_file.h"
 #include "geometry/camera.h"
+#include "scan/edit_scan.h"
 
 namespace lepus::app {
 namespace {
 
 struct CalibrateArguments {
-  std::string scan_file, output;
+  std::string scan_file, output, into;
+  bool write = false;
   std::optional<double> plate_width_mm, bead_spacing_mm, bead_diameter_px;
 };
 
@@ -142,6 +144,15 @@ std::vector<BeadTrack> tracks_of(const CalibrateArguments& a, const Scan& scan, 
 
 int run_calibrate(const CalibrateArguments& a, Session& session) {
   const OutputLock lock = session.reserve(a.output);
+  std::optional<ScanFileEdit> edit;
+  if (a.write || !a.into.empty()) {
+    if (a.plate_width_mm)
+      throw Error(ErrorKind::usage, {.what = "a plate's interval is not written into a scan file",
+                                     .where = "--write",
+                                     .why = "it is the pixel's width at the axis, whose key depends on the beam",
+                                     .hint = "leave --write out, and take the printed lines"});
+    edit.emplace(a.into.empty() ? a.scan_file : a.into);
+  }
   const Scan scan = read_scan(a.scan_file);
   for (const auto& warning : scan.warnings) session.context().progress.warning(warning);
   if (a.plate_width_mm) {
@@ -167,6 +178,8 @@ int run_calibrate(const CalibrateArguments& a, Session& session) {
       "found", "+-");
   std::string toml = format("# Found by lepus calibrate from {} beads, residual {:.4f} px rms.\n[geometry]\n",
                             r.beads_mm.size(), r.rms_px);
+  std::string lines;
+  NumbersOfKeys numbers;
   nlohmann::json geometry, errors;
   for (const KeyValue& k : keys_of(start, r.scan)) {
     double error = 0;
@@ -174,14 +187,22 @@ int run_calibrate(const CalibrateArguments& a, Session& session) {
       if (key == k.key) error = errors[key] = e;
     text +=
         format("{:<22}{:>14.5f}{:>14.5f}{:>12}\n", k.key, k.given, k.found, error > 0 ? format("{:.5f}", error) : "");
-    toml += format("{} = {:.9g}\n", k.key, k.found);
+    lines += format("{} = {:.9g}\n", k.key, k.found);
+    numbers.emplace_back(k.key, k.found);
     geometry[k.key] = k.found;
   }
   if (!a.output.empty()) {
-    write_file(a.output, toml, session.common().force);
+    write_file(a.output, toml + lines, session.common().force);
     session.note(format("wrote {}", a.output));
   }
-  session.print(text);
+  session.print(text +
+                "\nIn the section [geometry] of a scan file, in place of lines with the same names (--write puts "
+                "them there):\n\n" +
+                lines);
+  if (edit) {
+    edit->write("geometry", numbers);
+    session.note(format("changed {}", edit->file().string()));
+  }
   session.result({{"geometry", geometry},
                   {"errors", errors},
                   {"rms_px", r.rms_px},
@@ -203,7 +224,8 @@ std::unique_ptr<Command> calibrate_command() {
       "Follows small dense beads (their positions need not be known) through the views of a circular cone-beam scan "
       "and "
       "solves for source-detector distance, detector shifts and tilts. The keys of [geometry] that were found are "
-      "printed and, with -o, written. The scan file must be about right to start from.\n\n"
+      "printed; -o writes them as a file, --write and --into put them into a scan file. The scan file must be about "
+      "right to start from.\n\n"
       "With --plate-width-mm the frames show a plate instead, and its width in pixels gives the sampling interval.";
   command->examples = {{"lepus simulate beads --beads 12 --views 36 -o beads --quiet && lepus calibrate "
                         "beads/scan.toml -o geometry.toml",
@@ -214,6 +236,8 @@ std::unique_ptr<Command> calibrate_command() {
   CalibrateArguments& a = *arguments;
   table.positional("SCAN", a.scan_file, "the scan file (TOML) of the calibration scan").must().file();
   table.value("-o,--output", "TOML", a.output, "write the section [geometry] that was found").file();
+  table.flag("--write", a.write, "put the keys that were found into the scan file; all else in it stays");
+  table.value("--into", "TOML", a.into, "put them into this scan file instead, one of the same scanner").file();
   table
       .value("--bead-spacing-mm", "MM", a.bead_spacing_mm,
              "mean distance of neighbouring beads along the axis, for the scale")

@@ -10,6 +10,7 @@
 #include "app/command.h"
 #include "app/commands.h"
 #include "core/format.h"
+#include "scan/edit_scan.h"
 
 namespace lepus::app {
 namespace {
@@ -21,7 +22,7 @@ struct CenterArguments {
   std::optional<std::int64_t> row;
   std::int64_t bands = 5, image_size = 0;
   int lines = 12;
-  bool no_tilt = false;
+  bool no_tilt = false, write = false;
 };
 
 CenterMethod method_of(const std::string& word) {
@@ -51,6 +52,7 @@ CenterRequest request_of(const CenterArguments& a, const Session& session) {
 // The keys of [geometry] that put the axis where it was found; none where the geometry comes from a file of matrices.
 struct GeometryKeys {
   std::string lines;
+  NumbersOfKeys numbers;
   nlohmann::json json;
 };
 
@@ -65,8 +67,9 @@ GeometryKeys geometry_keys(const Scan& scan, const CenterResult& r, CenterKey ke
   const auto across = [&](double column, double in_plane_deg) {
     return (column - middle) * *width * std::cos(radians(in_plane_deg));
   };
+  const double in_plane_deg = r.tilt_matters() ? r.in_plane_deg : r.given_in_plane_deg;
   const double sign = geometry["mirror_columns"].value_or(false) ? -1 : 1;
-  const double moved = sign * (across(r.column, r.in_plane_deg) - across(r.given_column, r.given_in_plane_deg));
+  const double moved = sign * (across(r.column, in_plane_deg) - across(r.given_column, r.given_in_plane_deg));
   GeometryKeys keys;
   if (key == CenterKey::detector_shift) {
     keys.json["detector_shift_u_mm"] = *number("detector_shift_u_mm") - moved;
@@ -76,11 +79,11 @@ GeometryKeys geometry_keys(const Scan& scan, const CenterResult& r, CenterKey ke
                                  : number("source_axis_mm").value_or(1) / number("source_detector_mm").value_or(1);
     keys.json["axis_offset_mm"] = number("axis_offset_mm").value_or(0) + moved * demagnify;
   }
-  // An angle that the rows' scatter explains is not worth writing down.
-  if (r.tilt_found && std::abs(r.in_plane_deg - r.given_in_plane_deg) > 2 * r.in_plane_error_deg)
-    keys.json["in_plane_deg"] = r.in_plane_deg;
-  for (const auto& [name, value] : keys.json.items())
-    keys.lines += format("  {} = {:.6g}\n", name, value.get<double>());
+  if (r.tilt_matters()) keys.json["in_plane_deg"] = r.in_plane_deg;
+  for (const auto& [name, value] : keys.json.items()) {
+    keys.numbers.emplace_back(name, value.get<double>());
+    keys.lines += format("{} = {:.9g}\n", name, value.get<double>());
+  }
   return keys;
 }
 
@@ -89,22 +92,26 @@ std::string with_error(double value, double error, int digits) {
 }
 
 std::string describe(const CenterResult& r, const GeometryKeys& keys, CenterKey key) {
+  if (!r.known && r.column == r.given_column)
+    return format("axis      not known; the scan file has column {:.3f} on row {:.1f}\n", r.given_column, r.middle_row);
   std::string text = format("axis      column {} on row {:.1f} (the scan file has {:.3f})\n",
                             with_error(r.column, r.column_error, 3), r.middle_row, r.given_column);
   if (r.tilt_found)
     text += format("in-plane  {} deg (the scan file has {:.4f})\n", with_error(r.in_plane_deg, r.in_plane_error_deg, 4),
                    r.given_in_plane_deg);
-  text += format("method    {}\n", name_of(r.method));
+  text += format("method    {}{}\n", name_of(r.method), r.known ? "" : ", not to be trusted here");
   for (const RowCenter& row : r.rows) text += format("row {:<6.1f}column {:.3f}\n", row.row, row.column);
   if (keys.lines.empty())
     return text + format("\nThe geometry comes from a file. Its columns must move by {:+.4f} px.\n",
                          r.column - r.given_column);
   return text +
          (key == CenterKey::detector_shift
-              ? "\nIn the scan file, if the detector stands aside and the central ray meets the axis (what most "
-                "tools\nmean by the centre; --key axis_offset_mm moves the axis instead):\n[geometry]\n"
-              : "\nIn the scan file, if the axis stands beside the central ray (--key detector_shift_u_mm moves "
-                "the\ndetector instead):\n[geometry]\n") +
+              ? "\nIn the section [geometry] of the scan file, in place of lines with the same names (--write puts "
+                "them there),\nif the detector stands aside and the central ray meets the axis (what most tools mean "
+                "by the centre;\n--key axis_offset_mm moves the axis instead):\n\n"
+              : "\nIn the section [geometry] of the scan file, in place of lines with the same names (--write puts "
+                "them there),\nif the axis stands beside the central ray (--key detector_shift_u_mm moves the detector "
+                "instead):\n\n") +
          keys.lines;
 }
 
@@ -113,11 +120,14 @@ std::vector<TrialImage> trials(const CenterScan& rows, const CenterResult& in_in
   std::vector<TrialImage> images;
   const auto band = static_cast<std::int64_t>(rows.input.bands.size() / 2);
   const auto binning = static_cast<double>(rows.binning);
+  session.context().progress.begin("trial slices", 5);
   for (int i = -2; i <= 2; ++i) {
     const double column = in_input.column + i * trial_step / binning;
     images.push_back(trial_image(rows.input, band, column, in_input.in_plane_deg, session.context()));
     images.back().column = column * binning + 0.5 * (binning - 1);
+    session.context().progress.advance();
   }
+  session.context().progress.end();
   return images;
 }
 
@@ -129,12 +139,30 @@ CenterResult taken_from_user(const CenterScan& rows, double column, Session& ses
   CenterResult r = find_center(one, session.context());
   r.column = rows.column_in_input(column);
   r.column_error = 0;
+  r.known = true;
   r.warnings.clear();
   return r;
 }
 
+void write_keys(const ScanFileEdit& edit, const Scan& scan, const CenterResult& r, const GeometryKeys& keys,
+                Session& session) {
+  const auto refuse = [&](const char* why, const char* hint) {
+    throw Error(ErrorKind::input,
+                {.what = "nothing was written", .where = edit.file().string(), .why = why, .hint = hint});
+  };
+  if (!r.known) refuse("the axis is not known", "see the warnings; --column takes a column of your own");
+  if (keys.numbers.empty())
+    refuse("its geometry comes from a file of matrices", "set geometry.center = \"auto\" to move their columns");
+  edit.write("geometry", keys.numbers);
+  session.note(format("changed {}", edit.file().string()));
+  if (scan.automatic_center)
+    session.note("its center = \"auto\" still looks for the axis in every run: set it to \"given\" to keep this one");
+}
+
 int run_center(const CenterArguments& a, Session& session) {
   const OutputLock lock = session.reserve(a.picture);
+  std::optional<ScanFileEdit> edit;
+  if (a.write) edit.emplace(a.scan_file);
   const Scan scan = read_scan(a.scan_file);
   const CenterRequest request = request_of(a, session);
   const CenterScan rows = read_center_rows(scan, request, session.context());
@@ -149,6 +177,7 @@ int run_center(const CenterArguments& a, Session& session) {
     session.note(format("wrote {}", a.picture));
   }
   session.print(describe(r, keys, request.options.key));
+  if (edit) write_keys(*edit, scan, r, keys, session);
   nlohmann::json object{{"column", r.column},
                         {"column_error", r.column_error},
                         {"given_column", r.given_column},
@@ -157,6 +186,7 @@ int run_center(const CenterArguments& a, Session& session) {
                         {"in_plane_error_deg", r.in_plane_error_deg},
                         {"given_in_plane_deg", r.given_in_plane_deg},
                         {"tilt_found", r.tilt_found},
+                        {"known", r.known},
                         {"method", name_of(r.method)},
                         {"geometry", keys.json}};
   for (const RowCenter& row : r.rows) object["rows"].push_back({{"row", row.row}, {"column", row.column}});
@@ -175,7 +205,7 @@ std::unique_ptr<Command> center_command() {
   command->summary = "find the column on which the rotation axis is seen";
   command->description =
       "Reads a few bands of rows of all views and finds where the rotation axis is projected, and at what angle it "
-      "crosses the rows. Prints the keys of [geometry] that say so.\n\n"
+      "crosses the rows. Prints the keys of [geometry] that say so; --write puts them there.\n\n"
       "Methods: conjugate compares rays that were measured from both ends (full turn and short scans; in a parallel "
       "beam 0 and 180 degrees); wedge fits a parallel half turn's sinogram to its mirror image in Fourier space; "
       "sharpness reconstructs a slice for every column and takes the one with the highest mean frequency.";
@@ -191,6 +221,7 @@ std::unique_ptr<Command> center_command() {
       .one_of({"detector_shift_u_mm", "axis_offset_mm"});
   table.value("--picture", "PNG", a.picture, "the score over the columns, and trial slices on the best and beside it")
       .file();
+  table.flag("--write", a.write, "put the keys that were found into the scan file; all else in it stays");
   table.value("--column", "COLUMN", a.column, "take this column: nothing is searched, its lines and picture are made");
   table.group("Search");
   table.value("--first", "COLUMN", a.first, "first column that is tried")

@@ -37,6 +37,7 @@ enum ExitCode : int {
 // Options that every command has.
 struct CommonOptions {
   bool quiet = false;
+  bool verbose = false;
   bool json = false;
   int threads = 0;                // 0: one per hardware thread
   std::string memory;             // as typed
@@ -55,11 +56,17 @@ public:
   const CommonOptions& common() const { return common_; }
   Context& context() { return context_; }
   std::int64_t memory_bytes() const;  // the limit: --memory, or 60 % of what is free
+  // What the limit leaves for buffers: the program itself is there already. Throws Error(memory), which says what would
+  // do, where that is below what is needed.
+  std::int64_t buffer_bytes(std::int64_t needed) const;
 
   // Says now what can be said against an output that is written after the work, and locks it; nothing where it is "".
   [[nodiscard]] OutputLock reserve(const std::filesystem::path& output);
 
-  // The result for people, on standard output; nothing with --json.
+  // What was done, on standard output: what was written, its size, the time, how many warnings there were; details
+  // before it with --verbose. Nothing with --quiet and --json.
+  void report(const std::string& text, const std::string& details = "") const;
+  // What the user asked for, on standard output; nothing with --json.
   void print(const std::string& text) const;
   void print_always(const std::string& text) const;  // with --json too: text that is made to be read by a program
   // The result for machines, on standard output; nothing without --json. The warnings so
@@ -89,7 +96,8 @@ struct Command {
   std::function<int(Session&)> run;  // empty: lepus-bench runs it, and is started
 };
 
-// Called for every command by the program: --force where it writes, --quiet, --json, --threads, --memory, --help.
+// Called for every command by the program: --force where it writes, --quiet, --verbose, --json, --threads, --memory,
+// --help.
 void add_common_options(Command& command, CommonOptions& common);
 
 }  // namespace lepus::app

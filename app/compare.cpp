@@ -62,10 +62,11 @@ Limit parse_limit(const std::string& text, bool above) {
   limit.above = above;
   if (std::find(names.begin(), names.end(), limit.name) == names.end()) {
     const std::string nearest = nearest_name(limit.name, names);
-    throw Error(ErrorKind::usage, {.what = format("there is no metric '{}'", limit.name),
-                                   .where = option,
-                                   .why = "known are rmse, nrmse, mae, bias, max, psnr, ssim",
-                                   .hint = nearest.empty() ? "" : format("did you mean '{}'?", nearest)});
+    throw Error(ErrorKind::usage,
+                {.what = format("there is no metric '{}'", limit.name),
+                 .where = option,
+                 .why = "known are rmse, nrmse, mae, bias, max, psnr, ssim",
+                 .hint = nearest.empty() ? "write it as rmse=0.01" : format("did you mean '{}'?", nearest)});
   }
   try {
     std::size_t used = 0;
@@ -81,7 +82,7 @@ Limit parse_limit(const std::string& text, bool above) {
                                  .hint = format("write it as {}=0.01", limit.name)});
 }
 
-CompareOptions options_from(const CompareArguments& arguments, Session& session) {
+CompareOptions options_from(const CompareArguments& arguments) {
   CompareOptions options;
   if (!arguments.field_of_view.empty()) options.mask = field_of_view_mask(read_scan(arguments.field_of_view).geometry);
   if (arguments.radius)
@@ -99,13 +100,14 @@ CompareOptions options_from(const CompareArguments& arguments, Session& session)
     options.mask.box_mm = {b[0], b[1], b[2], b[3], b[4], b[5]};
   }
   if (arguments.peak && !(*arguments.peak > 0))
-    throw Error(ErrorKind::usage,
-                {.what = "the peak must be above zero", .where = "option --peak", .why = {}, .hint = {}});
+    throw Error(ErrorKind::usage, {.what = "the peak must be above zero",
+                                   .where = "option --peak",
+                                   .why = "errors are held against it",
+                                   .hint = "leave the option out: the reference's range is taken"});
   options.peak = arguments.peak;
   options.ssim = arguments.ssim == "none"     ? SsimMode::none
                  : arguments.ssim == "slices" ? SsimMode::slices
                                               : SsimMode::volume;
-  options.memory_bytes = session.memory_bytes();
   return options;
 }
 
@@ -133,14 +135,24 @@ std::string table(const CompareArguments& arguments, const Comparison& c, const 
   return text;
 }
 
+// What is held beside the slabs that are compared: a slice of each volume as it is stored; for a picture three slices
+// of each and of the difference, with the copies in which percentiles are looked up, and the picture.
+std::int64_t held_bytes(const VolumeGrid& g, bool picture) {
+  constexpr std::int64_t panel = std::int64_t{16} << 20;
+  const std::int64_t three = 4 * (g.nx * g.ny + g.nx * g.nz + g.ny * g.nz);
+  return 2 * 4 * g.nx * g.ny + (picture ? 5 * three + panel : 0);
+}
+
 int run_compare(const CompareArguments& arguments, Session& session) {
   std::vector<Limit> limits;
   for (const auto& text : arguments.fail_above) limits.push_back(parse_limit(text, true));
   for (const auto& text : arguments.fail_below) limits.push_back(parse_limit(text, false));
-  const CompareOptions options = options_from(arguments, session);
+  CompareOptions options = options_from(arguments);
   const OutputLock lock = session.reserve(arguments.difference);
   Context& context = session.context();
   const auto reference = open_volume(arguments.reference), volume = open_volume(arguments.volume);
+  const std::int64_t held = held_bytes(reference->grid(), !arguments.difference.empty());
+  options.memory_bytes = session.buffer_bytes(held + minimum_compare_bytes(reference->grid(), options.ssim)) - held;
   const Comparison c = compare_volumes(*reference, *volume, options, context);
   const Vec3 where =
       reference->grid().centre(static_cast<double>(c.at_x), static_cast<double>(c.at_y), static_cast<double>(c.at_z));
@@ -150,10 +162,10 @@ int run_compare(const CompareArguments& arguments, Session& session) {
     panel.title = c.ssim ? format("rmse {:.4g}   psnr {:.2f} dB   ssim {:.4f}", c.rmse, c.psnr_db, *c.ssim)
                          : format("rmse {:.4g}   psnr {:.2f} dB", c.rmse, c.psnr_db);
     const auto stem = [](const std::string& path) { return std::filesystem::path(path).stem().string(); };
-    save_png(comparison_panel(
-                 stem(arguments.reference), extract_slices(*reference, wanted, session.memory_bytes(), context),
-                 stem(arguments.volume), extract_slices(*volume, wanted, session.memory_bytes(), context), panel),
-             arguments.difference, session.common().force);
+    save_png(
+        comparison_panel(stem(arguments.reference), extract_slices(*reference, wanted, options.memory_bytes, context),
+                         stem(arguments.volume), extract_slices(*volume, wanted, options.memory_bytes, context), panel),
+        arguments.difference, session.common().force);
     session.note("wrote " + arguments.difference);
   }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/compute_options.h"
 
+#include <regex>
+
+#include "core/format.h"
 #include "core/memory.h"
+#include <lepus/error.h>
 
 namespace lepus::app {
 
@@ -21,7 +25,17 @@ void ComputeOptions::describe(OptionTable& table) {
       .otherwise("90 % of what is free");
 }
 
+void check_device_list(const std::string& text) {
+  static const std::regex numbers("[0-9]{1,3}(,[0-9]{1,3})*");
+  if (text == "all" || std::regex_match(text, numbers)) return;
+  throw Error(ErrorKind::usage, {.what = format("'{}' does not name GPUs", text),
+                                 .where = "option --device",
+                                 .why = "they are counted from 0",
+                                 .hint = "write a number, several with commas between them, or all"});
+}
+
 void ComputeOptions::fill(ReconstructOptions& options) const {
+  check_device_list(device);
   options.backend = backend;
   options.device = device;
   options.precision = precision == "exact" ? Precision::exact : precision == "fast" ? Precision::fast : Precision::half;

@@ -17,4 +17,7 @@ struct ComputeOptions {
   void fill(ReconstructOptions& options) const;  // throws Error(usage)
 };
 
+// Throws Error(usage) for anything but "all" and numbers with commas between them, on machines without a GPU too.
+void check_device_list(const std::string& text);
+
 }  // namespace lepus::app

@@ -7,10 +7,10 @@
 #include <toml++/toml.h>
 
 #include "core/format.h"
+#include "core/input_file.h"
 #include "core/memory.h"
 #include "core/output_file.h"
 #include "core/output_folder.h"
-#include "scan/number_file.h"
 #include "scan/scan.h"
 #include <lepus/version.h>
 
@@ -44,11 +44,12 @@ void copy_frames(const FrameSource& source, FrameWriter& writer, Context& contex
 }
 
 // Rows of all views are read in bands that fit the memory; a band gives one sinogram per row.
-void copy_sinograms(const FrameSource& source, FrameWriter& writer, std::int64_t memory_bytes, Context& context) {
+void copy_sinograms(const FrameSource& source, FrameWriter& writer, const Session& session, Context& context) {
   const std::int64_t line = source.columns() * bytes_per_pixel(source.pixel_type());
   const std::int64_t sinogram = line * source.frames();
-  // A band and its turned copy of one sinogram.
-  const std::int64_t rows = std::clamp<std::int64_t>(memory_bytes / sinogram - 1, 1, source.rows());
+  // A band, its turned copy of one sinogram, and what the writer makes of that.
+  const std::int64_t fits = session.buffer_bytes(3 * sinogram) / sinogram - 2;
+  const std::int64_t rows = std::min(fits, source.rows());
   Buffer<std::byte> band(rows * sinogram), turned(sinogram);
   for (std::int64_t row0 = 0; row0 < source.rows(); row0 += rows) {
     const std::int64_t row1 = std::min(source.rows(), row0 + rows);
@@ -84,7 +85,7 @@ void write_set(const FrameFiles& files, const std::string& what, const SetName& 
   Context& context = session.context();
   context.progress.begin("converting " + what, options.frames);
   if (sinograms)
-    copy_sinograms(*source, *writer, session.memory_bytes(), context);
+    copy_sinograms(*source, *writer, session, context);
   else
     copy_frames(*source, *writer, context);
   context.progress.end();
@@ -92,37 +93,54 @@ void write_set(const FrameFiles& files, const std::string& what, const SetName& 
   writer->finish();
 }
 
-// Every "..._file" of the scan file comes along, so that the new folder stands alone.
-void bring_files(toml::table& table, const fs::path& from, const fs::path& to) {
+// A name that nothing else has in the new folder: "angles.txt", or "angles-2.txt".
+fs::path free_name(const fs::path& wanted, const fs::path& folder) {
+  fs::path name = wanted.filename();
+  for (int number = 2; name == "scan.toml" || fs::exists(folder / name); ++number)
+    name = format("{}-{}{}", wanted.stem().string(), number, wanted.extension().string());
+  return name;
+}
+
+// Every file that the scan file names comes along, so that the new folder stands alone: "..._file", and the files of
+// corrections.
+void bring_files(toml::table& table, bool correction, const fs::path& from, const fs::path& to) {
   for (auto&& [key, node] : table) {
-    if (auto* inner = node.as_table()) bring_files(*inner, from, to);
+    const std::string_view name = key.str();
+    if (auto* inner = node.as_table()) bring_files(*inner, false, from, to);
     if (auto* list = node.as_array())
       for (auto& element : *list)
-        if (auto* inner = element.as_table()) bring_files(*inner, from, to);
+        if (auto* inner = element.as_table()) bring_files(*inner, name == "correct", from, to);
     auto* text = node.as_string();
-    if (text == nullptr || !std::string_view(key.str()).ends_with("_file")) continue;
-    const fs::path source = from / text->get(), name = source.filename();
-    fs::copy_file(source, to / name, fs::copy_options::overwrite_existing);
-    *text = name.string();
+    const bool is_file = name.ends_with("_file") || (correction && (name == "file" || name == "calibration"));
+    if (text == nullptr || !is_file) continue;
+    const fs::path source = from / text->get(), name_there = free_name(source, to);
+    fs::copy_file(source, to / name_there);
+    *text = name_there.string();
   }
 }
 
-// Angles that stand in the old HDF5 file beside the frames become a text file.
-void bring_angles(toml::table& document, const Scan& scan, const fs::path& to) {
+void bring_all_files(toml::table& document, const Scan& scan, const fs::path& from, const fs::path& to) {
+  // Angles that are listed elsewhere become a text file of one for each frame: a dataset stays behind, and a list may
+  // hold more than the frames.
   toml::table* geometry = document["geometry"].as_table();
-  if (geometry == nullptr || !geometry->contains("angles_dataset")) return;
-  const std::string dataset = (*geometry)["angles_dataset"].value_or(std::string());
+  const bool listed =
+      geometry != nullptr && (geometry->contains("angles_dataset") || geometry->contains("angles_file"));
+  if (listed)
+    for (const char* key : {"angles_dataset", "angles_file", "first_angle_index", "angles_unit"}) geometry->erase(key);
+  bring_files(document, false, from, to);
+  if (!listed) return;
   std::string lines;
-  for (const double angle : read_number_dataset(scan.frames.files.front(), dataset)) lines += format("{}\n", angle);
-  write_file(to / "angles.txt", lines, false);
-  geometry->erase("angles_dataset");
-  geometry->insert_or_assign("angles_file", "angles.txt");
+  for (const double angle : scan.listed_angles_deg) lines += format("{}\n", angle);
+  const fs::path name = free_name("angles.txt", to);
+  write_file(to / name, lines, false);
+  geometry->insert("angles_file", name.string());
 }
 
 }  // namespace
 
 ConvertedScan convert_scan(const fs::path& scan_file, const fs::path& folder, const ScanForm& form, Session& session) {
   const Scan scan = read_scan(scan_file);  // checks everything before anything is written
+  for (const auto& warning : scan.warnings) session.context().progress.warning(warning);
   const fs::path old_folder = fs::absolute(scan_file).parent_path();
   std::error_code ignored;
   if (fs::equivalent(old_folder, folder, ignored))
@@ -130,7 +148,7 @@ ConvertedScan convert_scan(const fs::path& scan_file, const fs::path& folder, co
                                    .where = folder.string(),
                                    .why = "its files would be replaced while they are read",
                                    .hint = "give another folder"});
-  toml::table document = toml::parse_file(scan_file.string());
+  toml::table document = toml::parse(read_text_file(scan_file, largest_scan_file), scan_file.string());
   PartialFolder target(folder, session.context().progress);
   const bool force = session.common().force;
   if (!target.target_is_free() && !(force && fs::is_directory(target.target())))
@@ -140,20 +158,31 @@ ConvertedScan convert_scan(const fs::path& scan_file, const fs::path& folder, co
                                   .hint = "give another name, or --force to replace the scan in it"});
 
   toml::table& frames = *document["frames"].as_table();
-  for (const char* key : {"dataset", "flats_dataset", "darks_dataset", "raw", "order"}) frames.erase(key);
-  const auto convert = [&](const FrameFiles& files, const char* set, const char* key, const char* dataset_key,
+  for (const char* key : {"dataset", "order", "axes", "images", "image_key", "flats_dataset", "flats_images",
+                          "flats_axes", "darks_dataset", "darks_images", "darks_axes", "raw"})
+    frames.erase(key);
+  // Writes one set of images and gives its name for the scan file.
+  const auto convert = [&](const FrameFiles& files, const std::string& set, const char* dataset_key,
                            const char* dataset, bool sinograms) {
     const SetName name = name_set(sinograms ? "sinograms" : set, form, dataset);
     write_set(files, set, name, target.path(), sinograms, session);
-    frames.insert_or_assign(key, name.in_scan);
     if (!name.dataset.empty()) frames.insert_or_assign(dataset_key, name.dataset);
+    return name.in_scan;
   };
-  convert(scan.frames, "frames", "files", "dataset", "/exchange/data", form.sinograms);
-  if (scan.flats) convert(*scan.flats, "flats", "flats", "flats_dataset", "/exchange/data_white", false);
-  if (scan.darks) convert(*scan.darks, "darks", "darks", "darks_dataset", "/exchange/data_dark", false);
+  frames.insert_or_assign("files", convert(scan.frames, "frames", "dataset", "/exchange/data", form.sinograms));
+  const char* const white = "/exchange/data_white";
+  if (!scan.flat_series.empty()) {
+    toml::array names;
+    for (std::size_t i = 0; i < scan.flat_series.size(); ++i)
+      names.push_back(convert(scan.flat_series[i].files, format("flats-{}", i + 1), "flats_dataset", white, false));
+    frames.insert_or_assign("flats", names);
+  } else if (scan.flats) {
+    frames.insert_or_assign("flats", convert(*scan.flats, "flats", "flats_dataset", white, false));
+  }
+  if (scan.darks)
+    frames.insert_or_assign("darks", convert(*scan.darks, "darks", "darks_dataset", "/exchange/data_dark", false));
   if (form.sinograms) frames.insert_or_assign("order", "sinograms");
-  bring_angles(document, scan, target.path());
-  bring_files(document, old_folder, target.path());
+  bring_all_files(document, scan, old_folder, target.path());
 
   std::ostringstream text;
   text << format("# Converted by lepus {} from {}\n", version, fs::absolute(scan_file).lexically_normal().string())

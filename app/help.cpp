@@ -45,7 +45,7 @@ const Command& find_command(const Commands& commands, const std::string& name) {
     names.push_back(command->name);
   }
   const std::string nearest = nearest_name(name, names);
-  throw Error(ErrorKind::usage, {.what = format("there is no command '{}'", name),
+  throw Error(ErrorKind::usage, {.what = format("there is no command '{}'", shown(name)),
                                  .where = {},
                                  .why = {},
                                  .hint = nearest.empty() ? "'lepus --help' lists the commands"

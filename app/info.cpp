@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus info: what is in a scan file, a volume or a file of frames.
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -10,8 +9,12 @@
 #include "app/commands.h"
 #include "core/format.h"
 #include "core/memory.h"
+#include "io/file.h"
+#include "io/file_kind.h"
 #include "io/frames.h"
+#include "io/stored_images.h"
 #include "io/volume_file.h"
+#include "pipeline/counts.h"
 #include "scan/describe.h"
 #include "scan/scan.h"
 
@@ -25,9 +28,13 @@ struct InfoArguments {
 
 int scan_info(const InfoArguments& a, Session& session) {
   const Scan scan = read_scan(a.file);
-  for (const auto& warning : scan.warnings) session.context().progress.warning(warning);
-  session.print(describe_text(scan));
+  const CountFigures counts = look_at_counts(scan, session.context().cancel);
+  for (const auto& list : {scan.warnings, counts.warnings})
+    for (const auto& warning : list) session.context().progress.warning(warning);
+  session.print(describe_text(scan) + format("counts    {}\n", counts.text()));
   nlohmann::json object = describe_json(scan);
+  object["counts"] = nlohmann::json::parse(counts.json());
+  object["counts"]["warnings"] = counts.warnings;
   object["kind"] = "scan";
   object["file"] = a.file;
   session.result(object);
@@ -91,7 +98,9 @@ int volume_info(const InfoArguments& a, const VolumeReader& volume, Session& ses
                         {"voxel_mm", {g.step_mm.x, g.step_mm.y, g.step_mm.z}},
                         {"origin_mm", {g.origin_mm.x, g.origin_mm.y, g.origin_mm.z}}};
   if (!a.header) {
-    const VolumeStatistics s = volume_statistics(volume, session.memory_bytes(), session.context());
+    const std::int64_t slice = 4 * g.nx * g.ny;  // bytes; one as it is stored is read beside the slab
+    const std::int64_t slab = session.buffer_bytes(3 * slice) - 2 * slice;
+    const VolumeStatistics s = volume_statistics(volume, slab, session.context());
     text += format("values    {:.6g} to {:.6g}{}, mean {:.6g}, standard deviation {:.6g}\n", s.smallest, s.largest,
                    unit.empty() ? "" : " " + unit, s.mean, s.standard_deviation);
     if (s.not_finite > 0) text += format("          {} voxels are not finite\n", s.not_finite);
@@ -108,12 +117,45 @@ int volume_info(const InfoArguments& a, const VolumeReader& volume, Session& ses
   return exit_ok;
 }
 
+// An HDF5 file that is neither a volume of lepus nor holds only one: what there is to choose from.
+std::vector<StoredImages> several_images(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored) || kind_of_file(path) != FileKind::hdf5) return {};
+  std::vector<StoredImages> all = list_stored_images(path);
+  const auto is_volume = [](const StoredImages& s) { return s.dataset == "/volume"; };
+  if (all.size() < 2 || std::any_of(all.begin(), all.end(), is_volume)) return {};
+  return all;
+}
+
+int images_info(const InfoArguments& a, const std::vector<StoredImages>& all, Session& session) {
+  std::size_t width = 0;
+  for (const auto& s : all) width = std::max(width, s.dataset.size());
+  std::string text = format("file      {}\nformat    HDF5 with {} sets of images\n", a.file, all.size());
+  nlohmann::json sets = nlohmann::json::array();
+  for (const auto& s : all) {
+    nlohmann::json set{{"dataset", s.dataset}};
+    if (s.problem.empty()) {
+      text += format("  {:<{}}  {} of {} x {} pixels, {}\n", s.dataset, width, s.images, s.columns, s.rows,
+                     name_of(s.type));
+      set.update({{"images", s.images}, {"columns", s.columns}, {"rows", s.rows}, {"pixel_type", name_of(s.type)}});
+    } else {
+      text += format("  {:<{}}  cannot be read: {}\n", s.dataset, width, s.problem);
+      set["problem"] = s.problem;
+    }
+    sets.push_back(std::move(set));
+  }
+  session.print(text + format("lepus info {}:{} reads one of them as a volume\n", a.file, all.front().dataset));
+  session.result({{"kind", "images"}, {"file", a.file}, {"sets", sets}});
+  return exit_ok;
+}
+
 int run_info(const InfoArguments& a, Session& session) {
   const std::filesystem::path path = a.file;
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (ending == ".toml") return scan_info(a, session);
-  if (a.frames || !a.dataset.empty() || a.file.find('*') != std::string::npos) return frames_info(a, session);
+  if (lower_extension(path) == ".toml") return scan_info(a, session);
+  std::error_code ignored;
+  const bool pattern = has_wildcard(a.file) && !std::filesystem::exists(path, ignored);
+  if (a.frames || !a.dataset.empty() || pattern) return frames_info(a, session);
+  if (const auto all = several_images(path); !all.empty()) return images_info(a, all, session);
   return volume_info(a, *open_volume(path), session);
 }
 
@@ -126,7 +168,9 @@ std::unique_ptr<Command> info_command() {
   command->summary = "what is in a scan file, a volume or a file of frames";
   command->description =
       "A file ending in .toml is a scan file; it is read and checked as a reconstruction would. A pattern such as\n"
-      "'frames/*.tif' names frames. Anything else is a volume, whose values are read once for their range.";
+      "'frames/*.tif' names frames. Of an HDF5 file with several datasets of images these are listed. Anything else is "
+      "a\n"
+      "volume, whose values are read once for their range.";
   command->examples = {{"lepus info demo/scan.toml", "Check a scan file and see what it says"},
                        {"lepus info demo/truth.mha --json", "A volume, for a program"}};
   OptionTable& table = command->options;

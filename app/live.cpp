@@ -79,15 +79,16 @@ nlohmann::json live_json(const LiveReport& r) {
 
 int run_live(const LiveArguments& a, Session& session) {
   const LiveReport r = reconstruct_live(a.scan_file, a.output, live_options(a, session), session.context());
-  session.note("wrote " + r.output.string());
-  session.print(
-      format("volume    {} x {} x {} voxels from {} views{}\nkernel    {} on {}\n"
-             "time      {:.2f} s: filter {:.2f}, backprojection {:.2f}, the rest waiting and reading\n"
-             "ready     {:.1f} ms after the last view came, on disk after {:.1f} ms\npeak      {} of {} allowed",
-             r.grid.nx, r.grid.ny, r.grid.nz, r.views,
-             r.missing.empty() ? std::string() : format(", {} are missing", r.missing.size()), r.kernel, r.device,
-             r.seconds, r.filter_seconds, r.backproject_seconds, 1e3 * r.ready_seconds, 1e3 * r.written_seconds,
-             format_bytes(r.peak_memory_bytes), format_bytes(r.memory_limit_bytes)));
+  session.report(
+      format("wrote     {}: {} x {} x {} voxels from {} views{}\ntime      {:.2f} s\n"
+             "ready     {:.1f} ms after the last view came, on disk after {:.1f} ms",
+             r.output.string(), r.grid.nx, r.grid.ny, r.grid.nz, r.views,
+             r.missing.empty() ? std::string() : format(", {} are missing", r.missing.size()), r.seconds,
+             1e3 * r.ready_seconds, 1e3 * r.written_seconds),
+      format("kernel    {} on {}\nspent     filter {:.2f} s, backprojection {:.2f} s, the rest waiting and reading\n"
+             "peak      {} of {} allowed",
+             r.kernel, r.device, r.filter_seconds, r.backproject_seconds, format_bytes(r.peak_memory_bytes),
+             format_bytes(r.memory_limit_bytes)));
   session.result(live_json(r));
   return exit_ok;
 }

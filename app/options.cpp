@@ -15,10 +15,23 @@ namespace {
 
 [[noreturn]] void refuse(const Option& option, const std::string& text, const std::string& expected,
                          const std::string& hint = {}) {
-  throw Error(ErrorKind::usage, {.what = format("'{}' is not {}", text, expected),
+  throw Error(ErrorKind::usage, {.what = format("'{}' is not {}", shown(text), expected),
                                  .where = option.positional ? option.name : "option " + option.name,
                                  .why = option.help,
                                  .hint = hint});
+}
+
+// How it is written rightly: "--threads 8", "--peak 0.5".
+std::string example(const Option& option, const std::string& value) {
+  return option.positional ? value : option.name + " " + value;
+}
+
+// "0,5" -> "0.5"; "" where that is not what is wrong.
+std::string with_point(std::string text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos || text.find_first_not_of("+-0123456789,") != std::string::npos) return {};
+  text[comma] = '.';
+  return text.find(',') == std::string::npos ? text : std::string();
 }
 
 // The whole text must be the number: "12x" is not 12.
@@ -32,13 +45,19 @@ bool parse_number(std::string_view text, T& value) {
 template <class T>
 T whole_number(const Option& option, const std::string& text) {
   T value{};
-  if (!parse_number(text, value)) refuse(option, text, "a whole number");
+  if (!parse_number(text, value))
+    refuse(option, text, "a whole number", format("write it in digits, such as {}", example(option, "8")));
   return value;
 }
 
 double real_number(const Option& option, const std::string& text) {
   double value{};
-  if (!parse_number(text, value) || !std::isfinite(value)) refuse(option, text, "a number");
+  if (!parse_number(text, value) || !std::isfinite(value)) {
+    const std::string point = with_point(text);
+    refuse(option, text, "a number",
+           point.empty() ? format("write it in digits, such as {}", example(option, "0.5"))
+                         : format("numbers have a decimal point: {}", example(option, point)));
+  }
   return value;
 }
 
@@ -96,13 +115,16 @@ std::vector<std::string> OptionTable::names() const {
 
 void OptionTable::read(const Option& option, const std::vector<std::string>& texts, std::string& target) {
   const std::string& text = texts.back();
+  if (text.empty())
+    refuse(option, text, "a value", option.positional ? "give its name" : "leave the option out, or say something");
   // Where a file may stand as well, the choices are only what a shell offers.
   if (!option.choices.empty() && option.operand == Operand::text &&
       std::find(option.choices.begin(), option.choices.end(), text) == option.choices.end()) {
     std::string list;
     for (const auto& choice : option.choices) list += (list.empty() ? "" : ", ") + choice;
     const std::string nearest = nearest_name(text, option.choices);
-    refuse(option, text, "one of " + list, nearest.empty() ? "" : format("did you mean '{}'?", nearest));
+    refuse(option, text, "one of " + list,
+           nearest.empty() ? "give one of these" : format("did you mean '{}'?", nearest));
   }
   target = text;
 }

@@ -48,6 +48,11 @@ int run_post(const PostArguments& a, Session& session) {
   PostOptions options;
   options.input = a.input;
   options.backend = a.backend;
+  if (a.device < 0)
+    throw Error(ErrorKind::usage, {.what = format("there is no GPU {}", a.device),
+                                   .where = "option --device",
+                                   .why = {},
+                                   .hint = "count from 0"});
   options.device = a.device;
   if (!a.device_memory.empty()) options.device_memory_bytes = parse_bytes(a.device_memory);
   // The limit is for the whole program, which is there already.
@@ -58,11 +63,11 @@ int run_post(const PostArguments& a, Session& session) {
 
   std::string text;
   for (const std::string& step : report.steps) text += format("step      {}\n", step);
-  session.print(text + format("time      {:.2f} s, {} slabs of {} slices, filters on {}\nwrote     {}: {} x {} x {} "
-                              "voxels, {}{}",
-                              report.seconds, report.slabs, report.slab_slices, report.device, a.output, report.grid.nx,
-                              report.grid.ny, report.grid.nz, report.pixel_type,
-                              report.unit.empty() ? "" : ", " + report.unit));
+  session.report(text + format("wrote     {}: {} x {} x {} voxels, {}{}\ntime      {:.2f} s", a.output, report.grid.nx,
+                               report.grid.ny, report.grid.nz, report.pixel_type,
+                               report.unit.empty() ? "" : ", " + report.unit, report.seconds),
+                 format("plan      {} slabs of {} slices\nkernel    filters on {}\n", report.slabs, report.slab_slices,
+                        report.device));
   session.result({{"from", a.input},
                   {"to", a.output},
                   {"size", {report.grid.nx, report.grid.ny, report.grid.nz}},

@@ -165,7 +165,7 @@ int run_preview(const PreviewArguments& a, Session& session) {
   png.append(png_bytes(preview_picture(versions, facts), picture.string()));
   commit_together({&html, &png});
 
-  session.print(table_of(versions) + format("wrote {} and {}", page.string(), picture.string()));
+  session.report(table_of(versions) + format("wrote {} and {}", page.string(), picture.string()));
   nlohmann::json object{{"page", page.string()}, {"picture", picture.string()}, {"slice", index}, {"z_mm", position}};
   for (const PreviewVersion& v : versions)
     object["versions"].push_back({{"name", v.name},

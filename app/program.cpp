@@ -53,11 +53,21 @@ void add_to(CLI::App& parser, const OptionTable& table) {
   const std::string name = word.substr(0, word.find('='));
   const std::string nearest = option ? nearest_name(name, known) : "";
   throw Error(ErrorKind::usage,
-              {.what = option ? format("there is no option '{}'", name) : format("'{}' is one argument too many", word),
+              {.what = option ? format("there is no option '{}'", shown(name))
+                              : format("'{}' is one argument too many", shown(word)),
                .where = {},
                .why = {},
                .hint = nearest.empty() ? format("'{}' lists what there is", help)
                                        : format("did you mean '{}'? '{}' lists what there is", nearest, help)});
+}
+
+// "--output: At Most 1 required but received 2" -> "--output is given more than once"
+std::string in_our_words(const CLI::ParseError& error) {
+  const std::string text = error.what(), name = text.substr(0, text.find(':'));
+  if (text.find("but received") != std::string::npos) return name + " is given more than once";
+  if (text.find("required") != std::string::npos && text.find("missing") != std::string::npos)
+    return name + " has no value";
+  return text;
 }
 
 // Parses `words`; returns true where --help was asked for. An unknown word is named even where something else is
@@ -72,13 +82,20 @@ bool parse(CLI::App& parser, std::vector<std::string> words, const std::vector<s
   } catch (const CLI::ParseError& error) {
     const auto unknown = parser.remaining();
     if (!unknown.empty()) refuse_word(unknown.front(), known, help);
-    throw Error(ErrorKind::usage, {.what = error.what(), .where = {}, .why = {}, .hint = format("see '{}'", help)});
+    throw Error(ErrorKind::usage,
+                {.what = in_our_words(error), .where = {}, .why = {}, .hint = format("see '{}'", help)});
   }
   return false;
 }
 
 void check(CommonOptions& common) {
-  if (!common.memory.empty()) common.memory_bytes = parse_bytes(common.memory);
+  if (!common.memory.empty()) try {
+      common.memory_bytes = parse_bytes(common.memory);
+    } catch (const Error& error) {
+      ErrorParts parts = error.parts();
+      parts.where = "option --memory";
+      throw Error(error.kind(), parts);
+    }
   if (common.threads < 0 || common.threads > 4096)
     throw Error(ErrorKind::usage, {.what = format("{} threads are not possible", common.threads),
                                    .where = "option --threads",

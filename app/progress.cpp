@@ -10,6 +10,8 @@ namespace lepus::app {
 namespace {
 
 constexpr std::int64_t redraw_interval_ns = 100'000'000;
+constexpr std::chrono::milliseconds tick_interval(400);
+constexpr double shortest_silence_s = 0.5;     // a tick more is less than a second
 constexpr double plain_line_interval_s = 1.0;  // a stage of a second needs no ten lines in a log
 
 std::int64_t now_ns() {
@@ -19,9 +21,35 @@ std::int64_t now_ns() {
 
 }  // namespace
 
-ProgressDisplay::ProgressDisplay(bool quiet) : quiet_(quiet), terminal_(stderr_is_terminal()) {}
+ProgressDisplay::ProgressDisplay(bool quiet) : quiet_(quiet), terminal_(stderr_is_terminal()) {
+  wait_for_work();
+  said_ = start_;
+  if (!quiet_)
+    ticker_ = std::thread([this] {
+      std::unique_lock lock(mutex_);
+      while (!changed_.wait_for(lock, tick_interval, [this] { return over_; })) show_that_it_works();
+    });
+}
 
-ProgressDisplay::~ProgressDisplay() { abandon(); }
+ProgressDisplay::~ProgressDisplay() {
+  abandon();
+  changed_.notify_all();
+  if (ticker_.joinable()) ticker_.join();
+}
+
+void ProgressDisplay::wait_for_work() {
+  stage_ = "working";
+  steps_ = 0;
+  done_ = 0;
+  start_ = Clock::now();
+  running_ = false;
+}
+
+void ProgressDisplay::say(const std::string& line) {
+  clear_bar();
+  write_stderr(line + "\n");
+  said_ = Clock::now();
+}
 
 void ProgressDisplay::begin(std::string_view stage, std::int64_t steps) {
   const std::lock_guard lock(mutex_);
@@ -33,7 +61,7 @@ void ProgressDisplay::begin(std::string_view stage, std::int64_t steps) {
   shown_tenths_ = 0;
   shown_elapsed_ = 0;
   running_ = true;
-  if (!quiet_ && !terminal_) write_stderr(format("{} ...\n", stage_));
+  if (!quiet_ && !terminal_) say(format("{} ...", stage_));
   show(false);
   next_show_ns_ = now_ns() + redraw_interval_ns;
 }
@@ -52,28 +80,33 @@ void ProgressDisplay::end() {
   const std::lock_guard lock(mutex_);
   if (!running_) return;
   show(true);
-  running_ = false;
+  wait_for_work();
 }
 
 void ProgressDisplay::abandon() {
   const std::lock_guard lock(mutex_);
   clear_bar();
   running_ = false;
+  over_ = true;
+}
+
+void ProgressDisplay::make_way() {
+  const std::lock_guard lock(mutex_);
+  clear_bar();
+  said_ = Clock::now();
 }
 
 void ProgressDisplay::note(const std::string& message) {
   if (quiet_) return;
   const std::lock_guard lock(mutex_);
-  clear_bar();
-  write_stderr(message + "\n");
+  say(message);
   if (running_) show(false);
 }
 
 void ProgressDisplay::warning(const std::string& message) {
   const std::lock_guard lock(mutex_);
   warnings_.push_back(message);
-  clear_bar();
-  write_stderr(styled("lepus: warning:", Style::yellow) + " " + message + "\n");
+  say(styled("lepus: warning:", Style::yellow) + " " + message);
   if (running_) show(false);
 }
 
@@ -88,16 +121,26 @@ void ProgressDisplay::show(bool last) {
   const double fraction = steps > 0 ? static_cast<double>(done) / static_cast<double>(steps) : 0.0;
   const double seconds = elapsed();
   if (last) {
-    clear_bar();
-    write_stderr(format("{}: done in {}\n", stage_, format_seconds(seconds)));
+    say(format("{}: done in {}", stage_, format_seconds(seconds)));
   } else if (terminal_) {
     draw_bar(fraction, seconds);
   } else if (const int tenths = static_cast<int>(fraction * 10);
              tenths > shown_tenths_ && tenths < 10 && seconds - shown_elapsed_ >= plain_line_interval_s) {
     shown_tenths_ = tenths;
     shown_elapsed_ = seconds;
-    write_stderr(format("{}: {} %, {}, about {} left\n", stage_, static_cast<int>(fraction * 100),
-                        format_seconds(seconds), format_seconds(seconds * (1 - fraction) / fraction)));
+    say(format("{}: {} %, {}, about {} left", stage_, static_cast<int>(fraction * 100), format_seconds(seconds),
+               format_seconds(seconds * (1 - fraction) / fraction)));
+  }
+}
+
+void ProgressDisplay::show_that_it_works() {
+  const double silent = std::chrono::duration<double>(Clock::now() - said_).count(), seconds = elapsed();
+  if (terminal_) {
+    if (running_ || std::min(silent, seconds) > shortest_silence_s) show(false);
+  } else if (std::min(silent, seconds) > std::max(shortest_silence_s, seconds / 10)) {
+    const std::int64_t steps = steps_, done = std::min(done_.load(), steps);
+    say(steps > 0 ? format("{}: {} %, {}", stage_, 100 * done / steps, format_seconds(seconds))
+                  : format("{}: {}", stage_, format_seconds(seconds)));
   }
 }
 

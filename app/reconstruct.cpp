@@ -29,14 +29,31 @@ std::filesystem::path output_of(const ReconstructArguments& arguments, const Sca
                                  .hint = "add for example -o volume.mha"});
 }
 
-std::string summary(const ReconstructReport& report) {
+std::string details(const ReconstructReport& report) {
   const double gups = report.updates / std::max(1e-9, report.backproject_seconds) / 0x1p30;
-  return format(
-      "{}\nkernel    {} on {}, {:.2f} GUPS\ntime      {:.2f} s: filter {:.2f}, backprojection {:.2f}, waiting for the "
-      "writer {:.2f}\npeak      {} of {} allowed",
-      report.plan, report.kernel, report.device, gups, report.seconds, report.filter_seconds,
-      report.backproject_seconds, report.write_wait_seconds, format_bytes(report.peak_memory_bytes),
-      format_bytes(report.memory_limit_bytes));
+  std::string text = format(
+      "{}\nkernel    {} on {}, {:.2f} GUPS\nspent     filter {:.2f} s, backprojection {:.2f} s, waiting for the writer "
+      "{:.2f} s\npeak      {} of {} allowed\n",
+      report.plan, report.kernel, report.device, gups, report.filter_seconds, report.backproject_seconds,
+      report.write_wait_seconds, format_bytes(report.peak_memory_bytes), format_bytes(report.memory_limit_bytes));
+  for (const std::string& step : report.post) text += format("post      {}\n", step);
+  return text;
+}
+
+// A folder of slices counts with all that is in it.
+std::uintmax_t bytes_of(const std::filesystem::path& output) {
+  std::error_code none;
+  if (!std::filesystem::is_directory(output, none)) return std::filesystem::file_size(output, none);
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(output, none))
+    if (entry.is_regular_file(none)) bytes += entry.file_size(none);
+  return bytes;
+}
+
+std::string summary(const ReconstructReport& report) {
+  const VolumeGrid& grid = report.grid;
+  return format("wrote     {}: {} x {} x {} voxels, {}\ntime      {:.2f} s", report.output.string(), grid.nx, grid.ny,
+                grid.nz, format_bytes(static_cast<std::int64_t>(bytes_of(report.output))), report.seconds);
 }
 
 int run_reconstruct(const ReconstructArguments& arguments, Session& session) {
@@ -46,9 +63,7 @@ int run_reconstruct(const ReconstructArguments& arguments, Session& session) {
   options.memory_bytes = session.memory_bytes();
   options.force = session.common().force;
   const ReconstructReport report = run_scan(scan, output_of(arguments, scan), options, session.context());
-  session.print(summary(report));
-  for (const std::string& step : report.post) session.print(format("post      {}", step));
-  session.print(format("wrote     {}", report.output.string()));
+  session.report(summary(report), details(report));
   session.result({{"output", report.output.string()},
                   {"seconds", report.seconds},
                   {"filter_seconds", report.filter_seconds},

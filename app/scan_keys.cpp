@@ -5,8 +5,35 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
+#include "scan/kinds/kinds.h"
 
 namespace lepus::app {
+namespace {
+
+nlohmann::json to_json(const ScanKey& key) {
+  return {{"section", key.section},
+          {"name", key.name},
+          {"type", type_words(key)},
+          {"unit", key.unit},
+          {"default", key.default_toml.empty() ? key.default_words : key.default_toml},
+          {"choices", split_words(key.choices)},
+          {"meaning", key.meaning}};
+}
+
+// What kind = "..." of a [[correct]] or [[post]] section can be, with the keys that belong to each.
+template <class Kinds>
+nlohmann::json kinds_json(const Kinds& kinds, bool corrections) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const CorrectionKind& kind : kinds) {
+    nlohmann::json keys = nlohmann::json::array();
+    for (const ScanKey& key : kind.parameters) keys.push_back(to_json(key));
+    list.push_back({{"kind", kind.name}, {"meaning", kind.meaning}, {"keys", keys}});
+    if (corrections) list.back()["works_on"] = split_words(kind.works_on);
+  }
+  return list;
+}
+
+}  // namespace
 
 std::unique_ptr<Command> scan_keys_command() {
   auto command = std::make_unique<Command>();
@@ -17,15 +44,10 @@ std::unique_ptr<Command> scan_keys_command() {
   command->run = [](Session& session) {
     session.print(scan_keys_markdown());
     nlohmann::json keys = nlohmann::json::array();
-    for (const ScanKey& key : scan_keys())
-      keys.push_back({{"section", key.section},
-                      {"name", key.name},
-                      {"type", type_words(key)},
-                      {"unit", key.unit},
-                      {"default", key.default_toml.empty() ? key.default_words : key.default_toml},
-                      {"choices", split_words(key.choices)},
-                      {"meaning", key.meaning}});
-    session.result({{"keys", keys}});
+    for (const ScanKey& key : scan_keys()) keys.push_back(to_json(key));
+    session.result({{"keys", keys},
+                    {"corrections", kinds_json(correction_kinds(), true)},
+                    {"post", kinds_json(post_kinds(), false)}});
     return exit_ok;
   };
   return command;

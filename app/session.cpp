@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/progress.h"
+#include "core/format.h"
 #include "core/memory.h"
 #include "core/output_file.h"
+#include <lepus/error.h>
 
 namespace lepus::app {
 
@@ -17,6 +19,19 @@ Session::Session(const CommonOptions& common, ProgressDisplay& display, Context 
 std::int64_t Session::memory_bytes() const {
   if (common_.memory_bytes > 0) return common_.memory_bytes;
   return available_memory_bytes() / 10 * 6;
+}
+
+std::int64_t Session::buffer_bytes(std::int64_t needed) const {
+  constexpr std::int64_t slack = std::int64_t{12} << 20;  // stacks of threads, buffers of libraries
+  const std::int64_t limit = memory_bytes(), itself = resident_bytes() + slack;
+  if (limit - itself >= needed) return limit - itself;
+  constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+  throw Error(ErrorKind::memory,
+              {.what = "the work does not fit into the memory limit",
+               .where = {},
+               .why = format("it needs {} at least, beside {} for the program itself; the limit is {}",
+                             format_bytes(needed), format_bytes(itself), format_bytes(limit)),
+               .hint = format("allow more: --memory {}MiB", (itself + needed) / mebibyte + 1)});
 }
 
 OutputLock Session::reserve(const std::filesystem::path& output) {
@@ -29,7 +44,18 @@ void Session::print(const std::string& text) const {
   if (text.back() != '\n') print_always("\n");
 }
 
-void Session::print_always(const std::string& text) const { std::fwrite(text.data(), 1, text.size(), stdout); }
+void Session::print_always(const std::string& text) const {
+  display_.make_way();
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Session::report(const std::string& text, const std::string& details) const {
+  if (common_.quiet) return;
+  if (common_.verbose) print(details);
+  print(text);
+  if (const std::size_t warnings = display_.warnings().size(); warnings > 0)
+    print(format("warnings  {}, above", warnings));
+}
 
 void Session::result(const nlohmann::json& object) const {
   if (!common_.json) return;
@@ -42,7 +68,9 @@ void add_common_options(Command& command, CommonOptions& common) {
   OptionTable& table = command.options;
   table.group("Common options");
   if (command.writes) table.flag("-f,--force", common.force, "overwrite files that exist");
-  table.flag("-q,--quiet", common.quiet, "no progress and no notes; results, warnings and errors stay");
+  table.flag("-q,--quiet", common.quiet,
+             "no progress, no notes, no report of what was written; what was asked for, warnings and errors stay");
+  table.flag("-v,--verbose", common.verbose, "report more: the plan, the kernel, where the time went, memory");
   table.flag("--json", common.json, "print the result, or the error, as one JSON object on standard output");
   table.value("--threads", "N", common.threads, "how many threads to use").otherwise("every core");
   table.value("--memory", "SIZE", common.memory, "how much memory to use at most, such as 800MB or 4GiB")

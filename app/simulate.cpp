@@ -43,13 +43,18 @@ struct SimulateArguments {
 std::vector<double> angles_of(const SimulateArguments& a, std::int64_t views) {
   std::vector<double> angles;
   if (!a.angles.empty()) {
-    for (const double angle : read_number_file(a.angles).values) angles.push_back(radians(angle));
+    for (const double angle : read_number_file(a.angles).values) {
+      check_angle_deg(angle, a.angles);
+      angles.push_back(radians(angle));
+    }
     if (a.views && *a.views != static_cast<std::int64_t>(angles.size()))
       refuse("--views", format("{} views were asked for, {} has {} angles", *a.views, a.angles, angles.size()),
              "leave --views out: the file of angles says how many there are");
     return angles;
   }
   if (views < 1) refuse("--views", "a scan needs at least one view", "give a number above 0");
+  check_angle_deg(a.first_angle, "option --first-angle");
+  check_angle_deg(a.arc, "option --arc");
   for (std::int64_t i = 0; i < views; ++i)
     angles.push_back(radians(a.first_angle + static_cast<double>(i) * a.arc / static_cast<double>(views)));
   return angles;
@@ -74,7 +79,7 @@ std::optional<VolumeGrid> grid_of(const SimulateArguments& a, const CircularScan
   if (a.size.empty() && !a.voxel) return std::nullopt;
   const VolumeGrid automatic = automatic_grid(build_scan(scan));
   const Vec3 step = a.voxel ? Vec3{*a.voxel, *a.voxel, *a.voxel} : automatic.step_mm;
-  if (!(step.x > 0)) refuse("--voxel", "a voxel must be larger than zero", "");
+  if (!(step.x > 0)) refuse("--voxel", "a voxel must be larger than zero", "give its edge in millimetres");
   if (a.size.empty()) {
     const auto count = [](std::int64_t n, double old_step, double new_step) {
       return std::max<std::int64_t>(1, std::llround(static_cast<double>(n) * std::abs(old_step) / new_step));
@@ -116,7 +121,7 @@ int run_simulate(const SimulateArguments& a, Session& session) {
   if (!report.truth_volume.empty()) text += format("{}: the phantom itself\n", (folder / options.truth_file).string());
   if (report.porosity) text += format("porosity: {:.6f}\n", *report.porosity);
   text += format("\nnext: lepus reconstruct {} -o {}\n", scan_file, (folder / "volume.mha").string());
-  session.print(text);
+  session.report(text);
   nlohmann::json object{{"scan", report.scan_file.string()},
                         {"truth_json", report.truth_json.string()},
                         {"views", report.views},

@@ -35,10 +35,10 @@ void check(const SliceArguments& a) {
     contradiction("--window and --level belong together", "give both: the width and the middle of the grey range");
   if (a.window && (a.minimum || a.maximum))
     contradiction("--window and --min/--max both choose the grey range", "give one of them");
-  if (a.window && !(*a.window > 0)) contradiction("--window must be above zero", "");
+  if (a.window && !(*a.window > 0)) contradiction("--window must be above zero", "give the width of the grey range");
   if (!a.percentiles.empty() && (a.percentiles.size() != 2 || !(a.percentiles[0] < a.percentiles[1])))
     contradiction("--percentiles needs two numbers, the lower first", "write it as --percentiles 0.5,99.5");
-  if (a.montage && *a.montage < 1) contradiction("a montage needs at least one slice", "");
+  if (a.montage && *a.montage < 1) contradiction("a montage needs at least one slice", "give 1 or more");
   if (a.size && (*a.size < 8 || *a.size > 16384))
     contradiction(format("--size {} is not possible", *a.size), "give a number of pixels from 8 to 16384");
 }
@@ -78,17 +78,51 @@ double single_pixel_mm(const SliceArguments& a, const Slice& slice) {
          static_cast<double>(*a.size);
 }
 
+// What is held beside the slab that is read: the slices and two copies in which percentiles are looked up, the picture
+// and its file.
+std::int64_t held_bytes(const SliceArguments& a, const VolumeGrid& grid, const std::vector<SliceRequest>& wanted) {
+  double voxels = 0, pixels = 0;
+  for (const SliceRequest& request : wanted) {
+    const bool across_z = request.axis == Axis::z, across_x = request.axis == Axis::x;
+    const auto width = static_cast<double>(across_x ? grid.ny : grid.nx);
+    const auto height = static_cast<double>(across_z ? grid.ny : grid.nz);
+    const double right_mm = std::abs(across_x ? grid.step_mm.y : grid.step_mm.x);
+    const double up_mm = std::abs(across_z ? grid.step_mm.y : grid.step_mm.z);
+    const double drawn = width * height * std::max(right_mm, up_mm) / std::min(right_mm, up_mm);
+    const double side = static_cast<double>(a.size.value_or(a.three ? 600 : 192));  // with its labels
+    voxels += width * height;
+    pixels += a.size || a.three || a.montage ? side * side : drawn;
+  }
+  const double bytes = 3 * 4 * voxels + 2 * 3 * pixels;
+  return static_cast<std::int64_t>(std::min(bytes, 0x1p60));
+}
+
+// Side by side, or one above the other where that leaves less of the paper empty, as with a volume of a few slices.
+Picture three_slices(const SliceArguments& a, const std::vector<Slice>& slices, const GreyWindow& window) {
+  PanelOptions options;
+  options.cell_pixels = a.size.value_or(options.cell_pixels);
+  std::vector<PanelRow> stack;
+  for (const Slice& slice : slices) stack.push_back({"", {slice}, window, ColourMap::grey});
+  Picture beside = draw_panel({{"", slices, window, ColourMap::grey}}, options), above = draw_panel(stack, options);
+  return above.width * above.height < beside.width * beside.height ? above : beside;
+}
+
 int run_slice(const SliceArguments& a, Session& session) {
   check(a);
   const OutputLock lock = session.reserve(a.output);
   const auto volume = open_volume(a.volume);
-  const auto slices = extract_slices(*volume, requests(a, volume->grid()), session.memory_bytes(), session.context());
+  const VolumeGrid& grid = volume->grid();
+  const auto wanted = requests(a, grid);
+  const std::int64_t held = held_bytes(a, grid, wanted) + 2 * 4 * grid.nx * grid.ny;
+  const std::int64_t slab = session.buffer_bytes(held + 4 * grid.nx * grid.ny) - held;
+  auto slices = extract_slices(*volume, wanted, slab, session.context());
+  // Across a volume of one slice there are lines, not pictures.
+  const auto is_line = [](const Slice& slice) { return slice.width == 1 || slice.height == 1; };
+  if (a.three && !std::ranges::all_of(slices, is_line)) std::erase_if(slices, is_line);
   const GreyWindow window = grey_window(a, slices);
   Picture picture;
   if (a.three) {
-    PanelOptions options;
-    options.cell_pixels = a.size.value_or(options.cell_pixels);
-    picture = draw_panel({{"", slices, window, ColourMap::grey}}, options);
+    picture = three_slices(a, slices, window);
   } else if (a.montage) {
     picture = draw_montage(slices, window, a.size.value_or(192));
   } else {
@@ -133,7 +167,7 @@ std::unique_ptr<Command> slice_command() {
   table.value("--axis", "AXIS", a.axis, "the axis that the slice lies across").one_of({"x", "y", "z"});
   table.value("--index", "N", a.index, "the slice by its number, counted from 0").otherwise("the middle");
   table.value("--position", "MM", a.position, "the slice by its position");
-  table.flag("--three", a.three, "three orthogonal slices through the middle, with labels");
+  table.flag("--three", a.three, "three orthogonal slices through the middle, with labels; of one slice that alone");
   table.value("--montage", "N", a.montage, "N slices spread over the axis, in a grid");
   table.group("Grey levels");
   table.value("--window", "WIDTH", a.window, "width of the range of values shown, with --level");

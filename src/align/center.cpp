@@ -9,129 +9,14 @@
 #include <limits>
 
 #include "align/circular.h"
-#include "align/center_score.h"
+#include "align/center_doubts.h"
+#include "align/center_search.h"
 #include "align/trial_slice.h"
 #include "core/format.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace {
-
-struct Place {
-  double column = 0, angle_rad = 0;
-};
-
-struct AngleRange {
-  double first = 0, last = 0;  // rad
-};
-
-constexpr std::int64_t all_bands = -1;
-
-class Search {
-public:
-  Search(const CenterInput& input, CenterScore& score, Context& context)
-      : input_(input), score_(score), context_(context) {}
-
-  ScoreParts parts(Place place, std::int64_t band) {
-    return score_.parts(band, place.column, place.angle_rad, context_);
-  }
-
-  double at(Place place, std::int64_t band = all_bands) {
-    context_.cancel.check();
-    ScoreParts sum;
-    for (std::int64_t b = 0; b < static_cast<std::int64_t>(input_.bands.size()); ++b) {
-      if (band != all_bands && b != band) continue;
-      const ScoreParts one = parts(place, b);
-      sum.numerator += one.numerator;
-      sum.denominator += one.denominator;
-    }
-    return sum.denominator > 0 ? sum.numerator / sum.denominator : -std::numeric_limits<double>::infinity();
-  }
-
-  std::vector<ScorePoint> curve(double first, double last, double step, double angle_rad,
-                                std::int64_t band = all_bands) {
-    std::vector<ScorePoint> points;
-    const auto count = static_cast<std::int64_t>(std::floor((last - first) / step + 1e-6)) + 1;
-    context_.progress.begin("axis", count);
-    for (std::int64_t i = 0; i < count; ++i) {
-      const double column = first + static_cast<double>(i) * step;
-      points.push_back({column, at({column, angle_rad}, band)});
-      context_.progress.advance();
-    }
-    context_.progress.end();
-    return points;
-  }
-
-  // The top of a parabola through five points, steps from `widest` down to `finest`.
-  double refine_column(Place start, double widest, double finest, std::int64_t band) {
-    double column = start.column;
-    for (double step = widest; step >= 0.999 * finest; step /= 2)
-      for (int again = 0; again < 4; ++again) {
-        std::array<double, 5> s{};
-        for (std::size_t i = 0; i < s.size(); ++i)
-          s[i] = at({column + (static_cast<double>(i) - 2) * step, start.angle_rad}, band);
-        const double moved = step * parabola_top(s);
-        column += moved;
-        if (std::abs(moved) < 0.25 * step) break;
-      }
-    return column;
-  }
-
-  // The same for column and angle together: least squares of a quadratic in both on 5 x 5 points. Where the object does
-  // not show the angle its quadratic is a saddle or a ridge, and only the range keeps it.
-  Place refine(Place place, double column_step, double angle_step, double finest, AngleRange range) {
-    for (double shrink = 1; column_step * shrink >= 0.999 * finest; shrink /= 2)
-      for (int again = 0; again < 4; ++again) {
-        const auto [dc, da] = paraboloid_top(place, column_step * shrink, angle_step * shrink);
-        place.column += dc * column_step * shrink;
-        place.angle_rad = std::clamp(place.angle_rad + da * angle_step * shrink, range.first, range.last);
-        if (std::max(std::abs(dc), std::abs(da)) < 0.25) break;
-      }
-    return place;
-  }
-
-private:
-  // Least squares on -2 ... 2; in steps, at most two.
-  static double parabola_top(const std::array<double, 5>& s) {
-    const auto best = std::max_element(s.begin(), s.end()) - s.begin() - 2;
-    const double slope = (2 * (s[4] - s[0]) + s[3] - s[1]) / 10;
-    const double curvature = (2 * s[0] - s[1] - 2 * s[2] - s[3] + 2 * s[4]) / 7;  // twice the quadratic's coefficient
-    if (!std::isfinite(slope) || !(curvature < 0)) return static_cast<double>(best);
-    return std::clamp(-slope / curvature, -2.0, 2.0);
-  }
-
-  // f = a + b x + c y + d x^2 + e x y + g y^2 on the grid -2 ... 2: the grid's symmetry separates most of the sums.
-  std::pair<double, double> paraboloid_top(Place place, double column_step, double angle_step) {
-    double sum = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
-    std::pair<double, double> best;
-    double best_score = -std::numeric_limits<double>::infinity();
-    for (int i = -2; i <= 2; ++i)
-      for (int j = -2; j <= 2; ++j) {
-        const double s = at({place.column + i * column_step, place.angle_rad + j * angle_step});
-        if (s > best_score) {
-          best_score = s;
-          best = {i, j};
-        }
-        sum += s;
-        x += i * s;
-        y += j * s;
-        xx += i * i * s;
-        xy += i * j * s;
-        yy += j * j * s;
-      }
-    // Sums over the 25 points: 1 -> 25, i^2 -> 50, i^4 -> 170, i^2 j^2 -> 100.
-    const double b = x / 50, c = y / 50, e = xy / 100;
-    const double d = (xx - 2 * sum) / 70, g = (yy - 2 * sum) / 70;
-    const double determinant = 4 * d * g - e * e;
-    if (!std::isfinite(sum) || !(d < 0) || !(determinant > 0)) return best;
-    return {std::clamp((e * c - 2 * g * b) / determinant, -2.0, 2.0),
-            std::clamp((e * b - 2 * d * c) / determinant, -2.0, 2.0)};
-  }
-
-  const CenterInput& input_;
-  CenterScore& score_;
-  Context& context_;
-};
 
 constexpr double largest_deviation_px = 2;
 
@@ -225,15 +110,15 @@ double spread_of_rows(const CenterInput& input, double middle_row) {
 }
 
 // The angle at which the bands agree best, with the column free to follow: steps move the outer bands by a column.
-Place coarse_angle(Search& search, const CenterInput& input, const AxisLine& line, Place start) {
+AxisPlace coarse_angle(CenterSearch& search, const CenterInput& input, const AxisLine& line, AxisPlace start) {
   const double step = 1.0 / (spread_of_rows(input, line.middle_row) * line.aspect);
   const double largest = radians(input.options.largest_tilt_deg);
-  Place best = start;
+  AxisPlace best = start;
   double best_score = -std::numeric_limits<double>::infinity();
   const auto count = static_cast<int>(std::ceil(largest / step));
   for (int i = -count; i <= count; ++i)
     for (int j = -2; j <= 2; ++j) {
-      const Place place{start.column + 0.75 * j, line.angle_rad + std::clamp(i * step, -largest, largest)};
+      const AxisPlace place{start.column + 0.75 * j, line.angle_rad + std::clamp(i * step, -largest, largest)};
       const double score = search.at(place);
       if (score > best_score) {
         best_score = score;
@@ -246,11 +131,11 @@ Place coarse_angle(Search& search, const CenterInput& input, const AxisLine& lin
 // How much a turn by a small angle costs, against a shift that moves the bands as far (root mean square): about 1 where
 // every band has its own edges, 0 where a slanted line sees the same as a level one (a ball on the axis).
 constexpr double least_angle_share = 0.005;  // a ball: 0.004 at most; the heads of the tests: 0.02 and more
-double share_of_angle(Search& search, const CenterInput& input, const AxisLine& line, Place place) {
+double share_of_angle(CenterSearch& search, const CenterInput& input, const AxisLine& line, AxisPlace place) {
   const double spread = spread_of_rows(input, line.middle_row) * line.aspect;
   const double angle = std::min(1 / spread, 0.5 * radians(input.options.largest_tilt_deg));
   const double columns = angle * spread, top = search.at(place);
-  const auto drop = [&](Place by) {
+  const auto drop = [&](AxisPlace by) {
     const double up = search.at({place.column + by.column, place.angle_rad + by.angle_rad});
     const double down = search.at({place.column - by.column, place.angle_rad - by.angle_rad});
     return top - 0.5 * (up + down);
@@ -258,71 +143,62 @@ double share_of_angle(Search& search, const CenterInput& input, const AxisLine& 
   return drop({0, angle}) / drop({columns, 0});
 }
 
-// The bands' own columns, and the standard errors of column and angle from their distances to the common line.
-void each_band(Search& search, const CenterInput& input, const AxisLine& line, Place place, double finest,
-               CenterResult& result) {
+// The bands' own columns, and how far they lie from the common line.
+std::vector<BandDistance> each_band(CenterSearch& search, const CenterInput& input, const AxisLine& line,
+                                    AxisPlace place, double finest, CenterResult& result) {
   std::vector<double> agreed;  // how much agrees, where the method measures that; air has nothing to say
   for (std::size_t b = 0; b < input.bands.size(); ++b)
     agreed.push_back(
         result.method == CenterMethod::conjugate ? search.parts(place, static_cast<std::int64_t>(b)).numerator : 1.0);
   const double least = 0.05 * *std::max_element(agreed.begin(), agreed.end());
   const double slope = std::tan(place.angle_rad) * line.aspect;
-  double rows = 0, rr = 0, n = 0;
-  std::vector<double> distances;
+  std::vector<BandDistance> distances;
   for (std::size_t b = 0; b < input.bands.size(); ++b) {
     if (agreed[b] < least) continue;
     const double row = input.bands[b].middle() - line.middle_row;
     const double own = search.refine_column(place, 0.25, finest, static_cast<std::int64_t>(b));
     result.rows.push_back({row + line.middle_row, own + slope * row});
-    distances.push_back(std::abs(own - place.column));
-    rows += row;
-    rr += row * row;
-    n += 1;
+    distances.push_back({row, own - place.column});
   }
-  const double fitted = result.tilt_found ? 2 : 1;
-  if (n <= fitted) return;
-  // From the median, as one band may show next to nothing; 1.48 makes it the standard deviation of normal deviates.
-  std::nth_element(distances.begin(), distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2),
-                   distances.end());
-  const double deviation = 1.48 * distances[distances.size() / 2] * std::sqrt(n / (n - fitted));
-  result.column_error = deviation / std::sqrt(n);
-  const double spread = rr / n - rows / n * (rows / n);
-  if (result.tilt_found && spread > 0)
-    result.in_plane_error_deg = degrees(deviation / std::sqrt(n * spread) / line.aspect);
+  return distances;
 }
 
-// Of the curve's tops that are at least two columns from the best: the highest, as a share of it.
-double next_best(const std::vector<ScorePoint>& curve, const ScorePoint& best) {
-  double next = 0;
-  for (std::size_t i = 1; i + 1 < curve.size(); ++i)
-    if (curve[i].score >= std::max(curve[i - 1].score, curve[i + 1].score) &&
-        std::abs(curve[i].column - best.column) >= 2)
-      next = std::max(next, curve[i].score / best.score);
-  return next;
+// The two other methods' own errors, in columns: the wedge is cut out of a coarse spectrum (up to 0.08 off on
+// noise-free scans), the sharpest of the trials, a twentieth of a column apart, is up to 0.11 off (docs/center.md).
+constexpr double own_error_of_wedge = 0.05, own_error_of_sharpness = 0.1;
+
+// Half a turn has its first and last view, which see each other from behind: what they say beside the wedge's column is
+// a second opinion. They may be a step apart, and the wedge suffers where the object is cut off; nobody knows whose
+// fault a difference is.
+double second_opinion(const CenterInput& input, AxisPlace place, Context& context) {
+  if (share_seen_twice(input) == 0) return 0;
+  const auto score = make_conjugate_score(input, context);
+  CenterSearch search(input, *score, context);
+  const std::vector<ScorePoint> near = search.curve(place.column - 3, place.column + 3, 0.5, place.angle_rad);
+  const auto top = std::max_element(near.begin(), near.end(), [](auto& a, auto& b) { return a.score < b.score; });
+  if (!std::isfinite(top->score)) return 0;
+  const double other = search.refine_column({top->column, place.angle_rad}, 0.5, 0.05, all_bands);
+  return std::abs(other - place.column) / std::sqrt(2);
 }
 
-// A search always has a result. Where it may be chance, that is said. Simulated scans in ever more noise lose the axis
-// where the two ends of the rays correlate by less than 0.04, and know it to some tenths of a column below 0.1; beside
-// tops of the sharpness that were right no other had more than 0.53 of their height (7 searches), beside wrong ones
-// 0.73 or more (13).
-constexpr double least_correlation = 0.1, largest_column_error = 0.25, largest_next_best = 0.65;
-
-// Without columns: those of a binned detector are not those of the frames.
-void say_doubts(double correlation, const ScorePoint& best, CenterResult& result) {
-  if (result.method == CenterMethod::conjugate && correlation < least_correlation)
-    result.warnings.push_back(
-        format("the two ends of the rays agree by {:.1f} % only: the column may be chance. Is there an object in the "
-               "rows, and is it more than noise? Compare the trials of lepus center --picture",
-               100 * correlation));
-  else if (result.column_error > largest_column_error)
-    result.warnings.push_back(
-        "the rows scatter, so that the column is not known well: compare the trials of lepus center --picture");
-  if (result.method != CenterMethod::sharpness) return;
-  if (const double next = next_best(result.curve, best); next > largest_next_best)
-    result.warnings.push_back(format(
-        "other columns are about as sharp as the best one (up to {:.0f} % of its score): compare the trials of lepus "
-        "center --picture, give a narrower range, or use the method conjugate",
-        100 * next));
+void state_errors(const CenterInput& input, const AxisLine& line, CenterScore& score, AxisPlace place,
+                  const std::vector<BandDistance>& bands, double angle_share, CenterResult& result, Context& context) {
+  const double spread = spread_of_rows(input, line.middle_row) * line.aspect;
+  const auto count = static_cast<std::int64_t>(input.bands.size());
+  const AxisErrors rows = spread_of_bands(bands, result.tilt_found, line.aspect);
+  const AxisErrors directions =
+      result.method == CenterMethod::conjugate
+          ? spread_of_directions(score, count, place, result.tilt_found ? 1 / spread : 0, context)
+          : AxisErrors{};
+  const double own = result.method == CenterMethod::conjugate ? 0
+                     : result.method == CenterMethod::wedge
+                         ? std::hypot(own_error_of_wedge, second_opinion(input, place, context))
+                         : own_error_of_sharpness;
+  result.column_error = std::hypot(rows.column, directions.column, own);
+  if (!result.tilt_found) return;
+  // The bands' scatter says how well columns are known; angles are known less well where the score hardly minds them.
+  const double angle_rows = rows.angle_rad / std::sqrt(std::min(angle_share, 1.0));
+  result.in_plane_error_deg = degrees(std::hypot(angle_rows, directions.angle_rad, own / spread));
 }
 
 }  // namespace
@@ -340,6 +216,10 @@ const char* name_of(CenterMethod method) {
   }
 }
 
+bool CenterResult::tilt_matters() const {
+  return tilt_found && std::abs(in_plane_deg - given_in_plane_deg) > 2 * in_plane_error_deg;
+}
+
 CenterResult find_center(const CenterInput& given, Context& context) {
   check(given);
   const AxisLine line = axis_line(given.geometry, given.middle_row);
@@ -353,25 +233,26 @@ CenterResult find_center(const CenterInput& given, Context& context) {
   double last = o.last.value_or(std::min(0.9 * columns, line.column + 0.25 * columns));
 
   CenterResult result;
-  result.given_column = line.column;
+  result.column = result.given_column = line.column;
   result.middle_row = line.middle_row;
   result.given_in_plane_deg = result.in_plane_deg = line.in_plane_deg();
-  result.method = o.method;
-  const double twice = share_seen_twice(input);
-  if (o.method == CenterMethod::automatic)
-    result.method = twice > 0.05                            ? CenterMethod::conjugate
-                    : input.geometry.beam == Beam::parallel ? CenterMethod::wedge
-                                                            : CenterMethod::sharpness;
-  if (result.method == CenterMethod::conjugate && twice == 0)
+  const ScanReach reach = scan_reach(given);
+  result.method = o.method == CenterMethod::automatic ? method_for(reach) : o.method;
+  if (result.method == CenterMethod::automatic) {
+    result.known = false;
+    result.warnings.push_back(too_little(reach));
+    return result;
+  }
+  if (result.method == CenterMethod::conjugate && reach.seen_twice == 0)
     refuse_input("no ray was measured from both ends", "the views cover too little of a turn",
-                 "use the method sharpness");
+                 "the axis must be known: give its column with detector_shift_u_mm");
   if (result.method == CenterMethod::sharpness) {
     const auto possible = [&](double column) { return trial_is_possible(input, column, line.angle_rad); };
     while (!o.first && first < line.column && !possible(first - o.detrend)) first += o.step;
     while (!o.last && last > line.column && !possible(last + o.detrend)) last -= o.step;
   }
   const auto score = make_score(input, result.method, first, context);
-  Search search(input, *score, context);
+  CenterSearch search(input, *score, context);
   // The other scores are smooth enough to find the neighbourhood in steps of a column, on one band.
   if (result.method != CenterMethod::sharpness && last - first > 16) {
     const auto middle = static_cast<std::int64_t>(input.bands.size() / 2);
@@ -396,9 +277,7 @@ CenterResult find_center(const CenterInput& given, Context& context) {
   if (!std::isfinite(best->score))
     refuse_input("no trial could be compared", format("columns {:.1f} to {:.1f}", first, last),
                  "try a range nearer to the middle of the detector");
-  if (best == result.curve.begin() || best + 1 == result.curve.end())
-    result.warnings.push_back("the best column is at the end of what was tried: try a wider range (--first, --last)");
-  Place place{best->column, line.angle_rad};
+  AxisPlace place{best->column, line.angle_rad};
   // What the other methods measure is not smooth on a finer scale.
   const double finest = result.method == CenterMethod::conjugate ? o.precision : std::max(o.precision, 0.05);
   double angle_share = 1;
@@ -425,10 +304,16 @@ CenterResult find_center(const CenterInput& given, Context& context) {
   else
     place.column = search.refine_column(place, o.step, finest, all_bands);
   result.column = place.column;
-  each_band(search, input, line, place, finest, result);
-  // The bands' scatter says how well columns are known; angles are known less well where the score hardly minds them.
-  if (result.tilt_found) result.in_plane_error_deg /= std::sqrt(std::min(angle_share, 1.0));
-  say_doubts(search.at(place), *best, result);
+  const std::vector<BandDistance> bands = each_band(search, input, line, place, finest, result);
+  state_errors(input, line, *score, place, bands, angle_share, result, context);
+  const bool at_the_end = best == result.curve.begin() || best + 1 == result.curve.end();
+  say_doubts(reach, search.all_parts(place), at_the_end, *best, result);
+  if (!result.known && o.method == CenterMethod::automatic) {
+    result.column = line.column;
+    result.in_plane_deg = line.in_plane_deg();
+    result.tilt_found = false;
+    result.column_error = result.in_plane_error_deg = 0;
+  }
   return result;
 }
 

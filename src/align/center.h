@@ -17,7 +17,7 @@
 namespace lepus {
 
 enum class CenterMethod {
-  automatic,  // conjugate where rays were measured twice; wedge for half a turn of a parallel beam; else sharpness
+  automatic,  // conjugate where rays were measured twice, wedge for half a turn; with less the axis cannot be known
   sharpness,  // trial reconstructions: the highest mean frequency of lines through the object
   conjugate,  // correlation of rays that were measured from both ends (0 and 180 degrees in a parallel beam)
   wedge       // sinogram fitting: the least energy where the spectrum of a sinogram should be empty
@@ -70,12 +70,18 @@ struct CenterResult {
   double middle_row = 0;                            // which row that is
   double in_plane_deg = 0, given_in_plane_deg = 0;  // of the detector against the axis
   bool tilt_found = false;                          // false: in_plane_deg is what was given
-  double column_error = 0, in_plane_error_deg = 0;  // standard errors from the scatter of the rows; 0: unknown
-  CenterMethod method = CenterMethod::automatic;    // that decided
-  std::vector<ScorePoint> curve;                    // of the coarse search, all bands together
-  std::vector<ScorePoint> wide_curve;               // of a first look at the whole range, on one band; may be empty
-  std::vector<RowCenter> rows;                      // each band alone
+  double column_error = 0, in_plane_error_deg = 0;  // standard errors (align/center_error.h); 0: unknown
+  // False: nothing that was found can be trusted, and a warning says why. The automatic method then leaves everything
+  // as it was given, others say what they found.
+  bool known = true;
+  CenterMethod method = CenterMethod::automatic;  // that decided; automatic: none could
+  std::vector<ScorePoint> curve;                  // of the coarse search, all bands together
+  std::vector<ScorePoint> wide_curve;             // of a first look at the whole range, on one band; may be empty
+  std::vector<RowCenter> rows;                    // each band alone
   std::vector<std::string> warnings;
+
+  // An angle that its error explains is not worth taking.
+  bool tilt_matters() const;
 };
 
 // Throws Error(input) where the bands hold nothing that could be aligned, Error(usage) where options contradict.

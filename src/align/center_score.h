@@ -3,6 +3,7 @@
 // a ratio, so that bands can be put together: the sum of their numerators over the sum of their denominators.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -13,6 +14,17 @@ namespace lepus {
 
 struct ScoreParts {
   double numerator = 0, denominator = 0;  // a band that says nothing has 0 / 0
+  // Conjugate: what of the denominator differs from view to view, in the order of the angles and in that of the frames.
+  // Angles that are wrong make neighbours of strangers in the one, frames that were taken out of order in the other.
+  double noise_by_angle = 0, noise_by_frame = 0;
+
+  void add(const ScoreParts& more) {
+    numerator += more.numerator;
+    denominator += more.denominator;
+    noise_by_angle += more.noise_by_angle;
+    noise_by_frame += more.noise_by_frame;
+  }
+  double noise() const { return std::min(noise_by_angle, noise_by_frame); }
 };
 
 class CenterScore {
@@ -20,7 +32,13 @@ public:
   virtual ~CenterScore() = default;
   // column: where the axis crosses the middle row; angle_rad: AxisLine::angle_rad. Higher is better.
   virtual ScoreParts parts(std::int64_t band, double column, double angle_rad, Context& context) = 0;
+  // The same, by the directions of the lines that were compared (of half a turn), where the method can tell them.
+  virtual std::vector<ScoreParts> by_direction(std::int64_t band, double column, double angle_rad, Context& context) {
+    return {parts(band, column, angle_rad, context)};
+  }
 };
+
+inline constexpr std::size_t line_directions = 12;  // of 15 degrees
 
 // The input outlives the score.
 std::unique_ptr<CenterScore> make_sharpness_score(const CenterInput& input, double first_column, Context& context);

@@ -25,13 +25,30 @@ constexpr int blur_reach = 4;  // of center_blur
 struct Partner {
   std::int32_t first = 0, second = -1;
   float fraction = 0;
+  std::uint32_t direction = 0;  // of the line, in parts of half a turn
 };
+
+// Three views in a row, by their places in the order of the angles.
+using Neighbours = std::array<std::size_t, 3>;
 
 struct SortedViews {
   std::vector<std::int64_t> order;
-  std::vector<double> angles;  // ascending from angles[0], less than a turn above it
-  double step = 0;             // the usual distance of neighbours
+  std::vector<double> angles;                       // ascending from angles[0], less than a turn above it
+  double step = 0;                                  // the usual distance of neighbours
+  std::vector<Neighbours> between, between_frames;  // around each place, in the order of the angles and of the frames
 };
+
+void find_neighbours(SortedViews& s) {
+  const std::size_t n = s.order.size();
+  std::vector<std::size_t> place(n);
+  for (std::size_t i = 0; i < n; ++i) place[static_cast<std::size_t>(s.order[i])] = i;
+  const auto inner = [&](std::size_t i) { return std::clamp<std::size_t>(i, 1, n - 2); };
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t k = inner(i), frame = inner(static_cast<std::size_t>(s.order[i]));
+    s.between.push_back({k - 1, k, k + 1});
+    s.between_frames.push_back({place[frame - 1], place[frame], place[frame + 1]});
+  }
+}
 
 SortedViews sorted_views(const ScanGeometry& geometry) {
   SortedViews s;
@@ -51,6 +68,7 @@ SortedViews sorted_views(const ScanGeometry& geometry) {
     std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2), steps.end());
     s.step = steps[steps.size() / 2];
   }
+  find_neighbours(s);
   return s;
 }
 
@@ -77,6 +95,9 @@ std::vector<Partner> partners(const SortedViews& s, double fan_angle_rad, bool p
       list[i] = {static_cast<std::int32_t>(j), static_cast<std::int32_t>(j), 0};
     else if (parallel && gap - past <= 1.01 * s.step)
       list[i] = {static_cast<std::int32_t>(next), static_cast<std::int32_t>(next), 0};
+    const double turned = (s.angles[i] + fan_angle_rad) / pi;
+    const double part = (turned - std::floor(turned)) * static_cast<double>(line_directions);
+    list[i].direction = std::min(static_cast<std::uint32_t>(part), static_cast<std::uint32_t>(line_directions - 1));
   }
   return list;
 }
@@ -123,6 +144,12 @@ public:
   }
 
   ScoreParts parts(std::int64_t band, double column, double angle_rad, Context& context) override {
+    ScoreParts total;
+    for (const ScoreParts& one : by_direction(band, column, angle_rad, context)) total.add(one);
+    return total;
+  }
+
+  std::vector<ScoreParts> by_direction(std::int64_t band, double column, double angle_rad, Context& context) override {
     const auto b = static_cast<std::size_t>(band);
     const std::vector<Pair>& pairs = fans_[b];
     const auto count = static_cast<std::int64_t>(pairs.size());
@@ -137,22 +164,22 @@ public:
             (symmetric_ ? on_detector(line, -pairs[i].x) : derivative(line, pairs[i].opposite, far.data() + i * n));
       }
     });
-    std::vector<ScoreParts> sums(pairs.size());
+    std::vector<Directions> sums(pairs.size());
     context.threads.parallel_for(0, count, 16, [&](std::int64_t begin, std::int64_t end, int) {
       for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
         if (seen[i])  // the list of x is symmetric about 0
-          sums[i] = correlate(pairs[i], near.data() + i * n,
-                              symmetric_ ? near.data() + (pairs.size() - 1 - i) * n : far.data() + i * n);
+          correlate(pairs[i], near.data() + i * n,
+                    symmetric_ ? near.data() + (pairs.size() - 1 - i) * n : far.data() + i * n, sums[i]);
     });
-    ScoreParts total;
-    for (const ScoreParts& one : sums) {
-      total.numerator += one.numerator;
-      total.denominator += one.denominator;
-    }
+    std::vector<ScoreParts> total(line_directions);
+    for (const Directions& one : sums)
+      for (std::size_t d = 0; d < line_directions; ++d) total[d].add(one[d]);
     return total;
   }
 
 private:
+  using Directions = std::array<ScoreParts, line_directions>;
+
   struct Pair {
     double x, opposite;  // columns from the axis, across it
     std::vector<Partner> partners;
@@ -280,16 +307,25 @@ private:
     return true;
   }
 
-  static ScoreParts correlate(const Pair& pair, const float* near, const float* far) {
-    ScoreParts sum;
+  void correlate(const Pair& pair, const float* near, const float* far, Directions& sums) const {
     for (std::size_t i = 0; i < pair.partners.size(); ++i) {
       const Partner& p = pair.partners[i];
       if (p.second < 0) continue;
+      ScoreParts& sum = sums[p.direction];
       const double a = near[i], c = far[p.first] + p.fraction * (far[p.second] - far[p.first]);
       sum.numerator -= 2 * a * c;
       sum.denominator += a * a + c * c;
+      sum.noise_by_angle += noise_of(near, views_.between[i]);
+      sum.noise_by_frame += noise_of(near, views_.between_frames[i]);
     }
-    return sum;
+  }
+
+  // What a view differs by from the mean of its neighbours is 3/2 of its variance; a partner, linear between two views,
+  // has 2/3 of it on average.
+  static double noise_of(const float* values, const Neighbours& n) {
+    const double apart = static_cast<double>(values[n[1]]) -
+                         0.5 * (static_cast<double>(values[n[0]]) + static_cast<double>(values[n[2]]));
+    return (1 + 2.0 / 3) * apart * apart / 1.5;
   }
 
   const CenterInput& input_;

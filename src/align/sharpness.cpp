@@ -11,6 +11,7 @@
 
 #include "align/center_score.h"
 #include "align/trial_slice.h"
+#include "core/fftw_planner.h"
 
 namespace lepus {
 namespace {
@@ -20,10 +21,14 @@ class LineSpectrum {
 public:
   explicit LineSpectrum(std::int64_t length)
       : length_(length), in_(static_cast<std::size_t>(length)), out_(static_cast<std::size_t>(length / 2 + 1)) {
+    const auto lock = lock_fftw_planner();
     plan_ = fftw_plan_dft_r2c_1d(static_cast<int>(length), in_.data(), reinterpret_cast<fftw_complex*>(out_.data()),
                                  FFTW_ESTIMATE);
   }
-  ~LineSpectrum() { fftw_destroy_plan(plan_); }
+  ~LineSpectrum() {
+    const auto lock = lock_fftw_planner();
+    fftw_destroy_plan(plan_);
+  }
   LineSpectrum(const LineSpectrum&) = delete;
   LineSpectrum& operator=(const LineSpectrum&) = delete;
 

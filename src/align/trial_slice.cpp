@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "align/center_score.h"
+#include "backend/backend.h"
 #include "core/memory.h"
 #include "filter/ramp.h"
 #include "filter/weights.h"
@@ -135,13 +136,34 @@ TrialFrame trial_frame(const CenterInput& input) {
                                              : std::clamp<std::int64_t>(input.geometry.columns, 32, 1024)};
 }
 
+// A whole slice is worth the backprojector: the row is a fan's, or a parallel beam's, with all of the slice in its
+// plane.
 TrialImage trial_image(const CenterInput& input, std::int64_t band, double column, double in_plane_deg,
                        Context& context) {
   const TrialFrame frame = trial_frame(input);
   const double angle = axis_line(input.geometry, input.middle_row).angle_of_in_plane(in_plane_deg);
-  TrialImage image{column, frame.size, frame.pixel_mm(), {}};
-  for (const auto& row : trial_lines({&input, band, column, angle}, frame.rows(), context))
-    image.values.insert(image.values.end(), row.begin(), row.end());
+  const FilteredRows filtered = filter_trial({&input, band, column, angle}, context);
+  ScanGeometry plane = filtered.geometry;
+  plane.rows = 1;
+  if (plane.beam == Beam::cone) plane.beam = Beam::fan;
+  for (Matrix34& p : plane.matrices)
+    for (int i = 0; i < 3; ++i) {
+      p(i, 3) += p(i, 2) * filtered.z_mm;
+      p(i, 2) = 0;
+      if (i == 1) p(i, 0) = p(i, 1) = p(i, 3) = 0;
+    }
+  const VolumeGrid grid{frame.size,
+                        frame.size,
+                        1,
+                        {frame.position_mm(0), -frame.position_mm(0), 0},
+                        {frame.pixel_mm(), -frame.pixel_mm(), 1}};
+  const auto kernel = make_backend("cpu")->make_backprojector(plane, grid, Interpolation::linear);
+  BandSet views{0, 1, {}};
+  for (const std::int64_t view : kernel->view_order())
+    views.bands.push_back({filtered.rows.data() + view * (filtered.columns + 2) + 1, 0, 1});
+  TrialImage image{column, frame.size, frame.pixel_mm(),
+                   std::vector<float>(static_cast<std::size_t>(frame.size * frame.size))};
+  kernel->accumulate(views, {image.values.data(), 0, 1, 1}, context.threads);
   return image;
 }
 

@@ -10,6 +10,7 @@
 #include <fftw3.h>
 
 #include "align/center_score.h"
+#include "core/fftw_planner.h"
 #include "core/format.h"
 #include <lepus/error.h>
 
@@ -28,10 +29,14 @@ public:
     width_ = input.geometry.columns;
     picture_.resize(static_cast<std::size_t>(height_ * width_));
     spectrum_.resize(static_cast<std::size_t>(height_ * (width_ / 2 + 1)));
+    const auto lock = lock_fftw_planner();
     plan_ = fftwf_plan_dft_r2c_2d(static_cast<int>(height_), static_cast<int>(width_), picture_.data(),
                                   reinterpret_cast<fftwf_complex*>(spectrum_.data()), FFTW_ESTIMATE);
   }
-  ~WedgeScore() override { fftwf_destroy_plan(plan_); }
+  ~WedgeScore() override {
+    const auto lock = lock_fftw_planner();
+    fftwf_destroy_plan(plan_);
+  }
   WedgeScore(const WedgeScore&) = delete;
   WedgeScore& operator=(const WedgeScore&) = delete;
 

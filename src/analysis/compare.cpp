@@ -131,19 +131,24 @@ private:
   std::int64_t first_ = 0, last_ = 0;
 };
 
+SsimMode possible_mode(SsimMode wanted, const VolumeGrid& grid) {
+  if (grid.nx < ssim_window || grid.ny < ssim_window) return SsimMode::none;
+  return wanted == SsimMode::volume && grid.nz < ssim_window ? SsimMode::slices : wanted;
+}
+
+std::int64_t halo_of(SsimMode mode) { return mode == SsimMode::volume ? ssim_radius : 0; }
+
 class Comparer {
 public:
   Comparer(const VolumeReader& reference, const VolumeReader& volume, const CompareOptions& options, Context& context)
       : reference_(reference), volume_(volume), options_(options), context_(context), grid_(reference.grid()) {
-    mode_ = options.ssim;
-    if (mode_ == SsimMode::volume && grid_.nz < ssim_window) mode_ = SsimMode::slices;
-    if (grid_.nx < ssim_window || grid_.ny < ssim_window) mode_ = SsimMode::none;
+    mode_ = possible_mode(options.ssim, grid_);
     keep_.resize(static_cast<std::size_t>(context.threads.size()));
     for (auto& row : keep_) row.resize(static_cast<std::size_t>(grid_.nx));
   }
 
   Comparison run() {
-    const std::int64_t halo = mode_ == SsimMode::volume ? ssim_radius : 0;
+    const std::int64_t halo = halo_of(mode_);
     const std::int64_t slab = slab_slices(halo);
     const bool peak_first = mode_ != SsimMode::none && !options_.peak;
     context_.progress.begin("comparing", grid_.nz * (peak_first ? 2 : 1));
@@ -304,6 +309,10 @@ private:
 };
 
 }  // namespace
+
+std::int64_t minimum_compare_bytes(const VolumeGrid& grid, SsimMode ssim) {
+  return (2 * halo_of(possible_mode(ssim, grid)) + 1) * 8 * grid.nx * grid.ny;
+}
 
 Comparison compare_volumes(const VolumeReader& reference, const VolumeReader& volume, const CompareOptions& options,
                            Context& context) {

@@ -41,6 +41,9 @@ struct Comparison {
   SsimMode ssim_mode = SsimMode::none;  // the one that was used: volumes of less than 11 slices get SsimMode::slices
 };
 
+// Of CompareOptions::memory_bytes, for volumes of this size.
+std::int64_t minimum_compare_bytes(const VolumeGrid& grid, SsimMode ssim);
+
 // Throws Error(input) where the grids differ or no voxel counts.
 Comparison compare_volumes(const VolumeReader& reference, const VolumeReader& volume, const CompareOptions& options,
                            Context& context);

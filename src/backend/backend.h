@@ -30,7 +30,7 @@ struct BandSet {
 };
 
 // Slices [z0, z1) of the volume while it is summed: data[(y * nx + x) * z_stride + (z - z0)], z fastest.
-// z0 is a multiple of slab_alignment (or the first slice); z_stride is a multiple of slab_alignment.
+// The result does not depend on the cut; it is cheapest where both are multiples of slab_alignment, or slices are few.
 inline constexpr std::int64_t slab_alignment = 16;
 struct SlabView {
   float* data = nullptr;

@@ -94,9 +94,11 @@ TEST(wedge, cuts_that_would_change_the_result_are_refused) {
     half.bands.resize(4);
     EXPECT_THROW(b->accumulate(late, {in.slab.data(), 0, 16, 16}, threads), Error);
     EXPECT_THROW(b->accumulate(half, {in.slab.data(), 0, 16, 16}, threads), Error);
-    EXPECT_THROW(b->accumulate(in.wedge(), {in.slab.data(), 8, 16, 16}, threads), Error);
+    EXPECT_THROW(b->accumulate(in.wedge(), {in.slab.data(), -1, 15, 16}, threads), Error);
     EXPECT_THROW(b->accumulate(in.wedge(), {in.slab.data(), 32, 48, 16}, threads), Error);
+    EXPECT_THROW(b->accumulate(in.wedge(), {in.slab.data(), 3, 8, 4}, threads), Error);
     EXPECT_NO_THROW(b->accumulate(in.wedge(), {in.slab.data(), 16, 32, 16}, threads));
+    EXPECT_NO_THROW(b->accumulate(in.wedge(), {in.slab.data(), 9, 12, 16}, threads));
   }
 }
 

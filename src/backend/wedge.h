@@ -6,8 +6,9 @@
 
 namespace lepus {
 
-// Throws Error(internal) where a cut would change the result or a buffer is too small to be right.
-void check_wedge(const Backprojector& backprojector, const VolumeGrid& grid, const BandSet& wedge,
-                 const SlabView& slab);
+// Throws Error(internal) where a cut would change the result or a buffer is too small to be right. Slabs begin at
+// multiples of `cuts` slices.
+void check_wedge(const Backprojector& backprojector, const VolumeGrid& grid, const BandSet& wedge, const SlabView& slab,
+                 std::int64_t cuts = 1);
 
 }  // namespace lepus

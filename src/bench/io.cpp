@@ -7,12 +7,11 @@
 #include <cstring>
 #include <type_traits>
 
-#include <unistd.h>
-
 #include "bench/made_up.h"
 #include "bench/parts.h"
 #include "core/format.h"
 #include "core/memory.h"
+#include "core/scratch_folder.h"
 #include "io/frames.h"
 #include "io/volume_file.h"
 #include "measure/clock.h"
@@ -20,29 +19,6 @@
 
 namespace lepus::bench {
 namespace {
-
-// Removed with all that is in it, whatever happens.
-class ScratchFolder {
-public:
-  explicit ScratchFolder(const std::filesystem::path& parent) : path_(parent / format("lepus-bench-{}", getpid())) {
-    std::error_code failed;
-    if (!std::filesystem::create_directories(path_, failed) && failed)
-      throw Error(ErrorKind::disk, {.what = "the folder cannot be made",
-                                    .where = path_.string(),
-                                    .why = failed.message(),
-                                    .hint = "name another one in the variable TMPDIR"});
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
-private:
-  std::filesystem::path path_;
-};
 
 template <class T>
 double values_that_differ(const Buffer<T>& a, const Buffer<T>& b) {
@@ -155,7 +131,7 @@ void frames_io(Run& run, const std::filesystem::path& folder, const std::string&
 }  // namespace
 
 void bench_io(Run& run) {
-  const ScratchFolder scratch(run.options.folder);
+  const ScratchFolder scratch(run.options.folder, run.context.progress);
   volume_io(run, scratch.path(), ".mha");
   frames_io(run, scratch.path(), "frames.raw", "16-bit, one raw file");
   for (const VolumeFormat& f : volume_formats())  // those that this build has

@@ -1,17 +1,110 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "core/context.h"
+#include "core/input_file.h"
 #include "core/memory.h"
+#include "core/nesting.h"
+#include "core/scratch_folder.h"
 #include "core/text.h"
 #include "core/threads.h"
 
 namespace lepus {
 namespace {
+
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+TEST(Nesting, DepthIsCountedAsTheParsersWould) {
+  const auto toml_is_fine = [](const std::string& text) {
+    try {
+      check_toml_nesting(text, "a.toml");
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::input);
+      return false;
+    }
+  };
+  const int most = deepest_nesting;
+  EXPECT_TRUE(toml_is_fine("a = " + repeated("[", most) + repeated("]", most)));
+  EXPECT_FALSE(toml_is_fine("a = " + repeated("[", most + 1)));
+  EXPECT_FALSE(toml_is_fine("[a" + repeated(".a", most) + "]"));
+  EXPECT_FALSE(toml_is_fine("a" + repeated(" . 'b'", most + 1) + " = 1"));
+  // What only looks deep: strings, comments, decimal points, brackets that are closed.
+  EXPECT_TRUE(toml_is_fine("a = '" + repeated("[", 1000) + "' # " + repeated("[.", 1000) + "\nb = 1"));
+  EXPECT_TRUE(
+      toml_is_fine("a = \"\"\"" + repeated("[\n\\\"", 1000) + "\"\"\"\nb = \"\\\"" + repeated("[", 1000) + "\""));
+  EXPECT_TRUE(toml_is_fine("a = [" + repeated("1.5, ", 1000) + "]\n" + repeated("[a.b]\nc.d = 1.5\n", 1000)));
+  // What follows a string that is never closed counts on the next line.
+  EXPECT_FALSE(toml_is_fine("a = '\n" + repeated("[", 1000)));
+  EXPECT_NO_THROW(check_json_nesting("{\"a\": \"" + repeated("[\\\"", 1000) + "\"}", "a.json"));
+  EXPECT_NO_THROW(check_json_nesting(repeated("[{}, []]", 1000), "a.json"));
+  try {
+    check_json_nesting("\n" + repeated("{\"a\":", 100'000), "a.json");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.parts().where, "a.json:2");
+  }
+}
+
+TEST(ScratchFolder, WhatAKilledRunLeftIsRemovedAndWhatOthersUseIsNot) {
+  namespace fs = std::filesystem;
+  struct Told : Progress {
+    void warning(const std::string& message) override { text += message; }
+    std::string text;
+  } told;
+  const fs::path parent = fs::temp_directory_path() / "lepus_scratch_test";
+  fs::remove_all(parent);
+  fs::create_directories(parent / "lepus-scratch-mine");  // a user's own
+  fs::create_directories(parent / "lepus-scratch-dead");
+  std::ofstream(parent / "lepus-scratch-dead" / ".lepus-lock").put('x');
+  std::ofstream(parent / "lepus-scratch-dead" / "data") << std::string(5000, 'x');
+  {
+    const ScratchFolder first(parent, told);
+    EXPECT_NE(told.text.find("lepus-scratch-dead (4.9 KiB)"), std::string::npos) << told.text;
+    EXPECT_FALSE(fs::exists(parent / "lepus-scratch-dead"));
+    std::ofstream(first.path() / "data") << "x";
+    told.text.clear();
+    const ScratchFolder second(parent, told);
+    EXPECT_EQ(told.text, "");
+    EXPECT_TRUE(fs::exists(first.path() / "data"));
+    EXPECT_NE(first.path(), second.path());
+  }
+  EXPECT_TRUE(fs::exists(parent / "lepus-scratch-mine"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(parent), fs::directory_iterator()), 1);
+  fs::remove_all(parent);
+  EXPECT_THROW(ScratchFolder(parent / "nowhere", told), Error);
+}
+
+TEST(InputFile, OnlyPlainFilesAndOnlySoLarge) {
+  const auto kind_of = [](const std::filesystem::path& path, std::int64_t limit) {
+    try {
+      (void)read_text_file(path, limit);
+      return std::string();
+    } catch (const Error& error) {
+      EXPECT_FALSE(error.parts().hint.empty());
+      return error.parts().what;
+    }
+  };
+  EXPECT_EQ(kind_of("/dev/zero", 10), "not a regular file");
+  EXPECT_EQ(kind_of("/", 10), "not a regular file");
+  const auto file = std::filesystem::temp_directory_path() / "lepus_text_test";
+  std::ofstream(file) << "0123456789";
+  EXPECT_EQ(kind_of(file, 10), "");
+  EXPECT_EQ(kind_of(file, 9), "file is too large");
+  std::filesystem::remove(file);
+  EXPECT_EQ(kind_of(file, 9), "file not found");
+}
 
 TEST(ThreadPool, VisitsEveryIndexOnce) {
   for (const int threads : {1, 2, 5}) {

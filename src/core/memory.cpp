@@ -89,7 +89,9 @@ std::int64_t parse_bytes(std::string_view text) {
                                                {"tib", 0x1p40}}};
   const auto* found = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == unit; });
   if (found == units.end()) throw bad("the unit is unknown");
-  return static_cast<std::int64_t>(std::llround(value * found->factor));
+  const double bytes = value * found->factor;
+  if (!(bytes >= 1 && bytes < 0x1p62)) throw bad("no machine has so much, or so little");
+  return static_cast<std::int64_t>(std::llround(bytes));
 }
 
 std::string format_bytes(std::int64_t bytes) {

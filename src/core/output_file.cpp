@@ -15,6 +15,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -111,7 +112,7 @@ void check_free_space(const fs::path& target, std::int64_t bytes) {
 OutputLock reserve_output(const fs::path& target, bool force, Progress& progress) {
   if (target.empty()) return {};
   OutputLock lock = checked_lock(target, force);
-  if (!lock.removed().empty()) progress.note(lock.removed());
+  if (!lock.removed().empty()) progress.warning(lock.removed());
   return lock;
 }
 
@@ -132,7 +133,8 @@ PartialFile::PartialFile(OutputLock held, const fs::path& target, bool force, st
   if (descriptor_ < 0 && errno == EEXIST)
     throw_disk("this run is writing it already", target, partial_.string(), "write to it once");
   if (descriptor_ < 0)
-    throw_disk("cannot create file", partial_, std::strerror(errno), "check the permissions of its folder");
+    throw_disk("cannot create file", partial_, std::strerror(errno),
+               hint_for_errno(errno, "check the permissions of its folder"));
   there_ = true;
 }
 
@@ -164,7 +166,7 @@ void PartialFile::write(std::int64_t offset, const void* data, std::int64_t byte
                  target_,
                  format("{}: {}, {} written, {} free", std::strerror(code), needed, format_bytes(offset + done),
                         free < 0 ? std::string("unknown") : format_bytes(free)),
-                 code == EFBIG ? "raise the limit (ulimit -f)" : "free some space or write to another disk");
+                 hint_for_errno(code, "check the disk or the network"));
     }
     done += put;
   }
@@ -178,7 +180,7 @@ void PartialFile::close() {
   if (status != 0 && errno != EINTR) {
     const int code = errno;
     discard();
-    throw_disk("cannot write", target_, std::strerror(code), "free some space or write to another disk");
+    throw_disk("cannot write", target_, std::strerror(code), hint_for_errno(code, "check the disk or the network"));
   }
 }
 
@@ -192,7 +194,8 @@ void PartialFile::commit() {
   if (const int code = put_in_place(partial_, final_, force_); code != 0) {
     discard();
     if (code == EEXIST && !force_) throw_appeared(target_);
-    throw_disk("cannot rename the finished file", target_, std::strerror(code), "check the permissions of its folder");
+    throw_disk("cannot rename the finished file", target_, std::strerror(code),
+               hint_for_errno(code, "check the permissions of its folder"));
   }
   there_ = false;
   lock_ = {};

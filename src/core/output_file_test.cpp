@@ -54,7 +54,7 @@ private:
 };
 
 struct Notes final : Progress {
-  void note(const std::string& message) override { text += message; }
+  void warning(const std::string& message) override { text += message; }
   std::string text;
 };
 

@@ -38,7 +38,7 @@ bool exchange([[maybe_unused]] const fs::path& a, [[maybe_unused]] const fs::pat
 
 PartialFolder::PartialFolder(const fs::path& target, Progress& progress)
     : target_(folder_target(target)), partial_(partial_name(target_)), lock_(target_, OutputLock::Folder::is_made) {
-  if (!lock_.removed().empty()) progress.note(lock_.removed());
+  if (!lock_.removed().empty()) progress.warning(lock_.removed());
   std::error_code code;
   if (!fs::create_directory(partial_, code))
     throw_folder(partial_, "folder cannot be made", code ? code.message() : "it exists already",
@@ -46,8 +46,11 @@ PartialFolder::PartialFolder(const fs::path& target, Progress& progress)
 }
 
 PartialFolder::~PartialFolder() {
-  std::error_code ignored;
-  fs::remove_all(partial_, ignored);
+  std::error_code failed;
+  fs::remove_all(partial_, failed);
+  if (!failed) return;
+  lock_ = {};  // perhaps no file can be opened any more: the lock is one of those that are
+  fs::remove_all(partial_, failed);
 }
 
 bool PartialFolder::target_is_free() const {

@@ -22,6 +22,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -121,7 +122,8 @@ int take_lock(const fs::path& file, const fs::path& target) {
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (descriptor < 0 && errno == ENOENT) return no_folder;
     if (descriptor < 0)
-      refuse_target(target, "cannot write", std::strerror(errno), "check the permissions of its folder");
+      refuse_target(target, "cannot write", std::strerror(errno),
+                    hint_for_errno(errno, "check the permissions of its folder"));
     if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
       if (is_same_file(descriptor, file)) return descriptor;
       ::close(descriptor);  // its holder removed it after we opened it: take the one that is there now
@@ -139,16 +141,6 @@ int take_lock(const fs::path& file, const fs::path& target) {
                     "wait until it has ended, or choose another name");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-}
-
-std::int64_t bytes_below(const fs::path& path) {
-  std::error_code code;
-  if (!fs::is_directory(fs::symlink_status(path, code)))
-    return fs::is_regular_file(path, code) ? static_cast<std::int64_t>(fs::file_size(path, code)) : 0;
-  std::int64_t bytes = 0;
-  for (fs::recursive_directory_iterator entry(path, code), end; !code && entry != end; entry.increment(code))
-    if (entry->is_regular_file(code)) bytes += static_cast<std::int64_t>(entry->file_size(code));
-  return bytes;
 }
 
 // Nothing can be made of what a killed run had begun.
@@ -197,6 +189,16 @@ fs::path followed(const fs::path& target) {
     path = to.is_absolute() ? to : path.parent_path() / to;
   }
   return path;
+}
+
+std::int64_t bytes_below(const fs::path& path) {
+  std::error_code code;
+  if (!fs::is_directory(fs::symlink_status(path, code)))
+    return fs::is_regular_file(path, code) ? static_cast<std::int64_t>(fs::file_size(path, code)) : 0;
+  std::int64_t bytes = 0;
+  for (fs::recursive_directory_iterator entry(path, code), end; !code && entry != end; entry.increment(code))
+    if (entry->is_regular_file(code)) bytes += static_cast<std::int64_t>(entry->file_size(code));
+  return bytes;
 }
 
 fs::path partial_name(const fs::path& target) {

@@ -7,6 +7,7 @@
 // output.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -18,6 +19,9 @@ std::filesystem::path followed(const std::filesystem::path& target);
 
 // "v.mha" -> "v.mha.partial-4711-0a1b2c3d": beside the output, of this process alone.
 std::filesystem::path partial_name(const std::filesystem::path& target);
+
+// Of a file, or of all files in a folder and below.
+std::int64_t bytes_below(const std::filesystem::path& path);
 
 class OutputLock {
 public:

@@ -2,6 +2,7 @@
 #include "core/text.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <numeric>
 
@@ -31,6 +32,34 @@ std::string nearest_name(std::string_view typed, const std::vector<std::string>&
       best_distance = distance;
     }
   return best;
+}
+
+std::string shown(std::string_view typed) {
+  constexpr std::size_t longest = 80;
+  return typed.size() <= longest ? std::string(typed) : std::string(typed.substr(0, longest)) + "...";
+}
+
+std::string hint_for_errno(int code, const std::string& usual) {
+  switch (code) {
+    case EMFILE:
+    case ENFILE:
+      return "too many files are open: raise the limit (ulimit -n), or close other programs";
+    case ENOMEM:
+      return "close other programs: the system has no memory left";
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space or write to another disk";
+    case EFBIG:
+      return "raise the limit (ulimit -f)";
+    case EROFS:
+      return "this disk cannot be written: choose another";
+    case ELOOP:
+      return "links lead in a circle here: name the file itself";
+    case ENAMETOOLONG:
+      return "give a shorter name";
+    default:
+      return usual;
+  }
 }
 
 }  // namespace lepus

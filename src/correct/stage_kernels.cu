@@ -58,17 +58,25 @@ __global__ void to_stage(const Pixel* recorded, SinogramBand band, BandStaging s
   }
 }
 
-// Eight values to a thread.
-__global__ void take_logarithm(float* values, std::int64_t n, float least_grey) {
-  constexpr int each = 8;
-  const std::int64_t first = std::int64_t{blockIdx.x} * each * blockDim.x + threadIdx.x;
-  float grey[each];
+__global__ void take_logarithm(SinogramBand band, BandStaging staging, float lowest_of_lines) {
+  const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x, columns = band.columns;
+  const std::int64_t rows = band.rows.last - band.rows.first;
+  for (std::int64_t row = blockIdx.y; row < rows && x < columns; row += gridDim.y) {
+    const std::int64_t pixel = (band.rows.first + row) * columns + x;
+    const float open = staging.log_i0 ? staging.log_i0[pixel] : staging.log_i0_everywhere;
+    const float lowest = staging.to == BandStage::as_it_is ? lowest_of_lines : staging.clip * expf(-open);
+    for (std::int64_t view0 = std::int64_t{blockIdx.z} * views_at_once; view0 < band.views;
+         view0 += std::int64_t{gridDim.z} * views_at_once) {
+      float* values = band.data + (row * band.views + view0) * columns + x;
+      float grey[views_at_once];
 #pragma unroll
-  for (int i = 0; i < each; ++i)
-    if (const std::int64_t at = first + i * blockDim.x; at < n) grey[i] = values[at];
+      for (int i = 0; i < views_at_once; ++i)
+        if (view0 + i < band.views) grey[i] = values[i * columns];
 #pragma unroll
-  for (int i = 0; i < each; ++i)
-    if (const std::int64_t at = first + i * blockDim.x; at < n) values[at] = -logf(fmaxf(grey[i], least_grey));
+      for (int i = 0; i < views_at_once; ++i)
+        if (view0 + i < band.views) values[i * columns] = -logf(fmaxf(grey[i], lowest));
+    }
+  }
 }
 
 __global__ void take_views(SinogramBand band, RowBand rows, const std::int64_t* views, std::int64_t count, float* out) {
@@ -97,12 +105,16 @@ __global__ void map_views(SinogramBand band, RowMap map, RowBand rows, std::int6
         mapped_value(map, view, rows.first + row, column, across, recorded);
 }
 
+// Threads along columns, blocks of them along rows and views.
+dim3 blocks_of(const SinogramBand& band) {
+  const auto most = [](std::int64_t n) { return static_cast<unsigned>(n < 65535 ? n : 65535); };
+  return {static_cast<unsigned>((band.columns + 255) / 256), most(band.rows.size()),
+          most((band.views + views_at_once - 1) / views_at_once)};
+}
+
 template <class Pixel>
 void launch_from(const void* recorded, const SinogramBand& band, const BandStaging& staging, cudaStream_t stream) {
-  const auto most = [](std::int64_t n) { return static_cast<unsigned>(n < 65535 ? n : 65535); };
-  const dim3 blocks(static_cast<unsigned>((band.columns + 255) / 256), most(band.rows.size()),
-                    most((band.views + views_at_once - 1) / views_at_once));
-  to_stage<<<blocks, 256, 0, stream>>>(static_cast<const Pixel*>(recorded), band, staging);
+  to_stage<<<blocks_of(band), 256, 0, stream>>>(static_cast<const Pixel*>(recorded), band, staging);
   check_launch("the stage of a band");
 }
 
@@ -130,10 +142,10 @@ void launch_to_stage(PixelType type, const void* recorded, const SinogramBand& b
   }
 }
 
-void launch_logarithm(const SinogramBand& band, float least_grey, cudaStream_t stream) {
-  const std::int64_t n = band.floats();
-  if (n == 0) return;
-  take_logarithm<<<static_cast<unsigned>((n + 2047) / 2048), 256, 0, stream>>>(band.data, n, least_grey);
+void launch_logarithm(const SinogramBand& band, const BandStaging& staging, float lowest_of_lines,
+                      cudaStream_t stream) {
+  if (band.floats() == 0) return;
+  take_logarithm<<<blocks_of(band), 256, 0, stream>>>(band, staging, lowest_of_lines);
   check_launch("the log of a band");
 }
 

@@ -25,7 +25,9 @@ struct BandStaging {
 // Recorded rows of all views, [view][row][column] of any type but f64, become the band.
 void launch_to_stage(PixelType type, const void* recorded, const SinogramBand& band, const BandStaging& staging,
                      cudaStream_t stream);
-void launch_logarithm(const SinogramBand& band, float least_grey, cudaStream_t stream);  // p = -ln max(g, least)
+// p = -ln max(g, lowest); lowest is what staging.clip counts of the pixel make, or lowest_of_lines where the frames
+// were line integrals.
+void launch_logarithm(const SinogramBand& band, const BandStaging& staging, float lowest_of_lines, cudaStream_t stream);
 
 // Rows of the band of some views, [view][row][column]: views[i] is the i-th's number, in device memory.
 void launch_take_views(const SinogramBand& band, RowBand rows, const std::int64_t* views, std::int64_t count,

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include <lepus/geometry.h>
 
@@ -32,5 +34,11 @@ std::int64_t consistency_row(const ScanGeometry& geometry);
 
 // sinogram: views x columns, line integrals of row `row`. Costs about as much as filtering the row.
 Consistency check_turning(const ScanGeometry& geometry, std::int64_t row, const float* sinogram);
+
+// Does anything else in the geometry not fit? Where rays measured from both ends differ by more than noise, the axis is
+// moved, the frames are mirrored and turned, and other rows are tried. `other_row` brings a row's sinogram; it is asked
+// only then. "": nothing is wrong, or nothing can be said; else a warning that names what would fit.
+std::string what_does_not_fit(const ScanGeometry& geometry, std::int64_t row, const float* sinogram,
+                              const std::function<std::vector<float>(std::int64_t)>& other_row);
 
 }  // namespace lepus

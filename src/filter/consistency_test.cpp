@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
@@ -134,6 +135,118 @@ TEST(Consistency, ScoresAreDifferencesOverVariance) {
   EXPECT_LT(c.as_given, 1e-3);  // interpolation only
   EXPECT_GT(c.other_way, 20 * c.as_given);
   EXPECT_NEAR(checked(scan, sinogram_of(scan, {}, 1)).as_given, 1, 0.2);  // unrelated
+}
+
+std::string misfit(const CircularScan& claimed, const std::vector<float>& data) {
+  const ScanGeometry g = build_scan(claimed);
+  return what_does_not_fit(g, consistency_row(g), data.data(),
+                           [](std::int64_t) -> std::vector<float> { throw std::logic_error("no other row"); });
+}
+
+// Wider than the detector, and off the axis.
+const std::vector<Ellipse> wide{
+    {2, -3, 74, 68, 0.3, 0.01}, {14, 8, 7, 4, 1.1, 0.02}, {-12, 10, 5, 9, -0.4, -0.01}, {5, -16, 3, 3, 0, 0.05}};
+const std::vector<Ellipse> aside{{20, 10, 9, 7, 0.3, 0.05}};
+
+TEST(WhatFits, NothingIsSaidOfRightScans) {
+  const CircularScan parallel = fan(angles(120, 360), Beam::parallel);
+  for (const CircularScan& scan : {fan(angles(120, 360)), fan(angles(60, 360)), fan(angles(100, 209)), parallel,
+                                   with(fan(angles(200, 360)), 40, 0), with(fan(angles(120, 360)), 9, 3)})
+    for (const auto& ellipses : {phantom, wide, aside})
+      for (const double noise : {0.0, 0.06, 1.0}) {
+        std::vector<float> data = sinogram_of(scan, ellipses, noise);
+        EXPECT_EQ(misfit(scan, data), "");
+        // Beam hardening and a tenth of scatter, a dead column and a hot one.
+        for (float& p : data) p = -std::log(std::exp(-p + 0.1F * p * p) + 0.05F);
+        for (std::size_t i = 0; i < data.size(); i += 128) {
+          data[i + 40] = 69;
+          data[i + 77] = -5;
+        }
+        EXPECT_EQ(misfit(scan, data), "") << noise;
+      }
+  EXPECT_EQ(misfit(parallel, sinogram_of(parallel, {}, 1)), "");  // noise alone
+  EXPECT_EQ(misfit(parallel, sinogram_of(parallel, {}, 0)), "");
+}
+
+TEST(WhatFits, AnAxisElsewhereIsNamed) {
+  struct Moved {
+    CircularScan told;
+    std::vector<Ellipse> ellipses;
+    int columns;
+  };
+  for (const auto& [told, ellipses, columns] : {Moved{fan(angles(120, 360)), phantom, -12},
+                                                {fan(angles(100, 209)), aside, 3},
+                                                {fan(angles(120, 360), Beam::parallel), wide, 6},
+                                                {with(fan(angles(120, 360)), 40, 0), wide, -3}}) {
+    CircularScan truth = told;
+    truth.detector_shift_u_mm -= columns * told.pixel_width_mm;  // a detector to the left sees the axis to the right
+    const std::string said = misfit(told, sinogram_of(truth, ellipses, 0.02));
+    const std::string fits = "the axis " + std::to_string(std::abs(columns)) + " columns to the ";
+    EXPECT_NE(said.find(fits + (columns > 0 ? "right" : "left")), std::string::npos) << said;
+    EXPECT_NE(said.find("geometry.detector_shift_u_mm"), std::string::npos) << said;
+  }
+}
+
+// Frames that were cropped along the axis, of a wide cone (in a narrow one the rays' slopes hardly matter): the plane
+// of the orbit is seen twenty rows below the middle.
+TEST(WhatFits, ARowElsewhereIsNamed) {
+  CircularScan told = fan(angles(90, 360), Beam::cone);
+  told.source_axis_mm = 80;
+  told.source_detector_mm = 120;
+  told.columns = 96;
+  told.rows = 63;
+  CircularScan truth = told;
+  truth.detector_shift_v_mm = -20 * told.pixel_height_mm;
+  const ScanGeometry real = build_scan(truth), given = build_scan(told);
+  struct Ball {
+    Vec3 centre;
+    double radius;
+  };
+  const auto row_of = [&](std::int64_t row) {
+    std::vector<float> data;
+    for (std::int64_t i = 0; i < real.views(); ++i)
+      for (std::int64_t u = 0; u < real.columns; ++u) {
+        const Camera camera = camera_of(real, i);
+        const Vec3 d = camera.ray(static_cast<double>(u), static_cast<double>(row));
+        double p = 0;
+        for (const Ball& ball : {Ball{{14, 6, 9}, 12}, Ball{{-10, 12, -6}, 9}, Ball{{2, -18, 4}, 8}}) {
+          const Vec3 o = camera.source_mm - ball.centre;
+          const double rest = ball.radius * ball.radius - (dot(o, o) - dot(o, d) * dot(o, d));
+          if (rest > 0) p += 0.06 * std::sqrt(rest);
+        }
+        data.push_back(static_cast<float>(p));
+      }
+    return data;
+  };
+  const std::int64_t claimed = consistency_row(given), right = consistency_row(real);
+  EXPECT_EQ(claimed, 31);
+  EXPECT_EQ(right, 51);
+  const std::string said = what_does_not_fit(given, claimed, row_of(claimed).data(), row_of);
+  EXPECT_NE(said.find("those of about row 52 do"), std::string::npos) << said;
+  EXPECT_NE(said.find("geometry.detector_shift_v_mm"), std::string::npos) << said;
+  EXPECT_EQ(what_does_not_fit(real, right, row_of(right).data(), row_of), "");
+}
+
+TEST(WhatFits, AnglesThatAreNotThoseOfTheFramesAreSaid) {
+  for (const CircularScan& told : {fan(angles(90, 360), Beam::parallel), fan(angles(90, 240))}) {
+    CircularScan truth = told;
+    for (double& angle : truth.angles_rad) angle *= 0.53;
+    const std::string said = misfit(told, sinogram_of(truth, aside, 0.02));
+    EXPECT_NE(said.find("The angles"), std::string::npos) << said;
+  }
+}
+
+// Rays off the plane of the orbit do not coincide, and that is no fault.
+TEST(WhatFits, ARowOutsideThePlaneOfTheOrbitIsNotJudged) {
+  CircularScan cone = fan(angles(120, 360), Beam::cone);
+  cone.rows = 9;
+  const std::vector<float> wrong = sinogram_of(with(cone, 10, 0), phantom);
+  EXPECT_NE(misfit(cone, wrong), "");
+  CircularScan above = cone, turned = cone;
+  above.detector_shift_v_mm = 20;
+  turned.in_plane_rad = radians(10);
+  EXPECT_EQ(misfit(above, wrong), "");
+  EXPECT_EQ(misfit(turned, wrong), "");
 }
 
 }  // namespace

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <mutex>
 #include <utility>
 
 #include <fftw3.h>
 
+#include "core/fftw_planner.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include <lepus/error.h>
@@ -99,12 +99,6 @@ std::int64_t fast_length(std::int64_t n) {
       while (rest % factor == 0) rest /= factor;
     if (rest == 1) return length;
   }
-}
-
-// FFTW's planner is the one part of it that is not thread-safe.
-std::mutex& planner_mutex() {
-  static std::mutex mutex;
-  return mutex;
 }
 
 }  // namespace
@@ -201,7 +195,7 @@ RampTransfer ramp_transfer(std::int64_t columns, const RampOptions& options, std
     kernel[lag] = kernel[(length - lag) % length] = ramp_kernel(options, lag);
   Buffer<std::complex<double>> spectrum(length / 2 + 1);
   {
-    const std::lock_guard lock(planner_mutex());
+    const auto lock = lock_fftw_planner();
     const fftw_plan once = fftw_plan_dft_r2c_1d(static_cast<int>(length), kernel.data(),
                                                 reinterpret_cast<fftw_complex*>(spectrum.data()), FFTW_ESTIMATE);
     if (!once)
@@ -224,7 +218,7 @@ struct RampFilter::Plan {
   fftwf_plan forward = nullptr, backward = nullptr;
 
   ~Plan() {
-    const std::lock_guard lock(planner_mutex());
+    const auto lock = lock_fftw_planner();
     if (forward) fftwf_destroy_plan(forward);
     if (backward) fftwf_destroy_plan(backward);
   }
@@ -242,7 +236,7 @@ RampFilter::RampFilter(std::int64_t columns, const RampOptions& options) : plan_
   std::copy(transfer.response.begin(), transfer.response.end(), plan.response.begin());
   Buffer<float> scratch(scratch_floats());
   // FFTW_ESTIMATE chooses by rules, FFTW_MEASURE by the clock: only the former gives the same bits in every run.
-  const std::lock_guard lock(planner_mutex());
+  const auto lock = lock_fftw_planner();
   const int n = static_cast<int>(plan.length);
   auto* out = reinterpret_cast<fftwf_complex*>(scratch.data() + plan.spectrum_at);
   plan.forward = fftwf_plan_dft_r2c_1d(n, scratch.data(), out, FFTW_ESTIMATE);

@@ -209,12 +209,20 @@ void FdkWeights::State::judge_limited(const ViewArcs& arcs, const DetectorReach&
   }
   if (missing <= arcs.step) return;
   coverage = Coverage::limited;
-  const double lacking = arcs.arcs.size() == 1 ? pi + 2 * widest - arcs.covered : missing;
   const std::string consequence = complete > 0 ? format("only objects within {:.4g} mm of the axis are seen completely",
                                                         radius * std::sin(complete))
                                                : "no part of the object is seen completely";
-  warnings.push_back(format("the views cover {:.2f} degrees, {:.2f} degrees too little: {} (a short scan needs {:.2f})",
-                            degrees(arcs.covered), degrees(lacking), consequence, 180 + degrees(2 * widest)));
+  // Differences of what is printed, so that a reader who adds up gets the same.
+  const auto printed = [](double angle_rad) { return std::round(100 * degrees(angle_rad)) / 100; };
+  const double covered = printed(arcs.covered), needed = printed(pi + 2 * widest);
+  warnings.push_back(
+      arcs.arcs.size() == 1
+          ? format("the views cover {:.2f} degrees, {:.2f} degrees too little: {} (a short scan needs {:.2f})", covered,
+                   needed - covered, consequence, needed)
+          : format("the views cover {:.2f} of 360 degrees, in {} pieces; of the lines that the missing {:.2f} degrees "
+                   "would have seen, up to {:.2f} degrees' are not seen from the other end either: {} (one piece of "
+                   "{:.2f} degrees would do)",
+                   covered, arcs.arcs.size(), 360 - covered, printed(missing), consequence, needed));
 }
 
 void FdkWeights::State::describe_rays() {

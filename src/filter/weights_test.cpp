@@ -273,6 +273,13 @@ TEST(Weights, SaysWhatIsMissing) {
   // Gaps that face each other across the axis: some lines fall into both.
   const FdkWeights facing(build_scan(without_views(without_views(fan(angles(120, 360)), 80, 90), 10, 20)));
   EXPECT_EQ(facing.coverage(), Coverage::limited);
+  // 120 views less 20, 3 degrees each; the gaps of 30 (to the middle of the next step) lie half a turn apart.
+  EXPECT_NE(
+      facing.warnings().back().find("cover 300.00 of 360 degrees, in 2 pieces; of the lines that the missing 60.00"),
+      std::string::npos)
+      << facing.warnings().back();
+  EXPECT_NE(facing.warnings().back().find("one piece of 208.72 degrees"), std::string::npos)
+      << facing.warnings().back();
   EXPECT_EQ(FdkWeights(build_scan(fan(angles(90, 140), Beam::parallel))).coverage(), Coverage::limited);
 }
 

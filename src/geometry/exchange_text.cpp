@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 #include "core/format.h"
+#include "core/input_file.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -35,13 +34,7 @@ std::string read_text(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     refuse("the geometry file is a folder", path.string(), "a file is needed", "name the file inside it");
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    refuse("the geometry file cannot be opened", path.string(), "it is missing or not readable", "check its name");
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad())
-    refuse("the geometry file cannot be read", path.string(), "the disk reported an error", "copy it again");
-  return text;
+  return read_text_file(path, largest_number_file);
 }
 
 double parse_number(std::string_view text, const std::string& where) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/format.h"
+#include "core/nesting.h"
 #include "geometry/exchange_text.h"
 #include "geometry/view_vectors.h"
 #include <lepus/error.h>
@@ -100,6 +101,7 @@ std::vector<Vec3> angles_of(const json& file, const std::string& name) {
 }
 
 json parse_object(const std::string& text, const std::string& name) {
+  check_json_nesting(text, name);
   json file;
   try {
     file = json::parse(text);

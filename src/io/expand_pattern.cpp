@@ -41,8 +41,6 @@ bool natural_less(const std::string& a, const std::string& b) {
   return a < b;  // "01" and "1": any fixed order
 }
 
-bool has_wildcard(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
-
 [[noreturn]] void throw_nothing(const fs::path& where, const std::string& why) {
   throw Error(
       ErrorKind::input,
@@ -62,6 +60,8 @@ std::vector<fs::path> matching(const fs::path& folder, const std::string& patter
 
 }  // namespace
 
+bool has_wildcard(const std::string& name) { return name.find_first_of("*?[") != std::string::npos; }
+
 std::vector<fs::path> expand_pattern(const fs::path& folder, const std::string& pattern) {
   const fs::path whole = folder / pattern;
   std::vector<fs::path> files;
@@ -79,7 +79,7 @@ std::vector<fs::path> expand_pattern(const fs::path& folder, const std::string& 
     for (const fs::path& part : relative) {
       std::vector<fs::path> next;
       for (const fs::path& base : folders) {
-        if (!has_wildcard(part.string())) {
+        if (!has_wildcard(part.string()) || fs::exists(base / part, code)) {
           next.push_back(base / part);
         } else if (fs::is_directory(base.empty() ? fs::path(".") : base, code)) {
           for (const fs::path& file : matching(base.empty() ? fs::path(".") : base, part.string()))

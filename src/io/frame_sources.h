@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/file.h"
+#include "io/file_kind.h"
 #include "io/frames.h"
 
 namespace lepus {
@@ -43,7 +44,17 @@ std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<std::filesystem:
                                               const std::string& dataset);
 
 // Images of (views x columns), one per detector row -> images of (detector rows x columns), one per view.
-std::unique_ptr<FrameSource> frames_from_sinograms(std::unique_ptr<FrameSource> sinograms);
+// Views are read in blocks, of which the last stay in memory: threads that walk the views together stay in one or two.
+struct BlockLimits {
+  std::int64_t bytes = std::int64_t{8} << 20;  // of a block
+  std::size_t kept = 4;
+};
+// A part of a turned image costs as much as the whole one, so that fewer and larger blocks are worth their memory.
+inline constexpr BlockLimits turned_blocks{.bytes = std::int64_t{128} << 20, .kept = 2};
+std::unique_ptr<FrameSource> frames_from_sinograms(std::unique_ptr<FrameSource> sinograms, BlockLimits limits = {});
+
+// Images of (rows x columns) -> the same images as (columns x rows).
+std::unique_ptr<FrameSource> turned_images(std::unique_ptr<FrameSource> images);
 
 // "stack.tif[3]"
 std::string image_name(const std::string& file, std::int64_t index, bool alone);
@@ -53,9 +64,5 @@ void check_band(const FrameSource& source, std::int64_t frame, std::int64_t row0
 // Throws Error(input): `file` does not agree with the first one.
 [[noreturn]] void throw_other_size(const std::string& where, const std::string& expected, const std::string& found,
                                    const std::string& first);
-
-bool is_tiff_name(const std::filesystem::path& path);  // .tif, .tiff, .btf, .tf8
-bool is_hdf5_name(const std::filesystem::path& path);  // .h5, .hdf5, .hdf, .nxs
-bool is_raw_name(const std::filesystem::path& path);   // .raw, .bin, .dat, .img, .vol
 
 }  // namespace lepus

@@ -7,6 +7,7 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "io/file.h"
+#include "io/file_kind.h"
 #include "io/frame_sources.h"
 #include "io/json_text.h"
 #include "io/pixels.h"
@@ -17,16 +18,26 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool has_ending(const fs::path& path, std::initializer_list<const char*> endings) {
-  const std::string ending = lower_extension(path);
-  return std::any_of(endings.begin(), endings.end(), [&](const char* e) { return ending == e; });
+// Any order of three axes is made of two exchanges: that of the first two, and that of the last two.
+std::unique_ptr<FrameSource> in_order_of_views(std::unique_ptr<FrameSource> stored, FrameOrder order) {
+  switch (order) {
+    case FrameOrder::frames:
+      return stored;
+    case FrameOrder::sinograms:
+      return frames_from_sinograms(std::move(stored));
+    case FrameOrder::frames_turned:
+      return turned_images(std::move(stored));
+    case FrameOrder::sinograms_turned:
+      return frames_from_sinograms(turned_images(std::move(stored)), turned_blocks);
+    case FrameOrder::columns_turned:
+      return turned_images(frames_from_sinograms(std::move(stored), turned_blocks));
+    case FrameOrder::columns:
+      return turned_images(frames_from_sinograms(turned_images(std::move(stored)), turned_blocks));
+  }
+  return stored;
 }
 
 }  // namespace
-
-bool is_tiff_name(const fs::path& path) { return has_ending(path, {".tif", ".tiff", ".btf", ".tf8"}); }
-bool is_hdf5_name(const fs::path& path) { return has_ending(path, {".h5", ".hdf5", ".hdf", ".nxs"}); }
-bool is_raw_name(const fs::path& path) { return has_ending(path, {".raw", ".bin", ".dat", ".img", ".vol"}); }
 
 std::string image_name(const std::string& file, std::int64_t index, bool alone) {
   return alone ? file : format("{}[{}]", file, index);
@@ -68,22 +79,28 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
                 {.what = "no frames", .where = {}, .why = "the list of files is empty", .hint = "check the pattern"});
   const fs::path& first = files.files.front();
   std::unique_ptr<FrameSource> source;
-  if (files.raw) {
-    source = open_raw_frames(files.files, *files.raw);
-  } else if (is_tiff_name(first)) {
+  const FileKind kind = files.raw ? FileKind::raw : kind_of_file(first);
+  if (kind == FileKind::tiff) {
     source = open_tiff_frames(files.files);
-  } else if (is_hdf5_name(first)) {
+  } else if (kind == FileKind::hdf5) {
     source = open_hdf5_frames(files.files, files.dataset);
-  } else if (is_raw_name(first)) {
-    source = open_raw_frames(files.files, read_raw_layout(first));
+  } else if (kind == FileKind::raw) {
+    source = open_raw_frames(files.files, files.raw ? *files.raw : read_raw_layout(first));
   } else {
     throw Error(ErrorKind::unsupported,
                 {.what = "unknown kind of frame file",
                  .where = first.string(),
-                 .why = format("the ending '{}' is none of .tif .tiff .h5 .hdf5 .nxs .raw", first.extension().string()),
+                 .why = kind == FileKind::unknown
+                            ? format("neither its first bytes nor its ending '{}' are those of TIFF, HDF5 or raw files",
+                                     first.extension().string())
+                            : format("it is {}; frames are TIFF, HDF5 or raw files", words_of(kind)),
                  .hint = "convert the files, or describe them as raw"});
   }
-  if (files.order == FrameOrder::sinograms) source = frames_from_sinograms(std::move(source));
+  source = in_order_of_views(std::move(source), files.order);
+  if (!files.images.empty()) {
+    const std::int64_t rows = source->rows();
+    source = select_frames(std::move(source), {files.images, 0, 1, rows});
+  }
   return source;
 }
 

@@ -42,9 +42,14 @@ struct RawLayout {
   bool big_endian = false;
 };
 
+// What the images of the files are, and how each lies in its file; names for the six orders of the axes.
 enum class FrameOrder {
-  frames,    // one image per view: rows x columns
-  sinograms  // one image per detector row: views x columns
+  frames,            // view, row, column: one image per view, rows x columns
+  sinograms,         // row, view, column: one image per detector row, views x columns
+  frames_turned,     // view, column, row
+  sinograms_turned,  // row, column, view
+  columns,           // column, row, view: one image per detector column, rows x views
+  columns_turned     // column, view, row
 };
 
 struct FrameFiles {
@@ -52,6 +57,7 @@ struct FrameFiles {
   std::string dataset;                       // HDF5 only; "" is /exchange/data (DXchange)
   std::optional<RawLayout> raw;              // for files without a header
   FrameOrder order = FrameOrder::frames;
+  std::vector<std::int64_t> images = {};  // which of the views in the files; empty: all
 };
 
 // Opens the files and checks that all have one size and type (by their headers). Throws Error(input) naming the file.
@@ -64,8 +70,10 @@ struct FrameSelection {
 };
 std::unique_ptr<FrameSource> select_frames(std::unique_ptr<FrameSource> source, FrameSelection selection);
 
+bool has_wildcard(const std::string& name);  // * ? or [
+
 // "frames/*.tif", "frames/img_%04d.tif" is not special, a plain name, or a folder (its TIFF files); sorted so that 2
-// < 10.
+// < 10. What exists is taken by its name, with whatever stars and brackets it has.
 std::vector<std::filesystem::path> expand_pattern(const std::filesystem::path& folder, const std::string& pattern);
 
 // What a scanner would write: frames appended one after another. finish() renames into place; without it nothing stays.

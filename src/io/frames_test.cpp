@@ -196,6 +196,11 @@ TEST(ExpandPattern, sorts_numbers_as_numbers) {
   EXPECT_EQ(names("frames/x[1].tif"), (Names{"frames/x[1].tif"}));  // a name, not a class of characters
   EXPECT_EQ(names("set*/a.tif"), (Names{"set2/a.tif", "set10/a.tif"}));
   EXPECT_EQ(names("frames/notes.txt"), (Names{"frames/notes.txt"}));
+  fs::create_directories(folder / "a*b");
+  fs::create_directories(folder / "axb");
+  for (const char* name : {"a*b/1.tif", "axb/1.tif", "axb/2.tif"}) write_file(folder / name, "");
+  EXPECT_EQ(expand_pattern(folder.path(), "a*b/*.tif"), std::vector<fs::path>{folder / "a*b/1.tif"})
+      << "what exists goes before what a star may mean";
   EXPECT_EQ(expand_pattern("", (folder / "frames/b*.tif").string()).size(), 2u);  // absolute
   EXPECT_LEPUS_ERROR(names("frames/c*.tif"), ErrorKind::input, "no file matches");
   EXPECT_LEPUS_ERROR(names("nowhere/c*.tif"), ErrorKind::input, "nowhere");

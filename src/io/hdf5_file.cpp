@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HDF5 library behind a lock; shapes and attributes of datasets.
+// The HDF5 library behind a lock; types, texts and attributes. hdf5_layout.cpp has the datasets.
 #ifdef LEPUS_HAVE_HDF5
 
 #include "io/hdf5_file.h"
@@ -8,7 +8,6 @@
 
 #include "core/format.h"
 #include "io/file.h"
-#include "io/pixels.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -19,65 +18,6 @@ namespace {
 std::recursive_mutex& library_mutex() {
   static std::recursive_mutex mutex;
   return mutex;
-}
-
-#if H5_VERSION_GE(1, 12, 0)
-using ObjectInfo = H5O_info2_t;
-#else
-using ObjectInfo = H5O_info_t;
-#endif
-
-// What a type in the file becomes in memory; nothing for text, compounds and the like.
-std::optional<PixelType> memory_type(hid_t type) {
-  const std::size_t size = H5Tget_size(type);
-  switch (H5Tget_class(type)) {
-    case H5T_INTEGER: {
-      const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
-      if (size == 1) return is_signed ? PixelType::i8 : PixelType::u8;
-      if (size == 2) return is_signed ? PixelType::i16 : PixelType::u16;
-      if (size == 4) return is_signed ? PixelType::i32 : PixelType::u32;
-      if (size == 8) return PixelType::f64;
-      return std::nullopt;
-    }
-    case H5T_FLOAT:
-      return size <= 4 ? PixelType::f32 : PixelType::f64;
-    default:
-      return std::nullopt;
-  }
-}
-
-hid_t big_endian_type(PixelType type) {
-  switch (type) {
-    case PixelType::u8:
-      return H5T_STD_U8BE;
-    case PixelType::i8:
-      return H5T_STD_I8BE;
-    case PixelType::u16:
-      return H5T_STD_U16BE;
-    case PixelType::i16:
-      return H5T_STD_I16BE;
-    case PixelType::u32:
-      return H5T_STD_U32BE;
-    case PixelType::i32:
-      return H5T_STD_I32BE;
-    case PixelType::f32:
-      return H5T_IEEE_F32BE;
-    case PixelType::f64:
-      return H5T_IEEE_F64BE;
-  }
-  return -1;
-}
-
-herr_t collect_images(hid_t root, const char* name, const ObjectInfo* info, void* data) {
-  auto& names = *static_cast<std::vector<std::string>*>(data);
-  if (info->type != H5O_TYPE_DATASET || names.size() >= 1000) return 0;
-  const Hdf5Id dataset(H5Dopen2(root, name, H5P_DEFAULT), H5Dclose);
-  if (!dataset.valid()) return 0;
-  const Hdf5Id space(H5Dget_space(dataset), H5Sclose);
-  const Hdf5Id type(H5Dget_type(dataset), H5Tclose);
-  const int rank = H5Sget_simple_extent_ndims(space);
-  if ((rank == 2 || rank == 3) && memory_type(type)) names.push_back(std::string("/") + name);
-  return 0;
 }
 
 }  // namespace
@@ -118,29 +58,22 @@ Hdf5Id open_hdf5(const fs::path& path) {
   return file;
 }
 
-std::vector<std::string> list_hdf5_images(hid_t file) {
-  std::vector<std::string> names;
-#if H5_VERSION_GE(1, 12, 0)
-  H5Ovisit3(file, H5_INDEX_NAME, H5_ITER_NATIVE, collect_images, &names, H5O_INFO_BASIC);
-#else
-  H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, collect_images, &names, H5O_INFO_BASIC);
-#endif
-  return names;
-}
-
-Hdf5Id open_hdf5_dataset(hid_t file, const std::string& dataset, const fs::path& path) {
-  Hdf5Id id(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose);
-  if (id.valid()) return id;
-  const std::string why = hdf5_message();
-  const std::vector<std::string> names = list_hdf5_images(file);
-  std::string known;
-  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 8); ++i) known += (i ? ", " : "") + names[i];
-  if (names.size() > 8) known += ", ...";
-  throw Error(ErrorKind::input,
-              {.what = format("dataset {} cannot be opened", dataset),
-               .where = path.string(),
-               .why = why,
-               .hint = known.empty() ? "the file holds no images" : "the file holds the images " + known});
+std::optional<PixelType> hdf5_pixel_type(hid_t type) {
+  const std::size_t size = H5Tget_size(type);
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER: {
+      const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
+      if (size == 1) return is_signed ? PixelType::i8 : PixelType::u8;
+      if (size == 2) return is_signed ? PixelType::i16 : PixelType::u16;
+      if (size == 4) return is_signed ? PixelType::i32 : PixelType::u32;
+      if (size == 8) return PixelType::f64;
+      return std::nullopt;
+    }
+    case H5T_FLOAT:
+      return size <= 4 ? PixelType::f32 : PixelType::f64;
+    default:
+      return std::nullopt;
+  }
 }
 
 hid_t hdf5_type(PixelType type) {
@@ -163,65 +96,6 @@ hid_t hdf5_type(PixelType type) {
       return H5T_IEEE_F64LE;
   }
   return -1;
-}
-
-Hdf5Images inspect_hdf5(hid_t file, const std::string& name, const fs::path& path) {
-  const Hdf5Id dataset = open_hdf5_dataset(file, name, path);
-  const std::string where = path.string() + ":" + name;
-  const Hdf5Id space(H5Dget_space(dataset), H5Sclose);
-  const Hdf5Id type(H5Dget_type(dataset), H5Tclose);
-  const Hdf5Id creation(H5Dget_create_plist(dataset), H5Pclose);
-  if (!space.valid() || !type.valid() || !creation.valid())
-    throw_hdf5("HDF5 dataset cannot be read", where, hdf5_message());
-  Hdf5Images result;
-  result.rank = H5Sget_simple_extent_ndims(space);
-  if (result.rank != 2 && result.rank != 3)
-    throw_hdf5("dataset is not a stack of images", where,
-               format("expected [frames][rows][columns], found {} dimensions", result.rank));
-  hsize_t sizes[3] = {1, 1, 1};
-  H5Sget_simple_extent_dims(space, sizes + (3 - result.rank), nullptr);
-  constexpr hsize_t limit = hsize_t{1} << 62;
-  result.images = static_cast<std::int64_t>(std::min(sizes[0], limit));
-  result.rows = static_cast<std::int64_t>(std::min(sizes[1], limit));
-  result.columns = static_cast<std::int64_t>(std::min(sizes[2], limit));
-  const auto memory = memory_type(type);
-  if (!memory)
-    throw Error(ErrorKind::unsupported, {.what = "dataset does not hold plain numbers",
-                                         .where = where,
-                                         .why = "its type is neither an integer of up to 64 bits nor a float",
-                                         .hint = "name another dataset"});
-  result.type = *memory;
-
-  const std::int64_t file_size = InputFile(path).size();
-  const auto bytes = checked_product(result.images, result.rows, result.columns, bytes_per_pixel(result.type));
-  const H5D_layout_t layout = H5Pget_layout(creation);
-  const bool elsewhere = layout == H5D_VIRTUAL || H5Pget_external_count(creation) > 0;
-  // Neither gzip (1000:1) nor the newer filters pack real frames tighter than 2^16:1.
-  if (!bytes || (!elsewhere && *bytes / (1 << 16) > file_size))
-    throw_hdf5("HDF5 dataset has an impossible size", where,
-               format("{} images of {} in a file of {} bytes", result.images,
-                      describe(result.columns, result.rows, result.type), file_size));
-  if (layout == H5D_CHUNKED) {
-    hsize_t chunk[3] = {1, 1, 1};
-    if (H5Pget_chunk(creation, 3, chunk) < 1) throw_hdf5("HDF5 dataset cannot be read", where, hdf5_message());
-    const auto chunk_bytes =
-        checked_product(static_cast<std::int64_t>(chunk[0]), static_cast<std::int64_t>(chunk[1]),
-                        static_cast<std::int64_t>(chunk[2]), static_cast<std::int64_t>(H5Tget_size(type)));
-    if (!chunk_bytes || *chunk_bytes / (1 << 16) > file_size)
-      throw_hdf5("HDF5 dataset has impossible chunks", where, format("in a file of {} bytes", file_size));
-  }
-  if (layout != H5D_CONTIGUOUS || elsewhere) return result;
-
-  const haddr_t offset = H5Dget_offset(dataset);
-  if (offset == HADDR_UNDEF) throw_hdf5("dataset holds no data", where, "it was created but never written");
-  const bool little = H5Tequal(type, hdf5_type(result.type)) > 0;
-  result.big_endian = !little && H5Tequal(type, big_endian_type(result.type)) > 0;
-  const std::int64_t stored = *bytes / bytes_per_pixel(result.type) * static_cast<std::int64_t>(H5Tget_size(type));
-  if (offset > static_cast<haddr_t>(file_size) || static_cast<std::int64_t>(offset) > file_size - stored)
-    throw_hdf5("HDF5 file is truncated", where,
-               format("expected {} bytes at {}, the file has {} bytes", stored, offset, file_size));
-  if (little || result.big_endian) result.offset = static_cast<std::int64_t>(offset);
-  return result;
 }
 
 namespace {
@@ -261,6 +135,20 @@ std::string read_hdf5_text(hid_t object, const char* name) {
   return until_zero(std::move(text));
 }
 
+std::string read_hdf5_any_text(hid_t object, const char* name) {
+  if (std::string text = read_hdf5_text(object, name); !text.empty() || H5Aexists(object, name) <= 0) return text;
+  const Hdf5Id attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+  const Hdf5Id type(H5Aget_type(attribute), H5Tclose);
+  const Hdf5Id space(H5Aget_space(attribute), H5Sclose);
+  if (!attribute.valid() || !type.valid() || H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != 1)
+    return {};
+  char* text = nullptr;
+  if (H5Aread(attribute, type, &text) < 0 || !text) return {};
+  std::string copy = text;
+  H5free_memory(text);
+  return copy;
+}
+
 std::string read_hdf5_text_dataset(hid_t file, const std::string& path) {
   if (H5Lexists(file, path.c_str(), H5P_DEFAULT) <= 0) return {};
   const Hdf5Id dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
@@ -285,7 +173,8 @@ std::optional<std::vector<double>> read_hdf5_numbers(hid_t object, const char* n
   const Hdf5Id attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
   const Hdf5Id type(H5Aget_type(attribute), H5Tclose);
   const Hdf5Id space(H5Aget_space(attribute), H5Sclose);
-  if (!attribute.valid() || !memory_type(type) || H5Sget_simple_extent_npoints(space) != static_cast<hssize_t>(count))
+  if (!attribute.valid() || !hdf5_pixel_type(type) ||
+      H5Sget_simple_extent_npoints(space) != static_cast<hssize_t>(count))
     return std::nullopt;
   std::vector<double> numbers(count);
   if (H5Aread(attribute, H5T_NATIVE_DOUBLE, numbers.data()) < 0) return std::nullopt;

@@ -64,22 +64,29 @@ std::string hdf5_message();
 Hdf5Id open_hdf5(const std::filesystem::path& path);  // read-only; Error(input)
 
 struct Hdf5Images {
+  std::filesystem::path file;  // that holds the pixels: another one where the dataset is an external link
   std::int64_t images = 0, rows = 0, columns = 0;
   int rank = 3;                        // 2: one image
   PixelType type = PixelType::f32;     // what reading gives
   std::optional<std::int64_t> offset;  // where the pixels lie one after another in the file
   bool big_endian = false;
 };
-// The shape of a dataset [images][rows][columns] or [rows][columns], checked against the size of the file.
+// The shape of a dataset [images][rows][columns] or [rows][columns], checked against the size of the file; that its
+// filters are there, and the files of a virtual dataset.
 Hdf5Images inspect_hdf5(hid_t file, const std::string& dataset, const std::filesystem::path& path);
 Hdf5Id open_hdf5_dataset(hid_t file, const std::string& dataset, const std::filesystem::path& path);
-std::vector<std::string> list_hdf5_images(hid_t file);  // paths of all 2-D and 3-D datasets of numbers
+// Paths of all 2-D and 3-D datasets of numbers, those behind soft and external links too.
+std::vector<std::string> list_hdf5_images(hid_t file);
+// What a type in the file becomes in memory; nothing for text, compounds and the like.
+std::optional<PixelType> hdf5_pixel_type(hid_t type);
 
 hid_t hdf5_type(PixelType type);  // little-endian, in memory and in files that lepus writes
 
 // Texts have a fixed length: those of variable length lie in a heap that libhdf5 1.10 reads without checking it, and a
 // damaged file then ends the program. "" where there is none; one too long for an attribute (64 KiB) is a dataset.
 std::string read_hdf5_text(hid_t object, const char* attribute);
+// Of variable length, too: others write their attributes so. Only where nothing else will do.
+std::string read_hdf5_any_text(hid_t object, const char* attribute);
 std::string read_hdf5_text_dataset(hid_t file, const std::string& path);
 bool write_hdf5_text_dataset(hid_t file, const std::string& path, const std::string& text);
 inline constexpr std::size_t longest_hdf5_attribute = 60000;

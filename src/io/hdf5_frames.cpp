@@ -3,6 +3,7 @@
 // once; chunked, compressed, virtual and unusual ones as hyperslabs through the library, one thread at a time.
 #include "io/file.h"
 #include "io/frame_sources.h"
+#include "io/stored_images.h"
 
 #ifndef LEPUS_HAVE_HDF5
 
@@ -10,6 +11,9 @@ namespace lepus {
 
 std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<std::filesystem::path>& files, const std::string&) {
   throw_missing_library("HDF5", "libhdf5-dev", files.front().string());
+}
+std::vector<StoredImages> list_stored_images(const std::filesystem::path& file) {
+  throw_missing_library("HDF5", "libhdf5-dev", file.string());
 }
 
 }  // namespace lepus
@@ -21,6 +25,7 @@ std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<std::filesystem:
 #include "core/format.h"
 #include "io/hdf5_file.h"
 #include "io/pixels.h"
+#include <lepus/error.h>
 
 namespace lepus {
 namespace fs = std::filesystem;
@@ -109,7 +114,7 @@ std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<fs::path>& files
   });
   if (!plain) return std::make_unique<Hdf5Frames>(files, dataset, std::move(parts));
   PlainImages images;
-  images.files = files;
+  for (const Hdf5Images& part : parts) images.files.push_back(part.file);
   images.columns = parts.front().columns;
   images.rows = parts.front().rows;
   images.type = parts.front().type;
@@ -121,6 +126,19 @@ std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<fs::path>& files
                            .label = files[i].string() + ":" + dataset,
                            .alone = parts[i].rank == 2});
   return plain_frames(std::move(images));
+}
+
+std::vector<StoredImages> list_stored_images(const fs::path& path) {
+  const Hdf5Lock lock;
+  const Hdf5Id file = open_hdf5(path);
+  std::vector<StoredImages> all;
+  for (const std::string& name : list_hdf5_images(file)) try {
+      const Hdf5Images found = inspect_hdf5(file, name, path);
+      all.push_back({name, found.images, found.rows, found.columns, found.type, {}});
+    } catch (const Error& error) {
+      all.push_back({.dataset = name, .problem = error.parts().what});
+    }
+  return all;
 }
 
 }  // namespace lepus

@@ -141,7 +141,7 @@ std::unique_ptr<VolumeReader> open_hdf5_volume(const fs::path& path, const std::
     info.unit = read_hdf5_text(id, "unit");
     info.provenance = read_hdf5_text(id, "lepus_provenance");
     if (info.provenance.empty()) info.provenance = read_hdf5_text_dataset(file, dataset + "_provenance");
-    if (!is_json(info.provenance)) info.provenance.clear();
+    if (!is_json(info.provenance, path.string())) info.provenance.clear();
     info.format = "HDF5";
   }
   return volume_of_frames(open_hdf5_frames({path}, dataset), std::move(info));

@@ -26,7 +26,8 @@ std::vector<Number> parse_list(std::string_view text, const std::string& key, co
     Number number{};
     const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (code != std::errc() || end != digits.data() + digits.size())
-      throw_bad_header(file, format("'{}' of {} is not a number", word, key));
+      throw_bad_header(file, format("'{}' of {} is not a number{}", word, key,
+                                    word.find(',') == std::string_view::npos ? "" : ": it takes a decimal point"));
     numbers.push_back(number);
     text.remove_prefix(word.size());
   }
@@ -70,6 +71,18 @@ void check_grid(const VolumeGrid& grid, PixelType type, const fs::path& file) {
 
 std::string joined(Vec3 v, const char* separator) { return format("{}{}{}{}{}", v.x, separator, v.y, separator, v.z); }
 
-fs::path beside(const fs::path& header, const std::string& name) { return header.parent_path() / name; }
+fs::path beside(const fs::path& header, const std::string& name) {
+  const fs::path folder = fs::absolute(header).parent_path().lexically_normal();
+  const fs::path file = (folder / name).lexically_normal();
+  const fs::path inside = file.lexically_relative(folder);
+  if (inside.empty() || inside == "." || *inside.begin() == "..")
+    throw Error(ErrorKind::input,
+                {.what = "the data file lies outside the folder of its header",
+                 .where = header.string(),
+                 .why = format("the header names {}", name),
+                 .hint = "a header may come from anybody, so that lepus reads only what lies beside it; "
+                         "move or link the data file there, and correct the header"});
+  return header.parent_path() / inside;
+}
 
 }  // namespace lepus

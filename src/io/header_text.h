@@ -29,7 +29,7 @@ void check_grid(const VolumeGrid& grid, PixelType type, const std::filesystem::p
 // "1 0.5 -3", shortest digits that read back to the same doubles.
 std::string joined(Vec3 v, const char* separator);
 
-// A data file named in a header, relative to the header's folder.
+// A data file named in a header, relative to the header's folder; Error(input) where it lies outside of that.
 std::filesystem::path beside(const std::filesystem::path& header, const std::string& name);
 
 }  // namespace lepus

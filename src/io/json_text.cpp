@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/format.h"
+#include "core/nesting.h"
 #include "io/file.h"
 #include "io/pixels.h"
 #include <lepus/error.h>
@@ -19,7 +20,11 @@ namespace {
 
 constexpr std::int64_t largest_side_car = std::int64_t{256} << 20;
 
-Json parse(const std::string& text) { return Json::parse(text, nullptr, false); }
+// Discarded where it is no JSON; Error(input) where it is too deep to be looked at.
+Json parse(const std::string& text, const std::string& where) {
+  check_json_nesting(text, where);
+  return Json::parse(text, nullptr, false);
+}
 
 // ASCII only, and never a throw for text that is not UTF-8 (a path in a scan file may hold any bytes).
 std::string dump(const Json& json, int indent) { return json.dump(indent, ' ', true, Json::error_handler_t::replace); }
@@ -47,11 +52,11 @@ std::string text_of(const Json& json, const char* key, const std::string& fallba
 
 }  // namespace
 
-bool is_json(const std::string& text) { return !parse(text).is_discarded(); }
+bool is_json(const std::string& text, const std::string& where) { return !parse(text, where).is_discarded(); }
 
 std::string one_line_json(const std::string& json) {
   if (json.empty()) return {};
-  const Json parsed = parse(json);
+  const Json parsed = parse(json, "provenance");
   if (parsed.is_discarded())
     throw Error(ErrorKind::internal,
                 {.what = "provenance is not JSON", .where = {}, .why = json.substr(0, 80), .hint = "report this"});
@@ -77,7 +82,7 @@ std::string to_json(const StackDescription& d, bool pretty) {
 }
 
 StackDescription stack_from_json(const std::string& text, const std::string& where) {
-  const Json json = parse(text);
+  const Json json = parse(text, where);
   if (json.is_discarded() || !json.is_object()) throw_bad(where, "it is not a JSON object");
   if (!json.contains("size") || !json["size"].is_array() || json["size"].size() != 3)
     throw_bad(where, "'size' is not a list of columns, rows, images");
@@ -144,7 +149,7 @@ std::string provenance_side_car(const std::string& provenance) {
 std::string read_provenance_side_car(const fs::path& path) {
   std::error_code code;
   if (!fs::is_regular_file(path, code)) return {};
-  const Json json = parse(read_text_file(path, largest_side_car));
+  const Json json = parse(read_text_file(path, largest_side_car), path.string());
   if (json.is_discarded() || !json.is_object() || text_of(json, "lepus", "") != "provenance") return {};
   return json.contains("provenance") ? dump(json["provenance"], -1) : std::string();
 }

@@ -15,7 +15,7 @@ namespace lepus {
 
 // Any JSON -> one line of ASCII without a newline; "" stays "". Error(internal) where it is not JSON.
 std::string one_line_json(const std::string& json);
-bool is_json(const std::string& text);
+bool is_json(const std::string& text, const std::string& where);  // Error(input) where it is nested too deeply
 
 struct StackDescription {
   StackShape shape;

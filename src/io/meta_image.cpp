@@ -184,6 +184,9 @@ VolumeGrid grid_of(const MetaHeader& header, const fs::path& path) {
   if (size.size() < 2 || size.size() > 4 || (size.size() == 4 && size[3] != 1))
     throw_unsupported_header(path, format("DimSize has {} numbers", size.size()), "lepus reads 2-D and 3-D images");
   const std::size_t n = size.size();
+  if (const auto dimensions = parse_integers(header.get("ndims"), "NDims", path);
+      !dimensions.empty() && (dimensions.size() != 1 || dimensions[0] != static_cast<std::int64_t>(n)))
+    throw_bad_header(path, format("NDims is {}, DimSize has {} numbers", header.get("ndims"), n));
   VolumeGrid grid{.nx = size[0], .ny = size[1], .nz = n > 2 ? size[2] : 1, .origin_mm = {}, .step_mm = {1, 1, 1}};
   double* const step[] = {&grid.step_mm.x, &grid.step_mm.y, &grid.step_mm.z};
   double* const origin[] = {&grid.origin_mm.x, &grid.origin_mm.y, &grid.origin_mm.z};
@@ -250,7 +253,7 @@ std::unique_ptr<VolumeReader> open_meta_image(const fs::path& path) {
   }
   std::string provenance = header.provenance;
   if (provenance.empty()) provenance = read_provenance_side_car(side_car_of(path));
-  if (!is_json(provenance)) provenance.clear();
+  if (!is_json(provenance, path.string())) provenance.clear();
   const RawLayout layout{.columns = grid.nx,
                          .rows = grid.ny,
                          .frames_per_file = grid.nz,

@@ -218,6 +218,9 @@ VolumeGrid grid_of(const NrrdHeader& header, const fs::path& path) {
   const auto sizes = parse_integers(header.get("sizes"), "sizes", path);
   const std::size_t n = sizes.size();
   if (n < 2 || n > 3) throw_unsupported_header(path, format("{} axes", n), "lepus reads 2-D and 3-D images");
+  const auto dimension = parse_integers(header.get("dimension"), "dimension", path);
+  if (!dimension.empty() && (dimension.size() != 1 || dimension[0] != static_cast<std::int64_t>(n)))
+    throw_bad_header(path, format("dimension is '{}', sizes has {} numbers", header.get("dimension"), n));
   VolumeGrid grid{.nx = sizes[0], .ny = sizes[1], .nz = n > 2 ? sizes[2] : 1, .origin_mm = {}, .step_mm = {1, 1, 1}};
   double* const step[] = {&grid.step_mm.x, &grid.step_mm.y, &grid.step_mm.z};
   double* const origin[] = {&grid.origin_mm.x, &grid.origin_mm.y, &grid.origin_mm.z};
@@ -290,7 +293,7 @@ std::unique_ptr<VolumeReader> open_nrrd(const fs::path& path) {
   }
   std::string provenance = header.values[nrrd_provenance_key];
   if (provenance.empty()) provenance = read_provenance_side_car(side_car_of(path));
-  if (!is_json(provenance)) provenance.clear();
+  if (!is_json(provenance, path.string())) provenance.clear();
   const RawLayout layout{.columns = grid.nx,
                          .rows = grid.ny,
                          .frames_per_file = grid.nz,

@@ -106,6 +106,19 @@ auto with_pixel(PixelType type, const Act& act) {
   return act(double{});
 }
 
+// Of 0 to count - 1, those for which is_one says so.
+template <class Condition>
+std::int64_t count_if(std::int64_t count, const Condition& is_one) {
+  std::int64_t found = 0;
+  constexpr std::int64_t few = 1 << 20;  // counted in 32 bits, of which a vector has twice as many as of 64
+  for (std::int64_t first = 0; first < count; first += few) {
+    std::int32_t here = 0;
+    for (std::int64_t i = first; i < std::min(count, first + few); ++i) here += is_one(i);
+    found += here;
+  }
+  return found;
+}
+
 }  // namespace
 
 void swap_bytes(void* pixels, std::int64_t count, std::int64_t size) {
@@ -123,14 +136,14 @@ void convert_to_float(PixelType type, const void* pixels, std::int64_t count, fl
 
 std::int64_t count_at_least(PixelType type, const void* pixels, std::int64_t count, float level) {
   return with_pixel(type, [&]<class Pixel>(Pixel) {
-    std::int64_t found = 0;
-    constexpr std::int64_t few = 1 << 20;  // counted in 32 bits, of which a vector has twice as many as of 64
-    for (std::int64_t first = 0; first < count; first += few) {
-      std::int32_t here = 0;
-      for (std::int64_t i = first; i < std::min(count, first + few); ++i) here += value_at<Pixel>(pixels, i) >= level;
-      found += here;
-    }
-    return found;
+    return count_if(count, [=](std::int64_t i) { return value_at<Pixel>(pixels, i) >= level; });
+  });
+}
+
+std::int64_t count_at_most(PixelType type, const void* pixels, std::int64_t count, const float* levels) {
+  return with_pixel(type, [&]<class Pixel>(Pixel) {
+    if (!levels) return count_if(count, [=](std::int64_t i) { return value_at<Pixel>(pixels, i) <= 0.0F; });
+    return count_if(count, [=](std::int64_t i) { return value_at<Pixel>(pixels, i) <= levels[i]; });
   });
 }
 

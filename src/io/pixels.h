@@ -21,6 +21,9 @@ void convert_to_float(PixelType type, const void* pixels, std::int64_t count, fl
 // How many of them are at least `level`, as floats.
 std::int64_t count_at_least(PixelType type, const void* pixels, std::int64_t count, float level);
 
+// How many of them are at most their own level; null: zero.
+std::int64_t count_at_most(PixelType type, const void* pixels, std::int64_t count, const float* levels);
+
 // "uint16" -> PixelType::u16; nothing for a name that NumPy does not know or that lepus does not read.
 std::optional<PixelType> pixel_type_named(std::string_view name);
 

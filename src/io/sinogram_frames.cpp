@@ -15,7 +15,8 @@ namespace {
 
 class SinogramFrames final : public FrameSource {
 public:
-  explicit SinogramFrames(std::unique_ptr<FrameSource> sinograms) : sinograms_(std::move(sinograms)) {}
+  SinogramFrames(std::unique_ptr<FrameSource> sinograms, BlockLimits limits)
+      : sinograms_(std::move(sinograms)), limits_(limits) {}
 
   std::int64_t columns() const override { return sinograms_->columns(); }
   std::int64_t rows() const override { return sinograms_->frames(); }
@@ -28,7 +29,7 @@ public:
   void read_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, void* out) const override {
     const std::int64_t line = columns() * bytes_per_pixel(pixel_type());
     const std::int64_t view_bytes = std::max<std::int64_t>(1, (row1 - row0) * line);
-    const std::int64_t views = std::clamp<std::int64_t>(block_bytes / view_bytes, 1, frames());
+    const std::int64_t views = std::clamp<std::int64_t>(limits_.bytes / view_bytes, 1, frames());
     const auto block = get({row0, row1, frame / views * views, std::min(frames(), (frame / views + 1) * views)});
     const std::int64_t held = block->key.view1 - block->key.view0;
     auto* to = static_cast<char*>(out);
@@ -38,9 +39,6 @@ public:
   }
 
 private:
-  static constexpr std::int64_t block_bytes = std::int64_t{8} << 20;
-  static constexpr std::size_t blocks_kept = 4;  // threads that walk the views together stay in one or two blocks
-
   struct Key {
     std::int64_t row0, row1, view0, view1;
     friend bool operator==(const Key&, const Key&) = default;
@@ -64,7 +62,7 @@ private:
         auto fresh = std::make_shared<Block>();
         fresh->key = key;
         recent_.push_front(std::move(fresh));
-        if (recent_.size() > blocks_kept) recent_.pop_back();
+        if (recent_.size() > limits_.kept) recent_.pop_back();
       }
       block = recent_.front();
     }
@@ -80,14 +78,15 @@ private:
   }
 
   std::unique_ptr<FrameSource> sinograms_;
+  BlockLimits limits_;
   mutable std::mutex mutex_;
   mutable std::list<std::shared_ptr<Block>> recent_;
 };
 
 }  // namespace
 
-std::unique_ptr<FrameSource> frames_from_sinograms(std::unique_ptr<FrameSource> sinograms) {
-  return std::make_unique<SinogramFrames>(std::move(sinograms));
+std::unique_ptr<FrameSource> frames_from_sinograms(std::unique_ptr<FrameSource> sinograms, BlockLimits limits) {
+  return std::make_unique<SinogramFrames>(std::move(sinograms), limits);
 }
 
 }  // namespace lepus

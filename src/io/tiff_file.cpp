@@ -128,6 +128,13 @@ PixelType pixel_type_of(const Tiff& tiff, std::int64_t page) {
   const auto kind = field<std::uint16_t>(tiff.get(), TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
   const auto samples = field<std::uint16_t>(tiff.get(), TIFFTAG_SAMPLESPERPIXEL, 1);
   if (samples != 1) tiff.unsupported("not a grey image", format("{} values per pixel", samples), page);
+  const auto photometric = field<std::uint16_t>(tiff.get(), TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+  if (photometric != PHOTOMETRIC_MINISBLACK && photometric != PHOTOMETRIC_MINISWHITE)
+    tiff.unsupported("not a grey image",
+                     photometric == PHOTOMETRIC_PALETTE
+                         ? std::string("its pixels are numbers of colours in a palette, not grey levels")
+                         : format("its pixels are of another kind (photometric interpretation {})", photometric),
+                     page);
   const bool is_signed = kind == SAMPLEFORMAT_INT;
   if (kind == SAMPLEFORMAT_UINT || kind == SAMPLEFORMAT_VOID || is_signed) {
     if (bits == 8) return is_signed ? PixelType::i8 : PixelType::u8;

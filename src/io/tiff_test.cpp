@@ -193,6 +193,19 @@ TEST(TiffFrames, kinds_that_are_not_read_say_so) {
   TIFFClose(tiff);
   EXPECT_LEPUS_ERROR(open_frames({{folder / "rgb.tif"}, "", {}, {}}), ErrorKind::unsupported, "3 values per pixel");
 
+  // Numbers of colours look like grey levels and are none.
+  tiff = TIFFOpen((folder / "palette.tif").c_str(), "w");
+  TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 2);
+  TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 1);
+  TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8);
+  TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE);
+  std::vector<std::uint16_t> colours(256);
+  TIFFSetField(tiff, TIFFTAG_COLORMAP, colours.data(), colours.data(), colours.data());
+  TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 1);
+  TIFFWriteEncodedStrip(tiff, 0, pixels, 2);
+  TIFFClose(tiff);
+  EXPECT_LEPUS_ERROR(open_frames({{folder / "palette.tif"}, "", {}, {}}), ErrorKind::unsupported, "palette");
+
   // A compression scheme that no libtiff has: the number of a file made with LZW, replaced.
   write_with_libtiff<std::uint16_t>(folder / "a.tif", 5, 4, 1, {.mode = "wl", .compression = COMPRESSION_LZW});
   std::string bytes = read_file(folder / "a.tif");

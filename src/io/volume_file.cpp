@@ -9,6 +9,7 @@
 #include "core/format.h"
 #include "core/output_file.h"
 #include "io/file.h"
+#include "io/file_kind.h"
 #include "io/frame_sources.h"
 #include "io/json_text.h"
 #include "io/pixels.h"
@@ -108,7 +109,9 @@ private:
 std::pair<fs::path, std::string> split_dataset(const fs::path& path) {
   const std::string text = path.string();
   const std::size_t colon = text.rfind(":/");
-  if (colon == std::string::npos || !is_hdf5_name(text.substr(0, colon))) return {path, ""};
+  std::error_code code;
+  if (colon == std::string::npos || fs::exists(path, code) || kind_of_file(text.substr(0, colon)) != FileKind::hdf5)
+    return {path, ""};
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
@@ -200,7 +203,7 @@ std::vector<OutputLock> reserve_volume(const fs::path& path, bool force, Progres
   const fs::path pattern = slice_pattern(path, 1);
   if (find_number(pattern)) {
     locks.push_back(lock_slices(pattern));
-    if (!locks.back().removed().empty()) progress.note(locks.back().removed());
+    if (!locks.back().removed().empty()) progress.warning(locks.back().removed());
     return locks;
   }
   if (!is_volume_name(path)) throw_unknown_ending(path);
@@ -210,14 +213,29 @@ std::vector<OutputLock> reserve_volume(const fs::path& path, bool force, Progres
 
 std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
   const auto [file, dataset] = split_dataset(path);
-  const std::string ending = lower_extension(file);
   std::error_code code;
-  if (names_folder(path) || find_number(path) || fs::is_directory(path, code)) return open_tiff_folder(path);
-  if (ending == ".mha" || ending == ".mhd") return open_meta_image(path);
-  if (ending == ".nrrd" || ending == ".nhdr") return open_nrrd(path);
-  if (is_tiff_name(path)) return open_tiff_volume(path);
-  if (is_hdf5_name(file)) return open_hdf5_volume(file, dataset);
-  if (is_raw_name(path)) return open_raw_volume(path);
+  if (names_folder(path) || fs::is_directory(path, code) || (find_number(path) && !fs::exists(path, code)))
+    return open_tiff_folder(path);
+  switch (const FileKind kind = kind_of_file(file)) {
+    case FileKind::meta_image:
+      return open_meta_image(path);
+    case FileKind::nrrd:
+      return open_nrrd(path);
+    case FileKind::tiff:
+      return open_tiff_volume(path);
+    case FileKind::hdf5:
+      return open_hdf5_volume(file, dataset);
+    case FileKind::raw:
+      return open_raw_volume(path);
+    case FileKind::png:
+    case FileKind::matlab:
+      throw Error(ErrorKind::unsupported, {.what = "this is not a volume that lepus reads",
+                                           .where = path.string(),
+                                           .why = format("it is {}", words_of(kind)),
+                                           .hint = "lepus reads MetaImage, NRRD, TIFF, HDF5 and raw volumes"});
+    case FileKind::unknown:
+      break;
+  }
   throw_unknown_ending(path);
 }
 

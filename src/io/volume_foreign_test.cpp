@@ -83,6 +83,8 @@ TEST(ForeignVolumes, data_in_another_file_after_a_header) {
   expect_volume(meta("HeaderSize = 5\nElementDataFile = " + (folder / "d.bin").string() + "\n"), grid, "uint8");
   EXPECT_LEPUS_ERROR(open_volume(meta("HeaderSize = 6\nElementDataFile = d.bin\n")), ErrorKind::input, "d.bin");
   EXPECT_LEPUS_ERROR(open_volume(meta("HeaderSize = -2\nElementDataFile = d.bin\n")), ErrorKind::input, "HeaderSize");
+  EXPECT_LEPUS_ERROR(open_volume(meta("HeaderSize = 4611686018427387904\nElementDataFile = d.bin\n")), ErrorKind::input,
+                     "HeaderSize");
   EXPECT_LEPUS_ERROR(open_volume(meta("ElementDataFile = none.bin\n")), ErrorKind::input, "none.bin: file not found");
 
   const auto nrrd = [&](const std::string& rest) {
@@ -92,6 +94,45 @@ TEST(ForeignVolumes, data_in_another_file_after_a_header) {
   expect_volume(nrrd("byte skip: 5\ndata file: d.bin\n"), grid, "uint8");
   expect_volume(nrrd("byteskip: -1\ndatafile: d.bin"), grid, "uint8");
   EXPECT_LEPUS_ERROR(open_volume(nrrd("byte skip: 6\ndata file: d.bin\n")), ErrorKind::input, "d.bin");
+}
+
+TEST(ForeignVolumes, data_outside_the_folder_of_the_header_are_refused) {
+  const TempFolder folder;
+  fs::create_directories(folder / "in/deeper");
+  const std::string voxels = data<std::uint8_t>(false);
+  write_file(folder / "secret.bin", voxels);
+  write_file(folder / "in/deeper/d.bin", voxels);
+  const auto meta = [&](const std::string& name) {
+    write_file(folder / "in/a.mhd", meta_start + "ElementType = MET_UCHAR\nElementDataFile = " + name + "\n");
+    return folder / "in/a.mhd";
+  };
+  const auto nrrd = [&](const std::string& name) {
+    write_file(folder / "in/a.nhdr", nrrd_start + "spacings: 0.5 0.25 2\naxis mins: 1 2 3\ndata file: " + name + "\n");
+    return folder / "in/a.nhdr";
+  };
+  for (const std::string name : {"deeper/d.bin", "./deeper/../deeper/d.bin"}) {
+    expect_volume(meta(name), grid, "uint8");
+    expect_volume(nrrd(name), grid, "uint8");
+  }
+  for (const std::string& name :
+       {std::string("../secret.bin"), std::string("deeper/../../secret.bin"), (folder / "secret.bin").string()}) {
+    EXPECT_LEPUS_ERROR(open_volume(meta(name)), ErrorKind::input, "outside the folder");
+    EXPECT_LEPUS_ERROR(open_volume(nrrd(name)), ErrorKind::input, name);
+  }
+}
+
+TEST(ForeignVolumes, are_known_by_their_content) {
+  const TempFolder folder;
+  write_file(folder / "a.nrrd",
+             meta_start + "ElementType = MET_UCHAR\nElementDataFile = LOCAL\n" + data<std::uint8_t>(false));
+  expect_volume(folder / "a.nrrd", grid, "uint8");
+  EXPECT_EQ(open_volume(folder / "a.nrrd")->format(), "MetaImage");
+  write_file(folder / "volume", nrrd_start + "spacings: 0.5 0.25 2\naxis mins: 1 2 3\n\n" + data<std::uint8_t>(false));
+  expect_volume(folder / "volume", grid, "uint8");
+  write_file(folder / "picture.mha", "\x89PNG\r\n\x1a\n and so on");
+  EXPECT_LEPUS_ERROR(open_volume(folder / "picture.mha"), ErrorKind::unsupported, "a PNG image");
+  EXPECT_LEPUS_ERROR(open_frames({{folder / "picture.mha"}, "", {}, {}}), ErrorKind::unsupported, "a PNG image");
+  EXPECT_LEPUS_ERROR(open_frames({{folder / "volume"}, "", {}, {}}), ErrorKind::unsupported, "a NRRD volume");
 }
 
 TEST(ForeignVolumes, mirrored_axes_and_two_dimensions) {
@@ -131,6 +172,9 @@ TEST(ForeignVolumes, what_is_refused_says_why) {
   expect(meta(meta_start + byte + "CompressedData = True\n"), ErrorKind::unsupported, "CompressedData");
   expect(meta(meta_start + byte + "BinaryData = False\n"), ErrorKind::unsupported, "BinaryData");
   expect(meta(meta_start + byte + "ElementNumberOfChannels = 3\n"), ErrorKind::unsupported, "several values");
+  expect(meta(meta_start + byte + "ElementNumberOfChannels = 5\n"), ErrorKind::unsupported, "several values");
+  expect(meta(meta_start + byte + "HeaderSize = -5\n"), ErrorKind::input, "HeaderSize");
+  expect(meta("NDims = 4\n" + byte + "DimSize = 4 3 2\n"), ErrorKind::input, "NDims is 4, DimSize has 3");
   expect(meta(meta_start + byte + "TransformMatrix = 0 1 0 1 0 0 0 0 1\n"), ErrorKind::unsupported, "turned");
   expect(meta(meta_start + "ElementType = MET_STRING\n"), ErrorKind::unsupported, "MET_STRING");
   expect(meta(meta_start), ErrorKind::input, "ElementType is missing");
@@ -152,6 +196,8 @@ TEST(ForeignVolumes, what_is_refused_says_why) {
   expect(nrrd(nrrd_start + "space directions: (0,1,0) (1,0,0)\n"), ErrorKind::input, "number of vectors");
   expect(nrrd(nrrd_start + "space directions: 1 0 0\n"), ErrorKind::input, "not a list of vectors");
   expect(nrrd("NRRD0001\ntype: uint8\nsizes: 4 3 200\nencoding: raw\n"), ErrorKind::input, "truncated");
+  expect(nrrd("NRRD0001\ntype: uint8\ndimension: 100\nsizes: 4 3 2\nencoding: raw\n"), ErrorKind::input,
+         "dimension is '100', sizes has 3 numbers");
   expect(nrrd("NOTNRRD\n"), ErrorKind::input, "NRRD000");
 }
 

@@ -43,13 +43,23 @@ void find_automatic_center(Scan& scan, Context& context) {
   if (!scan.automatic_center) return;
   // The pre-pass's warnings of a scan whose axis is not known yet are left to the one that follows.
   const CenterScan rows = read_center_rows(scan, {}, context);
-  const CenterResult found = rows.in_frames(find_center(rows.input, context));
-  for (const auto& warning : found.warnings) context.progress.warning(warning);
-  scan.geometry = centred(scan.geometry, found, CenterKey::detector_shift);
+  CenterResult found = rows.in_frames(find_center(rows.input, context));
+  for (const auto& warning : found.warnings) {
+    context.progress.warning(warning);
+    scan.warnings.push_back(warning);  // for the volume's provenance
+  }
+  const bool turned = found.tilt_matters();
+  if (!turned) found.in_plane_deg = found.given_in_plane_deg;
+  if (found.known) scan.geometry = centred(scan.geometry, found, CenterKey::detector_shift);
   scan.automatic_center = false;
-  const std::string line = format("the rotation axis is seen on column {:.2f} (the scan file had {:.2f}), by {}{}",
-                                  found.column, found.given_column, name_of(found.method),
-                                  found.tilt_found ? format(", turned by {:.3f} degrees", found.in_plane_deg) : "");
+  const std::string line =
+      found.known
+          ? format("the rotation axis is seen on column {:.2f} +- {:.2f} (the scan file had {:.2f}), by {}{}",
+                   found.column, found.column_error, found.given_column, name_of(found.method),
+                   turned ? format(", turned by {:.3f} +- {:.3f} degrees", found.in_plane_deg, found.in_plane_error_deg)
+                          : "")
+          : format("the rotation axis is not known and stays on column {:.2f}, where the scan file has it",
+                   found.given_column);
   context.progress.note(line);
   scan.resolved += format("\n# center = \"auto\": {}\n", line);
 }

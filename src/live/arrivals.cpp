@@ -42,7 +42,13 @@ std::vector<Arrived> Arrivals::look(std::int64_t most) {
   const auto start = Clock::now();
   events_.watch(series_.folder());
   std::vector<Arrived> arrived;
-  for (const auto& [frame, file] : series_.present()) {
+  const auto present = series_.present();
+  if (series_.first_number() != first_number_) {
+    renumbered_ = first_number_.has_value();
+    first_number_ = series_.first_number();
+    candidates_.clear();
+  }
+  for (const auto& [frame, file] : present) {
     Candidate& candidate = candidates_[frame];
     if (candidate.was_taken) continue;
     if (changed(candidate, file)) {

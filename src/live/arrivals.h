@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "live/folder_events.h"
@@ -32,6 +34,8 @@ public:
   void not_readable(std::int64_t frame, const std::string& why);  // yet
   // All are to come again.
   void forget_taken();
+  // Whether frames got other numbers since this was last asked (FrameSeries): all are to come again, then.
+  bool take_renumbered() { return std::exchange(renumbered_, false); }
 
   // Until something may have changed; at most so long.
   void wait(double seconds);
@@ -56,6 +60,8 @@ private:
   FrameSeries& series_;
   double settle_s_;
   double look_s_ = 0;  // what looking costs here
+  std::optional<std::int64_t> first_number_;
+  bool renumbered_ = false;
   FolderEvents events_;
   Clock::time_point last_change_ = Clock::now();
   std::map<std::int64_t, Candidate> candidates_;  // by frame

@@ -85,6 +85,7 @@ void FrameSeries::place_first(const std::vector<std::pair<std::int64_t, fs::path
   }
   unplaced_.clear();
   first_number_ = least;
+  guessed_ = least == 1;
 }
 
 std::vector<std::pair<std::int64_t, fs::path>> FrameSeries::present() {
@@ -114,6 +115,10 @@ std::vector<std::pair<std::int64_t, fs::path>> FrameSeries::present() {
   }
   std::sort(found.begin(), found.end());
   if (!first_number_ && !found.empty()) place_first(found);
+  if (guessed_ && !found.empty() && found.front().first == 0 && found.back().first < frames_) {
+    first_number_ = 0;
+    guessed_ = false;
+  }
   if (!first_number_) return {};
   for (auto& [number, file] : found) {
     const std::int64_t frame = number - *first_number_;

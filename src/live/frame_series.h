@@ -31,10 +31,14 @@ public:
   const std::filesystem::path& folder() const { return folder_; }  // that the files come into
 
   // The frames whose files exist, however much is in them, in order. Throws Error(input) where a file does not fit the
-  // series: another name, a number before its first or after its last.
+  // series: another name, a number before its first or after its last. A series that seemed to begin with 1 begins with
+  // 0 when such a file comes late: first_number() changes, and all frames are others than before.
   std::vector<std::pair<std::int64_t, std::filesystem::path>> present();
   // The name that a frame's file has or will have, for people.
   std::string name(std::int64_t frame) const;
+  // In the name of frame 0; none: not known yet.
+  std::optional<std::int64_t> first_number() const { return first_number_; }
+  bool first_number_is_a_guess() const { return guessed_; }
   // What is there but cannot be placed yet, for people; "" where everything can.
   const std::string& unplaced() const { return unplaced_; }
 
@@ -47,6 +51,7 @@ private:
   bool any_tiff_ = false;                      // a folder: its TIFF files
   std::int64_t frames_;
   std::optional<std::int64_t> first_number_;
+  bool guessed_ = false;              // 1, because 0 has not come
   std::optional<FrameNumber> usual_;  // how names look, once one is there
   std::string unplaced_;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <map>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "core/format.h"
 #include "core/output_file.h"
 #include "io/pixels.h"
+#include "io/stack.h"
 #include "io/volume_file.h"
 #include "live/arrivals.h"
 #include "live/live_display.h"
@@ -56,7 +58,9 @@ public:
         frames_(ahead_.frames(options.views)),
         series_(ahead_.folder(), ahead_.frame_names(), frames_, options.first_number),
         arrivals_(series_, options.settle_s),
-        display_(options_) {}
+        display_(options_, context.progress) {
+    refuse_outputs_among_frames();
+  }
 
   LiveReport run() {
     try {
@@ -80,6 +84,20 @@ private:
   std::int64_t views() const { return scan_.geometry.views(); }
   std::int64_t frame_of(std::int64_t view) const { return scan_.selection.frames[static_cast<std::size_t>(view)]; }
 
+  // They would be views of this scan.
+  void refuse_outputs_among_frames() const {
+    std::vector<fs::path> outputs = files_of_volume(volume_file_);
+    outputs.push_back(slice_pattern(volume_file_, 1));
+    for (const fs::path& shown : {options_.preview, options_.status})
+      if (!shown.empty()) outputs.push_back(shown);
+    for (const fs::path& output : outputs)
+      if (ahead_.takes(output) || ahead_.takes(partial_name(output)))
+        throw Error(ErrorKind::usage, {.what = "this name cannot be written to",
+                                       .where = output.string(),
+                                       .why = "it would be taken for one of the scan's images",
+                                       .hint = "choose another folder"});
+  }
+
   // Any frame that is whole; and all flats and darks are to be there.
   fs::path wait_for_first_frame() {
     fs::path first;
@@ -102,10 +120,11 @@ private:
       notes_.say(waited, known.empty() ? wanted : format("{} ({})", wanted, known), context_);
       display_.show({"waiting", frames_, 0, {wanted}, waited}, nullptr);
       if (waited > options_.timeout_s)
-        throw Error(ErrorKind::input, {.what = format("waited in vain for {}", wanted),
-                                       .where = series_.folder().string(),
-                                       .why = known.empty() ? format("nothing came for {:.0f} s", waited) : known,
-                                       .hint = "check frames in the scan file, or wait longer with --timeout"});
+        throw Error(ErrorKind::input,
+                    {.what = format("waited in vain for {}", wanted),
+                     .where = series_.folder().string(),
+                     .why = known.empty() ? format("nothing came for {:g} s", options_.timeout_s) : known,
+                     .hint = "check frames in the scan file, or wait longer with --timeout"});
       arrivals_.wait(options_.timeout_s);
     }
   }
@@ -122,8 +141,12 @@ private:
     std::vector<FrameFiles> files;
     files.reserve(static_cast<std::size_t>(views()));
     view_of_.clear();
+    ready_.clear();
+    (void)arrivals_.take_renumbered();  // nothing is in yet
+    FrameFiles like_all = scan_.frames;
+    like_all.files = {};  // a copy of all names for every view would grow with their square
     for (std::int64_t view = 0; view < views(); ++view) {
-      FrameFiles file = scan_.frames;
+      FrameFiles file = like_all;
       file.files = {series_.name(frame_of(view))};
       files.push_back(std::move(file));
       view_of_[frame_of(view)] = view;
@@ -167,24 +190,34 @@ private:
       context_.progress.note(format("no GPU can be used ({}): the CPU computes", why_no_device()));
   }
 
-  // As many as are added at once. Where more are there (after a restart, say) the host's kernel likes views a quarter
-  // of the turn apart: in a full scan of equal steps they share their coordinates.
-  std::vector<Arrived> next_block(std::vector<Arrived> arrived) const {
+  // As many as are added at once. Where more are there (after a restart, say) the folder is not looked at again before
+  // they are in, and the host's kernel likes views a quarter of the turn apart: in a full scan of equal steps they
+  // share their coordinates.
+  std::vector<Arrived> next_block() {
     const auto block = static_cast<std::size_t>(volume_->block());
-    if (arrived.size() <= block) return arrived;
-    const std::int64_t apart = views() % 4 == 0 ? views() / 4 : views() % 2 == 0 ? views() / 2 : views();
-    if (volume_->sum().backend() != "cuda")
-      std::stable_sort(arrived.begin(), arrived.end(), [&](const Arrived& a, const Arrived& b) {
-        return view_of_.at(a.frame) % apart < view_of_.at(b.frame) % apart;
-      });
-    arrived.resize(block);
-    std::sort(arrived.begin(), arrived.end(), [](const Arrived& a, const Arrived& b) { return a.frame < b.frame; });
-    return arrived;
+    if (ready_.empty()) {
+      const std::vector<Arrived> arrived = arrivals_.look(views());
+      if (arrivals_.take_renumbered()) {
+        start_again_from_zero();
+        return {};
+      }
+      ready_.assign(arrived.begin(), arrived.end());
+      const std::int64_t apart = views() % 4 == 0 ? views() / 4 : views() % 2 == 0 ? views() / 2 : views();
+      if (ready_.size() > block && volume_->sum().backend() != "cuda")
+        std::stable_sort(ready_.begin(), ready_.end(), [&](const Arrived& a, const Arrived& b) {
+          return view_of_.at(a.frame) % apart < view_of_.at(b.frame) % apart;
+        });
+    }
+    const auto end = ready_.begin() + static_cast<std::ptrdiff_t>(std::min(block, ready_.size()));
+    std::vector<Arrived> next(ready_.begin(), end);
+    ready_.erase(ready_.begin(), end);
+    std::sort(next.begin(), next.end(), [](const Arrived& a, const Arrived& b) { return a.frame < b.frame; });
+    return next;
   }
 
   // Views that are whole, at most a block of them. What cannot be read is tried again later.
   std::vector<LiveView> take_views() {
-    const std::vector<Arrived> arrived = next_block(arrivals_.look(views()));
+    const std::vector<Arrived> arrived = next_block();
     LiveFrames& frames = *live_frames_;
     const std::int64_t pixels = frames.columns() * frames.rows();
     std::vector<LiveView> all(arrived.size());
@@ -259,7 +292,7 @@ private:
       return true;
     }
     missing_ = waiting;
-    explain_missing(waited);
+    explain_missing();
     return false;
   }
 
@@ -273,13 +306,13 @@ private:
   LiveState state(const std::string& word) const {
     constexpr std::size_t few = 10;
     LiveState now{word, views(), views_in_, {}, word == "waiting" ? arrivals_.since_last_change_s() : 0};
-    for (const std::int64_t view : views_not_in())
-      if (now.missing.size() < few) now.missing.push_back(series_.name(frame_of(view)));
+    for (std::size_t view = 0; view < is_in_.size() && now.missing.size() < few; ++view)
+      if (!is_in_[view]) now.missing.push_back(series_.name(frame_of(static_cast<std::int64_t>(view))));
     return now;
   }
 
   // A warning, or the end.
-  void explain_missing(double waited) {
+  void explain_missing() {
     std::string broken;
     for (const std::int64_t view : missing_) {
       report_.missing.push_back(series_.name(frame_of(view)));
@@ -289,7 +322,10 @@ private:
                                      missing_.size(), views(), ranges_of(missing_), report_.missing.front());
     const bool none = static_cast<std::int64_t>(missing_.size()) == views();
     if (options_.finish_incomplete && !none) {
-      const std::string warning = broken.empty() ? which : format("{}; {}", which, broken);
+      std::string warning = broken.empty() ? which : format("{}; {}", which, broken);
+      if (series_.first_number_is_a_guess() && missing_.back() == views() - 1)
+        warning +=
+            "; if the series began with 0 and that frame was lost, all angles are wrong by one: --first-number 0";
       context_.progress.warning(warning);
       report_.warnings.push_back(warning);
       return;
@@ -299,9 +335,18 @@ private:
         ErrorKind::input,
         {.what = which,
          .where = broken.empty() ? series_.folder().string() : report_.missing.front(),
-         .why = broken.empty() ? format("nothing came for {:.0f} s", waited) : broken,
+         .why = broken.empty() ? format("nothing came for {:g} s", options_.timeout_s) : broken,
          .hint =
              "start again when they are there, wait longer with --timeout, or take the others with --missing finish"});
+  }
+
+  // The first frame is number 0 after all: every file is another view than it was taken for.
+  void start_again_from_zero() {
+    context_.progress.note(
+        format("{} has come: the series begins with 0, and the views are taken again", series_.name(0)));
+    context_.progress.end();
+    start_volume(Scan(scan_), first_frame_->name(0));
+    context_.progress.begin("live", views());
   }
 
   // What each view counts depends on its neighbours: without some of them the sum is made anew.
@@ -395,6 +440,7 @@ private:
   LiveFrames* live_frames_ = nullptr;  // of volume_
   std::unique_ptr<RowAudit> audit_;
   std::map<std::int64_t, std::int64_t> view_of_;  // frame
+  std::deque<Arrived> ready_;                     // seen and whole, not yet taken
   std::vector<bool> is_in_;                       // by view
   std::int64_t views_in_ = 0;
   std::vector<std::int64_t> missing_;

@@ -59,22 +59,35 @@ std::string ranges_of(const std::vector<std::int64_t>& ascending) {
   return text;
 }
 
+bool LiveDisplay::Shown::write(const std::string& bytes) {
+  try {
+    write_file(file_, bytes, true);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::disk) throw;
+    if (!std::exchange(failing_, true)) progress_.warning(format("{}; it is tried again", error.what()));
+    return false;
+  }
+  if (std::exchange(failing_, false)) progress_.note(format("{} is written again", file_.string()));
+  return true;
+}
+
 void LiveDisplay::write_preview(const LiveState& state, const LiveVolume& volume) {
-  if (options_.preview.empty() || state.views_in == 0) return;
+  if (!preview_.wanted() || state.views_in == 0) return;
   std::vector<Slice> slices;
   for (const SliceRequest& request : middle_slices(volume.scan().grid)) slices.push_back(slice_so_far(volume, request));
   PanelOptions panel;
   panel.title = format("{} of {} views, {}", state.views_in, state.views, state.state);
   const GreyWindow window = percentile_window(slices, 0.5, 99.5);
-  save_png(draw_panel({{"", std::move(slices), window, ColourMap::grey}}, panel), options_.preview, true);
+  const Picture picture = draw_panel({{"", std::move(slices), window, ColourMap::grey}}, panel);
   last_preview_ = Clock::now();
+  if (!preview_.write(png_bytes(picture, options_.preview.string()))) return;
   shown_views_ = state.views_in;
   ++previews_;
 }
 
 void LiveDisplay::write_status(const LiveState& state) {
   last_status_ = Clock::now();
-  if (options_.status.empty()) return;
+  if (!status_.wanted()) return;
   const nlohmann::ordered_json object{{"state", state.state},
                                       {"views", state.views},
                                       {"views_in", state.views_in},
@@ -83,7 +96,7 @@ void LiveDisplay::write_status(const LiveState& state) {
                                       {"seconds", seconds_after(start_)},
                                       {"preview", options_.preview.string()},
                                       {"previews", previews_}};
-  write_file(options_.status, object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", true);
+  status_.write(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 void LiveDisplay::show(const LiveState& state, const LiveVolume* volume) {

@@ -66,6 +66,25 @@ TEST(FrameSeries, AGapShiftsNoOtherFrame) {
   EXPECT_THROW(series.present(), Error);  // after the last
 }
 
+TEST(FrameSeries, ZeroThatComesLateMovesAllFrames) {
+  const test::TempFolder folder;
+  FrameSeries series(folder.path(), {"*.tif"}, 4, std::nullopt);
+  Arrivals arrivals(series, 0);
+  for (const char* name : {"1.tif", "2.tif"}) write_bytes(folder / name, 1);
+  EXPECT_EQ(arrivals.look(10).size(), 2U);
+  arrivals.taken(0);
+  EXPECT_TRUE(series.first_number_is_a_guess());
+  EXPECT_FALSE(arrivals.take_renumbered());
+  write_bytes(folder / "0.tif", 1);
+  const auto again = arrivals.look(10);  // the one that was taken, too
+  EXPECT_TRUE(arrivals.take_renumbered());
+  EXPECT_FALSE(arrivals.take_renumbered());
+  ASSERT_EQ(again.size(), 3U);
+  EXPECT_EQ(again[1].frame, 1);
+  EXPECT_EQ(again[1].file.filename(), "1.tif");
+  EXPECT_FALSE(series.first_number_is_a_guess());
+}
+
 TEST(FrameSeries, AnyStartOnceAllFilesAreThereOrWhenItIsGiven) {
   const test::TempFolder folder;
   for (const char* name : {"a100.tif", "a102.tif"}) write_bytes(folder / name, 1);
@@ -188,7 +207,9 @@ TEST(ViewCorrections, WhatComparesViewsIsLeftOut) {
   EXPECT_EQ(kept, (std::vector<std::string>{"dead-pixels", "drift", "filter"}));
   EXPECT_EQ(left, (std::vector<std::string>{"hot-pixels", "zingers", "lag", "drift", "write of filter", "rings",
                                             "hardening"}));
-  const auto dose = chain_of_view({step("dose", {{"values", std::vector<double>{1, 2, 3}}})}, 1, 3);
+  scan.corrections = {step("dose", {{"values", std::vector<double>{1, 2, 3}}})};
+  scan.geometry.matrices.resize(3);
+  const auto dose = chain_of_view(corrections_of_views(scan), 1);
   EXPECT_EQ(std::get<std::vector<double>>(dose[0].parameters.at("values")), std::vector<double>{2});
   EXPECT_EQ(std::get<double>(dose[0].parameters.at("reference")), 2);
 }

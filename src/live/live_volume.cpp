@@ -105,7 +105,7 @@ LiveVolume::LiveVolume(const Scan& scan, const std::filesystem::path& one_frame,
                        Context& context)
     : scan_(scan),
       corrections_(corrections_of_views(scan)),
-      one_view_(scan_of_one_view(scan, corrections_.chain, one_frame)),
+      one_view_(scan_of_one_view(scan, corrections_, one_frame)),
       pre_(pre_pass(one_view_, context)),
       fdk_(fdk_for(scan, options, context)),
       filtered_(filtered_rows(scan.geometry)),
@@ -176,7 +176,7 @@ void LiveVolume::make_sum(const ReconstructOptions& options, Context& context) {
 void LiveVolume::correct(LiveView& view, Context& context) {
   if (pre_.only_dead_pixels) return;
   one_view_.geometry.matrices = {scan_.geometry.matrices[static_cast<std::size_t>(view.view)]};
-  one_view_.corrections = chain_of_view(corrections_.chain, view.view, scan_.geometry.views());
+  one_view_.corrections = chain_of_view(corrections_, view.view);
   const std::int64_t rows = pre_.frames->rows(), columns = pre_.frames->columns();
   Progress silent;  // what a correction has to say of a view it would say of every one
   Context quiet{context.threads, context.cancel, silent};

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include <fnmatch.h>
 #include <toml++/toml.h>
 
 #include "core/format.h"
-#include "io/file.h"
+#include "core/input_file.h"
+#include "io/frame_sources.h"
 #include "live/frame_series.h"
 #include "scan/number_file.h"
 
@@ -15,8 +17,6 @@ namespace lepus {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::int64_t most_text_bytes = std::int64_t{16} << 20;
 
 [[noreturn]] void only_at_the_end(const ScanDocument& document, const std::string& key, const std::string& why,
                                   const std::string& hint) {
@@ -30,6 +30,10 @@ void refuse_what_needs_all_views(const ScanDocument& document) {
   if (document.get<std::string>("frames.order") == "sinograms")
     only_at_the_end(document, "frames.order", "a sinogram is whole when the last view is in it",
                     "run lepus reconstruct when the scan is finished");
+  for (const std::string key : {"frames.axes", "frames.images", "frames.image_key"})
+    if (document.given(key))
+      only_at_the_end(document, key, key + " is for stacks, and each view must be a file of its own",
+                      "run lepus reconstruct when the scan is finished");
   if (document.given("intensity.from") && document.get<std::string>("intensity.from") == "air-region")
     only_at_the_end(document, "intensity.from", "I0 is the mean of the air region over all views",
                     "use flats or intensity.value, and [[correct]] kind = \"drift\" with region_px against drift");
@@ -83,7 +87,7 @@ std::string with_value(const std::string& toml, const std::string& section, cons
 }
 
 ScanAhead::ScanAhead(const fs::path& file)
-    : file_(file), text_(read_text_file(file, most_text_bytes)), document_(text_, file) {
+    : file_(file), text_(read_text_file(file, largest_scan_file)), document_(text_, file) {
   document_.require<std::vector<std::string>>("frames.files", "a scan needs frames");
   refuse_what_needs_all_views(document_);
 }
@@ -95,6 +99,7 @@ std::vector<std::string> ScanAhead::frame_names() const {
 std::int64_t ScanAhead::frames(std::optional<std::int64_t> given) const {
   const std::int64_t names = listed_files(folder(), frame_names());
   std::int64_t listed = names == 1 && given ? 0 : names;  // one file and many views: not what it says
+  if (const auto views = document_.find<std::int64_t>("frames.views")) listed = *views;
   if (document_.given("geometry.angles_deg"))
     listed = static_cast<std::int64_t>(document_.get<std::vector<double>>("geometry.angles_deg").size());
   if (document_.given("geometry.angles_file") && !document_.given("geometry.first_angle_index"))
@@ -126,6 +131,24 @@ FrameFiles ScanAhead::as_frame(const fs::path& file) const {
   raw.frames_per_file = document_.get<std::int64_t>("frames.raw.frames_per_file");
   files.raw = raw;
   return files;
+}
+
+bool ScanAhead::takes(const fs::path& file) const {
+  std::error_code code;
+  const auto folder_of = [&](const fs::path& path) {
+    return fs::weakly_canonical(fs::absolute(path).lexically_normal().parent_path(), code);
+  };
+  const std::string name = file.filename().string();
+  for (const std::string key : {"frames.files", "frames.flats", "frames.darks"}) {
+    if (!document_.given(key)) continue;
+    for (const std::string& wanted : document_.get<std::vector<std::string>>(key)) {
+      const fs::path pattern = folder() / wanted;
+      if (folder_of(pattern / "") == folder_of(file) && is_tiff_name(file)) return true;
+      if (folder_of(pattern) == folder_of(file) && ::fnmatch(pattern.filename().c_str(), name.c_str(), FNM_PERIOD) == 0)
+        return true;
+    }
+  }
+  return false;
 }
 
 std::string ScanAhead::missing_flats() const {

@@ -28,6 +28,8 @@ public:
   std::int64_t frames(std::optional<std::int64_t> given) const;
   // One frame's file as the readers want it.
   FrameFiles as_frame(const std::filesystem::path& file) const;
+  // Whether a file of this name would be taken for one of the scan's images.
+  bool takes(const std::filesystem::path& file) const;
   // Which files of flats and darks are still missing, for people; "" where there are some of each that is named.
   std::string missing_flats() const;
 

@@ -28,16 +28,18 @@ std::string needs_other_views(const CorrectionSpec& spec, Stage stage) {
   return "it compares views with each other";
 }
 
-// Every view is divided by its own dose; what all views have in common is put in as a number.
-void dose_of_view(CorrectionSpec& spec, std::int64_t view, std::int64_t views) {
+// Every view is divided by its own dose; what all views have in common is put in as a number. Empty where the number of
+// doses is wrong: the correction itself says so.
+std::vector<double> take_doses(CorrectionSpec& spec, std::int64_t views) {
   std::vector<double> values =
       is_given(spec, "file") ? read_number_file(file_of(spec, "file")).values : numbers_of(spec, "values");
-  if (static_cast<std::int64_t>(values.size()) != views) return;  // the correction itself says what is wrong
+  if (static_cast<std::int64_t>(values.size()) != views) return {};
   if (!is_given(spec, "reference"))
     spec.parameters["reference"] =
         std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   spec.parameters.erase("file");
-  spec.parameters["values"] = std::vector<double>{values[static_cast<std::size_t>(view)]};
+  spec.parameters.erase("values");
+  return values;
 }
 
 }  // namespace
@@ -55,24 +57,28 @@ ViewCorrections corrections_of_views(const Scan& scan) {
       made.left_out.push_back({"write of " + spec.kind, "sinograms are only whole at the end", spec.line});
     // Where others are left out it must stay on its side of the log.
     spec.parameters["on"] = std::string(stages[i] == Stage::grey_levels ? "grey-levels" : "line-integrals");
+    if (spec.kind == "dose")
+      if (auto doses = take_doses(spec, scan.geometry.views()); !doses.empty())
+        made.doses[made.chain.size()] = std::move(doses);
     made.chain.push_back(std::move(spec));
   }
   return made;
 }
 
-std::vector<CorrectionSpec> chain_of_view(std::vector<CorrectionSpec> chain, std::int64_t view, std::int64_t views) {
-  for (CorrectionSpec& spec : chain)
-    if (spec.kind == "dose") dose_of_view(spec, view, views);
+std::vector<CorrectionSpec> chain_of_view(const ViewCorrections& corrections, std::int64_t view) {
+  std::vector<CorrectionSpec> chain = corrections.chain;
+  for (const auto& [place, doses] : corrections.doses)
+    chain[place].parameters["values"] = std::vector<double>{doses[static_cast<std::size_t>(view)]};
   return chain;
 }
 
-Scan scan_of_one_view(const Scan& scan, const std::vector<CorrectionSpec>& chain, const std::filesystem::path& file) {
+Scan scan_of_one_view(const Scan& scan, const ViewCorrections& corrections, const std::filesystem::path& file) {
   Scan one = scan;
   one.frames.files = {file};
   one.recorded.frames = 1;
   one.selection.frames = {0};
   one.geometry.matrices.resize(1);
-  one.corrections = chain_of_view(chain, 0, scan.geometry.views());
+  one.corrections = chain_of_view(corrections, 0);
   return one;
 }
 

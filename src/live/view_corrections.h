@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,13 +19,14 @@ struct ViewCorrections {
     int line = 0;
   };
   std::vector<LeftOut> left_out;
+  std::map<std::size_t, std::vector<double>> doses;  // of all views, by the place of their step in the chain
 };
 ViewCorrections corrections_of_views(const Scan& scan);
 
-// The same chain for one of so many selected views.
-std::vector<CorrectionSpec> chain_of_view(std::vector<CorrectionSpec> chain, std::int64_t view, std::int64_t views);
+// The chain of one of the selected views.
+std::vector<CorrectionSpec> chain_of_view(const ViewCorrections& corrections, std::int64_t view);
 
 // A scan of one view, the first, whose frame is in `file`.
-Scan scan_of_one_view(const Scan& scan, const std::vector<CorrectionSpec>& chain, const std::filesystem::path& file);
+Scan scan_of_one_view(const Scan& scan, const ViewCorrections& corrections, const std::filesystem::path& file);
 
 }  // namespace lepus

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <unistd.h>
-
 #include "core/format.h"
 #include "core/output_file.h"
 #include "measure/limits_parts.h"
@@ -20,8 +18,7 @@ PlainFiles::PlainFiles(const FilePattern& pattern, const std::filesystem::path& 
   fill_pattern(out_, threads);
   std::fill(in_.begin(), in_.end(), 0);
   paths_.reserve(static_cast<std::size_t>(pattern.files));
-  for (std::int64_t i = 0; i < pattern.files; ++i)
-    paths_.push_back(folder / format("lepus-plain-{}-{}.tmp", getpid(), i));
+  for (std::int64_t i = 0; i < pattern.files; ++i) paths_.push_back(folder / format("plain-{}.tmp", i));
 }
 
 PlainFiles::~PlainFiles() {

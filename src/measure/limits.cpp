@@ -7,6 +7,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "core/scratch_folder.h"
 #include "measure/clock.h"
 #include "measure/files.h"
 #include "measure/limits_parts.h"
@@ -42,9 +43,11 @@ void measure_copy(Limits& limits, bool quick, ThreadPool& threads) {
   limits.copy_gb_s = limits.figures.back().rate();
 }
 
-void measure_disk(Limits& limits, const std::filesystem::path& folder, bool quick, ThreadPool& threads) {
+void measure_disk(Limits& limits, const std::filesystem::path& folder, bool quick, Context& context) {
+  const ScratchFolder scratch(folder, context.progress);
+  ThreadPool& threads = context.threads;
   const std::int64_t bytes = (quick ? 32 : 256) * mebibyte;
-  PlainFiles files({.files = 1, .file_bytes = bytes, .piece_bytes = 8 * mebibyte}, folder, threads);
+  PlainFiles files({.files = 1, .file_bytes = bytes, .piece_bytes = 8 * mebibyte}, scratch.path(), threads);
   constexpr int repeats = 3;
   const double write = best_seconds(repeats, [&] { files.write(); }),
                read = best_seconds(repeats, [&] { files.read(); });
@@ -102,7 +105,7 @@ Limits measure_limits(const LimitOptions& options, Context& context) {
   context.cancel.check();
   measure_multiply_adds(limits, options.quick, context.threads);
   context.cancel.check();
-  if (!options.folder.empty()) measure_disk(limits, options.folder, options.quick, context.threads);
+  if (!options.folder.empty()) measure_disk(limits, options.folder, options.quick, context);
   context.cancel.check();
   if (options.device >= 0) measure_gpu_limits(limits, options.device, options.quick);
   return limits;

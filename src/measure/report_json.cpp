@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/format.h"
+#include "core/nesting.h"
 #include "io/file.h"
 #include "measure/report.h"
 #include <lepus/error.h>
@@ -140,6 +141,7 @@ Report read_report(const std::filesystem::path& file) {
                                          .hint = "give the .json file that 'lepus bench --output FOLDER' wrote"});
   Json json;
   try {
+    check_json_nesting(text, file.string());
     json = Json::parse(text);
   } catch (const Json::parse_error& error) {
     const bool ends_early = error.byte > text.size();

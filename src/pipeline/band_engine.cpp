@@ -30,10 +30,13 @@ public:
     });
   }
 
-  void take_log(const SinogramBand& kept) override {
-    for_rows(kept, [&](std::int64_t, float* values) {
-      for (std::int64_t i = 0; i < kept.views * kept.columns; ++i)
-        values[i] = -std::log(std::max(values[i], least_grey));
+  void take_log(const SinogramBand& kept, const Normalisation* normalisation) override {
+    for_rows(kept, [&](std::int64_t row, float* values) {
+      std::vector<float> lowest(static_cast<std::size_t>(kept.columns), lowest_grey_of_lines);
+      if (normalisation) normalisation->lowest_grey(row, lowest.data());
+      for (std::int64_t view = 0; view < kept.views; ++view, values += kept.columns)
+        for (std::int64_t i = 0; i < kept.columns; ++i)
+          values[i] = -std::log(std::max(values[i], lowest[static_cast<std::size_t>(i)]));
     });
   }
 

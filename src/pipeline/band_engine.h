@@ -17,8 +17,9 @@
 
 namespace lepus {
 
-// What a correction leaves at or below it is clipped before the log.
-inline constexpr float least_grey = 1e-30F;
+// What a correction leaves below one count is clipped there before the log. Where frames hold line integrals nobody
+// knows what a count is, and this stands for it: -ln of it is 21, more than any detector sees through.
+inline constexpr float lowest_grey_of_lines = 1e-9F;
 
 // Rows of all views as they were recorded.
 struct RecordedBand {
@@ -47,7 +48,7 @@ public:
   virtual void drop_sent();
   virtual SinogramBand take_sent(const Normalisation* normalisation, Stage to, const SinogramBand* room);
 
-  virtual void take_log(const SinogramBand& kept) = 0;
+  virtual void take_log(const SinogramBand& kept, const Normalisation* normalisation) = 0;
   virtual void apply(Correction& correction, const SinogramBand& kept, RowBand wanted) = 0;
 
   // Rows of a kept band, [row][view][column], to host memory; done when it returns.

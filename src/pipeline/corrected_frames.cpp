@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <utility>
 
@@ -64,6 +65,13 @@ CorrectedFrames::CorrectedFrames(const FrameSource& recorded, CorrectionChain& c
 }
 
 void CorrectedFrames::expect(RowBand rows) {
+  // Of a few slices only the rows that they see are corrected, not a band as high as a volume wants it. Files get all
+  // rows, and cards bands of a size that they are fast with.
+  const bool few = rows.size() > 0 && rows.size() < band_rows_;
+  if (few && files_.empty() && !engine_->takes_recorded() && std::ranges::none_of(done_, std::identity())) {
+    band_rows_ = rows.size();
+    done_.assign(static_cast<std::size_t>((recorded_.rows() + band_rows_ - 1) / band_rows_), false);
+  }
   looked_at_.clear();
   for (std::int64_t i = 0; i < looks && rows.size() > 0; ++i)
     looked_at_.insert((rows.first + rows.size() * (2 * i + 1) / (2 * looks)) / band_rows_);

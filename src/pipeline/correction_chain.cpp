@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -225,6 +225,26 @@ void CorrectionChain::compare(Step& step, const SeenRow& before, const SeenRow& 
   });
 }
 
+void CorrectionChain::count_lowest(std::int64_t row, const SeenRow& lines, BandEngine& engine) {
+  double& share = lowest_shares_.emplace_back(0);
+  engine.later([this, row, lines, &share](ThreadPool&) {
+    std::vector<float> limit(static_cast<std::size_t>(columns_), lowest_grey_of_lines);
+    if (normalisation_) normalisation_->lowest_grey(row, limit.data());
+    constexpr float rounding = 1e-4F;  // of two logarithms
+    for (float& grey : limit) grey = -std::log(grey) - rounding;
+    std::int64_t found = 0;
+    for (std::int64_t view = 0; view < views_; ++view)
+      for (std::int64_t i = 0; i < columns_; ++i)
+        found += lines.get()[view * columns_ + i] >= limit[static_cast<std::size_t>(i)];
+    share = static_cast<double>(found) / static_cast<double>(views_ * columns_);
+  });
+}
+
+double CorrectionChain::share_at_lowest() const {
+  return std::accumulate(lowest_shares_.begin(), lowest_shares_.end(), 0.0) /
+         static_cast<double>(std::max<std::size_t>(1, lowest_shares_.size()));
+}
+
 Stage CorrectionChain::first_stage(std::size_t steps, Stage leave_as) const {
   return steps > 0 && steps_.front()->stage == Stage::grey_levels ? Stage::grey_levels : leave_as;
 }
@@ -236,7 +256,7 @@ void CorrectionChain::work_on(const SinogramBand& kept, RowBand wanted, std::siz
   const auto middle_row = [&] { return engine.look_at(kept, (wanted.first + wanted.last) / 2); };
   for (std::size_t i = 0; i < steps; ++i) {
     Step& step = *steps_[i];
-    if (now != step.stage) engine.take_log(part_of(kept, rows[i]));
+    if (now != step.stage) engine.take_log(part_of(kept, rows[i]), normalisation_);
     now = step.stage;
     const SeenRow before = look == Look::yes ? middle_row() : nullptr;
     engine.apply(*step.correction, part_of(kept, rows[i]), rows[i + 1]);
@@ -248,7 +268,9 @@ void CorrectionChain::work_on(const SinogramBand& kept, RowBand wanted, std::siz
     engine.bring_back(kept, wanted, left.data);
     writer_(i, wanted, left.sinograms(wanted));
   }
-  if (now != leave_as) engine.take_log(part_of(kept, wanted));
+  if (now != leave_as) engine.take_log(part_of(kept, wanted), normalisation_);
+  if (look == Look::yes && leave_as == Stage::line_integrals)
+    count_lowest((wanted.first + wanted.last) / 2, middle_row(), engine);
 }
 
 ChainBand CorrectionChain::run(RowBand wanted, std::size_t steps, Stage leave_as, RowAudit* audit, BandEngine& engine,

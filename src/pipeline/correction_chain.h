@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -59,7 +60,9 @@ public:
   // to be sent; and what becomes of the band that was sent first, where the engine keeps it: in `room` if it can.
   RecordedBand read_recorded(RowBand wanted, RowAudit* audit, BandEngine& engine, ThreadPool& readers) const;
   SinogramBand correct_sent(RowBand wanted, BandEngine& engine, Look look, const SinogramBand* room = nullptr);
-  std::vector<CorrectionReport> reports() const;  // when the engine has finished
+  // When the engine has finished:
+  std::vector<CorrectionReport> reports() const;
+  double share_at_lowest() const;  // of the values that were looked at: as few as one count, which the log is taken of
   // What the corrections said of the scan when they were made; and, when the engine has finished, what they did that a
   // person should look at. judge_replaced() throws Error(input) where one replaced more pixels so far, in the rows it
   // has seen, than it may (correct/replaced_share.h).
@@ -83,11 +86,13 @@ private:
                Look look);
   using SeenRow = std::shared_ptr<const float>;
   void compare(Step& step, const SeenRow& before, const SeenRow& after, BandEngine& engine) const;
+  void count_lowest(std::int64_t row, const SeenRow& lines, BandEngine& engine);
 
   const FrameSource& frames_;
   const Normalisation* normalisation_;
   std::int64_t columns_, rows_, views_;
   std::vector<std::unique_ptr<Step>> steps_;
+  std::deque<double> lowest_shares_;  // of each row that was looked at; elements stay where they are
   std::vector<std::string> warnings_of_making_;
   Writer writer_;
 };

@@ -16,8 +16,6 @@
 namespace lepus {
 namespace {
 
-constexpr std::int64_t value_bytes = sizeof(float);
-
 // Taken anew only where it is too small: that makes the whole card wait.
 template <class T>
 void make_room(cuda::DeviceBuffer<T>& buffer, std::int64_t size) {
@@ -143,7 +141,9 @@ public:
     return kept;
   }
 
-  void take_log(const SinogramBand& kept) override { cuda::launch_logarithm(kept, least_grey, work_.get()); }
+  void take_log(const SinogramBand& kept, const Normalisation* normalisation) override {
+    cuda::launch_logarithm(kept, staging_for(normalisation, Stage::line_integrals), lowest_grey_of_lines, work_.get());
+  }
 
   void apply(Correction& correction, const SinogramBand& kept, RowBand wanted) override {
     const cuda::Workspace::Scope scope(workspace_);

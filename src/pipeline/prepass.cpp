@@ -3,82 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/format.h"
 #include "correct/beam/beam.h"
 #include "filter/consistency.h"
+#include "filter/truncation.h"
 #include "geometry/row_band.h"
+#include "pipeline/intensity.h"
 #include "preprocess/arc_resample.h"
 #include "preprocess/dead_pixels.h"
 #include "preprocess/row_audit.h"
 
 namespace lepus {
 namespace {
-
-// Flats and darks see the same rows of the detector as the frames.
-std::unique_ptr<FrameSource> open_like_frames(const FrameFiles& files, const FrameSource& frames, const Scan& scan,
-                                              const char* what) {
-  auto source = open_frames(files);
-  FrameSelection selection = scan.selection;
-  selection.frames.resize(static_cast<std::size_t>(source->frames()));
-  for (std::size_t i = 0; i < selection.frames.size(); ++i) selection.frames[i] = static_cast<std::int64_t>(i);
-  const std::int64_t recorded_rows = source->rows();
-  if (source->columns() == frames.columns() &&
-      selection.first_row + (selection.rows - 1) * selection.row_step < recorded_rows)
-    return select_frames(std::move(source), selection);
-  throw Error(ErrorKind::input, {.what = format("the {} have another size than the frames", what),
-                                 .where = source->name(0),
-                                 .why = format("{}x{} pixels, the frames have {} columns", source->columns(),
-                                               recorded_rows, frames.columns()),
-                                 .hint = format("give {} taken with the same detector mode", what)});
-}
-
-// The whole recorded detector of the selected views: an air region may lie outside the selected rows.
-double mean_of_air_region(const Scan& scan, const CancelFlag& cancel) {
-  const Region air = scan.air_region.value_or(Region{});
-  const auto views = select_frames(open_frames(scan.frames), {scan.selection.frames, 0, 1, scan.recorded.rows});
-  const FrameSource& frames = *views;
-  if (air.column0 < 0 || air.row0 < 0 || air.column1 > frames.columns() || air.row1 > frames.rows() ||
-      air.column0 >= air.column1 || air.row0 >= air.row1)
-    throw Error(ErrorKind::input,
-                {.what = "the air region is not on the detector",
-                 .where = "intensity.air_region_px",
-                 .why = format("columns {}..{}, rows {}..{} of a detector of {}x{}", air.column0, air.column1, air.row0,
-                               air.row1, frames.columns(), frames.rows()),
-                 .hint = "give [first column, end column, first row, end row] of a part without object"});
-  const auto mean = [&](const FrameSource& source) {
-    Buffer<float> rows((air.row1 - air.row0) * source.columns());
-    double sum = 0;
-    for (std::int64_t frame = 0; frame < source.frames(); ++frame) {
-      cancel.check();
-      source.read(frame, air.row0, air.row1, rows.data());
-      for (std::int64_t row = 0; row < air.row1 - air.row0; ++row)
-        for (std::int64_t column = air.column0; column < air.column1; ++column)
-          sum += static_cast<double>(rows[row * source.columns() + column]);
-    }
-    return sum / static_cast<double>(source.frames() * (air.row1 - air.row0) * (air.column1 - air.column0));
-  };
-  return mean(frames) - (scan.darks ? mean(*open_frames(*scan.darks)) : 0.0);
-}
-
-double detector_maximum(const Scan& scan, PixelType type) {
-  if (scan.saturation_level > 0) return scan.saturation_level;
-  switch (type) {
-    case PixelType::u8:
-      return std::numeric_limits<std::uint8_t>::max();
-    case PixelType::u16:
-      return std::numeric_limits<std::uint16_t>::max();
-    case PixelType::i16:
-      return std::numeric_limits<std::int16_t>::max();
-    default:
-      break;
-  }
-  throw Error(ErrorKind::input, {.what = "the detector's maximum is not known",
-                                 .where = "intensity.from",
-                                 .why = format("pixels are {}, which says nothing about the detector", name_of(type)),
-                                 .hint = "set frames.saturation_level or intensity.value"});
-}
 
 void normalise(const Scan& scan, PrePass& pre, Context& context) {
   if (scan.content == FrameContent::line_integrals) return;
@@ -97,23 +34,19 @@ void normalise(const Scan& scan, PrePass& pre, Context& context) {
                    .hint = "name the flats, or set intensity.from to value, air-region or detector-maximum"});
     const auto flats = open_like_frames(*scan.flats, frames, scan, "flats");
     pre.flats_checksum = frames_checksum(*flats);
-    pre.normalisation =
-        std::make_unique<Normalisation>(normalisation_from_flats(*flats, darks.get(), frames.pixel_type()));
+    pre.normalisation = std::make_unique<Normalisation>(
+        normalisation_from_flats(*flats, darks.get(), frames.pixel_type(), scan.scales));
     pre.intensity = format("mean of {} flats", flats->frames());
     return;
   }
-  double i0 = scan.intensity_value;
-  pre.intensity = "intensity.value";
-  if (scan.intensity == Intensity::air_region) {
-    i0 = mean_of_air_region(scan, context.cancel);
-    pre.intensity = "air region";
-  } else if (scan.intensity == Intensity::detector_maximum) {
-    i0 = detector_maximum(scan, frames.pixel_type());
-    pre.intensity = "detector's maximum";
-  }
+  const double i0 = intensity_without_flats(scan, frames.pixel_type(), context.cancel);
   pre.normalisation = std::make_unique<Normalisation>(
-      normalisation_from_value(i0, darks.get(), frames.columns(), frames.rows(), frames.pixel_type()));
-  pre.intensity += format(", I0 = {:.6g}", i0);
+      normalisation_from_value(i0, darks.get(), frames.columns(), frames.rows(), frames.pixel_type(), scan.scales));
+  pre.intensity = format("{}, I0 = {:.6g}",
+                         scan.intensity == Intensity::value        ? "intensity.value"
+                         : scan.intensity == Intensity::air_region ? "air region"
+                                                                   : "detector's maximum",
+                         i0);
 }
 
 void refuse_dead_flats(const Scan& scan, const PrePass& pre) {
@@ -154,29 +87,6 @@ std::vector<float> flat_row_of_views(const ScanGeometry& geometry, const PrePass
   return sinogram;
 }
 
-// An object that reaches past the detector's edge: the line integrals there are far from air.
-void warn_of_truncation(const std::vector<float>& sinogram, std::int64_t columns, const Scan& scan, PrePass& pre) {
-  if (scan.filter.extrapolate > 0 || columns < 8) return;
-  std::vector<float> sorted(sinogram);
-  std::erase_if(sorted, [](float p) { return !std::isfinite(p); });
-  if (sorted.empty()) return;
-  const auto high = sorted.begin() + static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(sorted.size() - 1));
-  std::nth_element(sorted.begin(), high, sorted.end());
-  double edge = 0;
-  const auto views = static_cast<std::int64_t>(sinogram.size()) / columns;
-  for (std::int64_t view = 0; view < views; ++view)
-    for (std::int64_t i = 0; i < 3; ++i)
-      edge += static_cast<double>(sinogram[static_cast<std::size_t>(view * columns + i)]) +
-              static_cast<double>(sinogram[static_cast<std::size_t>((view + 1) * columns - 1 - i)]);
-  edge /= static_cast<double>(6 * views);
-  const double fraction = edge / static_cast<double>(*high);
-  if (fraction > 0.1)
-    pre.warnings.push_back(
-        format("the object seems to reach past the detector's sides (line integrals there are {:.0f} % of the "
-               "largest): the volume will be too bright near the rim; set filter.extrapolate = 0.5 to lessen that",
-               100 * fraction));
-}
-
 // Views in which the beam was off or shut: even their brightest tenth is a hundredth of what it is in the others. No
 // number is wrong in them, but they draw streaks through the whole volume.
 void warn_of_dark_views(const std::vector<float>& sinogram, std::int64_t columns, PrePass& pre) {
@@ -211,6 +121,7 @@ std::unique_ptr<Correction> flats_of_each_view(const Scan& scan, const PrePass& 
   for (const Scan::FlatsAt& group : scan.flat_series) {
     positions.push_back(group.view);
     flats.push_back(mean_frame(*open_like_frames(group.files, *pre.frames, scan, "flats")));
+    for (float& flat : flats.back()) flat = scan.scales.flat(flat);
     for (std::int64_t i = 0; i < n.dark.size(); ++i) flats.back()[i] -= n.dark[i];
   }
   Buffer<float> mean(n.columns * n.rows);
@@ -240,11 +151,18 @@ std::optional<std::vector<std::int64_t>> only_dead_pixels(const Scan& scan, cons
 void look_at_middle_row(const Scan& scan, PrePass& pre, Context& context) {
   const std::int64_t row = consistency_row(scan.geometry);
   const std::vector<float> sinogram = flat_row_of_views(scan.geometry, pre, row, context);
-  warn_of_truncation(sinogram, scan.geometry.columns, scan, pre);
+  if (scan.filter.extrapolate <= 0)
+    if (auto message = truncation(scan.geometry, row, sinogram.data()).message(); !message.empty())
+      pre.warnings.push_back(std::move(message));
   warn_of_dark_views(sinogram, scan.geometry.columns, pre);
   const Consistency turning = check_turning(scan.geometry, row, sinogram.data());
   if (turning.verdict == Turning::backwards || turning.verdict == Turning::mirrored)
     pre.warnings.push_back(turning.message);
+  else if (auto message = what_does_not_fit(
+               scan.geometry, row, sinogram.data(),
+               [&](std::int64_t other) { return flat_row_of_views(scan.geometry, pre, other, context); });
+           !message.empty())
+    pre.warnings.push_back(std::move(message));
 }
 
 }  // namespace
@@ -260,6 +178,20 @@ PrePass pre_pass(const Scan& scan, Context& context) {
   pre.warnings = pre.chain->warnings_of_making();
   look_at_middle_row(scan, pre, context);
   pre.chain->judge_replaced();  // before hours of work
+  return pre;
+}
+
+PrePass checked_pre_pass(const Scan& scan, Context& context) {
+  CountFigures counts = look_at_counts(scan, context.cancel);
+  if (counts.constant)
+    throw Error(ErrorKind::input,
+                {.what = "the frames are empty",
+                 .where = scan.frames.files.front().string(),
+                 .why = counts.warnings.front(),
+                 .hint = "look at them with lepus info, and name the files and dataset that hold the scan"});
+  PrePass pre = pre_pass(scan, context);
+  pre.warnings.insert(pre.warnings.begin(), counts.warnings.begin(), counts.warnings.end());
+  pre.counts = std::move(counts);
   return pre;
 }
 

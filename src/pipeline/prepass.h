@@ -11,6 +11,7 @@
 
 #include "core/context.h"
 #include "pipeline/correction_chain.h"
+#include "pipeline/counts.h"
 #include "preprocess/normalise.h"
 #include "scan/scan.h"
 
@@ -25,8 +26,12 @@ struct PrePass {
   std::vector<std::string> warnings;
   std::string flats_checksum, darks_checksum;  // "" where there are none
   std::string intensity;                       // where I0 came from, for the report
+  CountFigures counts;                         // of no views where nobody looked
 };
 
 PrePass pre_pass(const Scan& scan, Context& context);
+
+// The same after a look at the counts (pipeline/counts.h). Throws Error(input) where nothing can be made of them.
+PrePass checked_pre_pass(const Scan& scan, Context& context);
 
 }  // namespace lepus

@@ -100,6 +100,8 @@ std::string provenance(const Scan& scan, const PrePass& pre, const Fdk& fdk, con
                  {"corrections", corrections},
                  {"pixels_not_finite", audit.not_finite()},
                  {"pixels_saturated", audit.saturated()},
+                 {"pixels_at_dark", audit.at_dark().pixels},
+                 {"counts", pre.counts.views > 0 ? Json::parse(pre.counts.json()) : Json()},
                  {"seconds", report.seconds},
                  {"peak_memory_bytes", report.peak_memory_bytes},
                  {"plan", plan_of(fdk)},
@@ -108,7 +110,7 @@ std::string provenance(const Scan& scan, const PrePass& pre, const Fdk& fdk, con
   return all.dump();
 }
 
-std::string plan_json(const Scan& scan, const Fdk& fdk) {
+std::string plan_json(const Scan& scan, const Fdk& fdk, const CountFigures& counts) {
   return Json{{"volume", to_json(scan.grid)},
               {"views", scan.geometry.views()},
               {"coverage", name_of(fdk.weights().coverage())},
@@ -119,21 +121,21 @@ std::string plan_json(const Scan& scan, const Fdk& fdk) {
               {"device", fdk.device()},
               {"kernel", fdk.kernel()},
               {"plan", plan_of(fdk)},
-              {"warnings", fdk.weights().warnings()}}
+              {"counts", Json::parse(counts.json())}}
       .dump(2);
 }
 
-std::string plan_text(const Scan& scan, const Fdk& fdk) {
+std::string plan_text(const Scan& scan, const Fdk& fdk, const CountFigures& counts) {
   const VolumeGrid& grid = scan.grid;
   std::string text = format("volume    {}x{}x{} voxels of {:.6g}x{:.6g}x{:.6g} mm, {} on disk\n", grid.nx, grid.ny,
                             grid.nz, grid.step_mm.x, grid.step_mm.y, grid.step_mm.z,
                             format_bytes(grid.voxels() * static_cast<std::int64_t>(sizeof(float))));
   text += format("scan      {} views over {:.6g} degrees: {}; field of view {:.6g} mm across\n", scan.geometry.views(),
                  degrees(fdk.weights().arc_rad()), name_of(fdk.weights().coverage()), 2 * fdk.field_of_view_mm());
+  text += format("counts    {}\n", counts.text());
   text += fdk.plan_description();
-  text += format("\nkernel    {} on {}\ntime      about {:.0f} s", fdk.kernel(), fdk.device(),
-                 std::max(1.0, fdk.plan().seconds));
-  for (const auto& warning : fdk.weights().warnings()) text += "\nwarning   " + warning;
+  text += format("\nkernel    {} on {}\ntime      {}{}", fdk.kernel(), fdk.device(), expected_time(fdk.plan().seconds),
+                 scan.corrections.empty() ? "" : ", and what the corrections take");
   return text;
 }
 

@@ -16,7 +16,7 @@ namespace lepus {
 std::string provenance(const Scan& scan, const PrePass& pre, const Fdk& fdk, const RowAudit& audit,
                        const ReconstructReport& report);
 
-std::string plan_json(const Scan& scan, const Fdk& fdk);
-std::string plan_text(const Scan& scan, const Fdk& fdk);
+std::string plan_json(const Scan& scan, const Fdk& fdk, const CountFigures& counts);
+std::string plan_text(const Scan& scan, const Fdk& fdk, const CountFigures& counts);
 
 }  // namespace lepus

@@ -46,12 +46,29 @@ void require_room_on_disk(const std::filesystem::path& file, const VolumeGrid& g
                                 .hint = "write to another disk, or ask for fewer or larger voxels"});
 }
 
-std::vector<std::string> audit_warnings(const RowAudit& audit) {
+// One in ten thousand draws arcs that are seen; corrections replace them where they can, and then what is left counts.
+std::string warning_of_dark(const Scan& scan, const PrePass& pre, const RowAudit& audit) {
+  const DarkPixels dark = audit.at_dark();
+  const double recorded =
+      static_cast<double>(dark.pixels) / static_cast<double>(std::max<std::int64_t>(1, audit.pixels()));
+  const bool corrected = !pre.chain->empty() && !pre.only_dead_pixels;
+  const double left = corrected ? pre.chain->share_at_lowest() : recorded;
+  if (left < 1e-4) return "";
+  return format(
+      "{:.3g} % of the pixels are not above the dark{} and were taken for one count, most of them in row {} and "
+      "column {} of the detector: bright arcs or noise will be where they are projected to; add [[correct]] kind = "
+      "\"dead-pixels\" (with a defect map) or \"hot-pixels\" with below = true, and check the darks",
+      100 * left, corrected ? " after the corrections" : "",
+      scan.selection.first_row + dark.row * scan.selection.row_step, dark.column);
+}
+
+std::vector<std::string> audit_warnings(const Scan& scan, const PrePass& pre, const RowAudit& audit) {
   std::vector<std::string> warnings;
   if (audit.not_finite() > 0)
     warnings.push_back(format("{} pixels were not numbers and were replaced by their neighbours", audit.not_finite()));
   if (audit.saturated() > 0)
     warnings.push_back(format("{} of {} pixels are saturated", audit.saturated(), audit.pixels()));
+  if (std::string dark = warning_of_dark(scan, pre, audit); !dark.empty()) warnings.push_back(std::move(dark));
   return warnings;
 }
 
@@ -104,8 +121,10 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
 ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& scratch_folder,
                                    const ReconstructOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
-  const PrePass pre = pre_pass(scan, context);
+  const PrePass pre = checked_pre_pass(scan, context);
   RowAudit audit(*pre.frames, {scan.maximum_bad_fraction, scan.saturation_level});
+  if (pre.normalisation)
+    audit.watch_dark(*pre.normalisation, pre.only_dead_pixels ? *pre.only_dead_pixels : pre.normalisation->unusable);
   FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
   const auto corrected = corrected_frames(scan.geometry, pre, audit, scratch_folder, options, context);
   if (corrected) {
@@ -139,7 +158,7 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
   report.corrections = correction_lines(pre, corrected.get());
   for (const auto& line : report.corrections) context.progress.note(line);
 
-  for (const auto& list : {pre.chain->warnings_of_work(), audit_warnings(audit)})
+  for (const auto& list : {pre.chain->warnings_of_work(), audit_warnings(scan, pre, audit)})
     for (const auto& warning : list) {
       report.warnings.push_back(warning);
       context.progress.warning(warning);
@@ -162,7 +181,10 @@ PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Contex
   // Mean flat and dark, which the reconstruction holds and a plan does not load.
   setup.still_to_come_bytes = 2 * frames->columns() * frames->rows() * static_cast<std::int64_t>(sizeof(float));
   const Fdk fdk(setup, context.threads);
-  return {plan_text(scan, fdk), plan_json(scan, fdk)};
+  const CountFigures counts = look_at_counts(scan, context.cancel);
+  for (const auto& list : {scan.warnings, counts.warnings, fdk.weights().warnings()})
+    for (const auto& warning : list) context.progress.warning(warning);
+  return {plan_text(scan, fdk, counts), plan_json(scan, fdk, counts)};
 }
 
 }  // namespace lepus

@@ -5,11 +5,6 @@
 #include <vector>
 
 namespace lepus {
-namespace {
-
-constexpr std::int64_t value_bytes = sizeof(float);
-
-}  // namespace
 
 RowStore::RowStore(const RowStoreSize& size) : columns_(size.columns), rows_(size.rows), views_(size.views) {
   if (size.floats() * value_bytes <= size.host_bytes)

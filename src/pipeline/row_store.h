@@ -15,6 +15,8 @@
 
 namespace lepus {
 
+inline constexpr std::int64_t value_bytes = sizeof(float);
+
 struct RowStoreSize {
   std::int64_t columns = 0, rows = 0, views = 0;
   std::int64_t host_bytes = 0;   // at most, in the host's memory

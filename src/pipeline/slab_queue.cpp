@@ -11,7 +11,7 @@ SlabQueue::SlabQueue(VolumeWriter& writer, const VolumeGrid& grid, double cylind
       grid_(grid),
       cylinder_mm_(cylinder_mm),
       z_stride_(slab_slices),
-      slices_(grid.nx * grid.ny * slab_alignment) {
+      slices_(grid.nx * grid.ny * std::min(slab_slices, slab_alignment)) {
   for (int i = 0; i < buffers; ++i) {
     buffers_.emplace_back(grid.nx * grid.ny * slab_slices);
     free_.push_back(buffers_.back().data());

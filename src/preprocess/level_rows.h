@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a detector that is turned in its plane, sheared until they are level: perpendicular to the rotation axis.
 // The ramp filter runs along rows. Along slanted ones it mixes heights, which views half a turn apart cancel in a full
-// scan, but not where a line is measured from one side only (half-fan, short scan, half turn of parallel rays).
-// In each view  p'(u, v') = p(u, v' - rows_added + slope * (u - middle)),  slope = -(column step).z / (row step).z,
-// interpolated by Catmull-Rom along v alone; rows beyond the detector repeat its first and last.
+// scan while the angle is small, but not where a line is measured from one side only (half-fan, short scan, half turn
+// of parallel rays). In each view  p'(u, v') = p(u, v' - rows_added + slope * (u - middle)),  slope = -(column step).z
+// / (row step).z, interpolated by Catmull-Rom along v alone; rows beyond the detector repeat its first and last.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,11 @@ private:
 // Error(geometry) where rows run along the axis rather than across it.
 double row_slant(const ScanGeometry& geometry);
 
-// Levels a scan whose lines are not all measured twice, where its rows slant by a quarter of a pixel or more.
+// Relative, of an object about as tall as wide in a full turn that is not levelled; 1 / cos(angle) - 1.
+double brightness_of_slant(const ScanGeometry& geometry);
+
+// Levels a scan whose rows slant by a quarter of a pixel or more; one whose lines are all measured twice only where the
+// slant would make it too bright by 2e-4, because interpolating costs sharpness along the axis.
 std::optional<RowLeveller> row_leveller(const ScanGeometry& geometry, bool every_line_twice);
 
 }  // namespace lepus

@@ -45,13 +45,24 @@ Buffer<float> mean_frame(const FrameSource& source) {
   return mean;
 }
 
-Normalisation normalisation_from_flats(const FrameSource& flats, const FrameSource* darks, PixelType type) {
+namespace {
+
+Buffer<float> mean_dark(const FrameSource& darks, const CountScales& scales) {
+  Buffer<float> mean = mean_frame(darks);
+  for (float& dark : mean) dark = scales.dark(dark);
+  return mean;
+}
+
+}  // namespace
+
+Normalisation normalisation_from_flats(const FrameSource& flats, const FrameSource* darks, PixelType type,
+                                       const CountScales& scales) {
   Normalisation result;
   result.columns = flats.columns();
   result.rows = flats.rows();
   if (darks) {
     require_same_size(*darks, flats.columns(), flats.rows());
-    result.dark = mean_frame(*darks);
+    result.dark = mean_dark(*darks, scales);
   }
   result.log_i0 = mean_frame(flats);
   const std::int64_t pixels = result.log_i0.size();
@@ -59,6 +70,7 @@ Normalisation normalisation_from_flats(const FrameSource& flats, const FrameSour
   usable.reserve(static_cast<std::size_t>(pixels));
   for (std::int64_t i = 0; i < pixels; ++i) {
     float& i0 = result.log_i0[i];
+    i0 = scales.flat(i0);
     if (darks) i0 -= result.dark[i];
     if (std::isfinite(i0) && i0 > 0)
       usable.push_back(i0);
@@ -80,7 +92,7 @@ Normalisation normalisation_from_flats(const FrameSource& flats, const FrameSour
 }
 
 Normalisation normalisation_from_value(double i0, const FrameSource* darks, std::int64_t columns, std::int64_t rows,
-                                       PixelType type) {
+                                       PixelType type, const CountScales& scales) {
   if (!(i0 > 0) || !std::isfinite(i0))
     throw Error(ErrorKind::input, {.what = "the intensity without object (I0) is not positive",
                                    .where = "intensity",
@@ -91,7 +103,7 @@ Normalisation normalisation_from_value(double i0, const FrameSource* darks, std:
   result.rows = rows;
   if (darks) {
     require_same_size(*darks, columns, rows);
-    result.dark = mean_frame(*darks);
+    result.dark = mean_dark(*darks, scales);
   }
   result.log_i0_everywhere = static_cast<float>(std::log(i0));
   result.clip = clip_level(type, i0);
@@ -101,6 +113,11 @@ Normalisation normalisation_from_value(double i0, const FrameSource* darks, std:
 void Normalisation::grey_factors(std::int64_t row, float* factors) const {
   const float* l = log_i0.size() ? log_i0.data() + row * columns : nullptr;
   for (std::int64_t i = 0; i < columns; ++i) factors[i] = std::exp(-(l ? l[i] : log_i0_everywhere));
+}
+
+void Normalisation::lowest_grey(std::int64_t row, float* lowest) const {
+  grey_factors(row, lowest);
+  for (std::int64_t i = 0; i < columns; ++i) lowest[i] *= clip;
 }
 
 void Normalisation::apply_grey(std::int64_t row, const float* factors, float* data) const {

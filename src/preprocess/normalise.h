@@ -10,6 +10,7 @@
 
 #include "core/memory.h"
 #include "io/frames.h"
+#include "scan/count_scales.h"
 
 namespace lepus {
 
@@ -25,6 +26,8 @@ struct Normalisation {
   void apply(std::int64_t row0, std::int64_t row1, float* rows_of_counts) const;
   // What a row of counts above the dark is multiplied with to become grey levels, 1 in the open beam: `columns` values.
   void grey_factors(std::int64_t row, float* factors) const;
+  // The grey levels that one count (`clip`) makes in a row: nothing below it is measured.
+  void lowest_grey(std::int64_t row, float* lowest) const;
   // One row of counts becomes grey levels, in place.
   void apply_grey(std::int64_t row, const float* factors, float* row_of_counts) const;
   std::int64_t bytes() const { return dark.bytes() + log_i0.bytes(); }
@@ -35,9 +38,10 @@ Buffer<float> mean_frame(const FrameSource& source);
 
 // From flats (and darks, which may be null). Pixels whose flat is not above the dark are listed in `unusable` and given
 // the I0 of the median pixel, so that no NaN arises; the caller decides whether to go on.
-Normalisation normalisation_from_flats(const FrameSource& flats, const FrameSource* darks, PixelType type);
-// From one I0 for all pixels, counted above the dark.
+Normalisation normalisation_from_flats(const FrameSource& flats, const FrameSource* darks, PixelType type,
+                                       const CountScales& scales = {});
+// From one I0 for all pixels, in counts of the frames above the dark.
 Normalisation normalisation_from_value(double i0, const FrameSource* darks, std::int64_t columns, std::int64_t rows,
-                                       PixelType type);
+                                       PixelType type, const CountScales& scales = {});
 
 }  // namespace lepus

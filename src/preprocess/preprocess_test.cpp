@@ -44,6 +44,63 @@ private:
   Pixel pixel_;
 };
 
+TEST(Normalisation, ScalesBringFlatsAndDarksToTheExposureOfTheFrames) {
+  const ComputedFrames flats(4, 2, 2, PixelType::u16,
+                             [](auto, auto r, auto c) { return 1000.0F + 10.0F * static_cast<float>(r + c); });
+  const ComputedFrames darks(4, 2, 2, PixelType::u16, [](auto, auto, auto) { return 40.0F; });
+  // Frames of half the exposure of the flats, darks of twice that of the flats.
+  const Normalisation n = normalisation_from_flats(flats, &darks, PixelType::u16, {.frames = 2, .darks = 0.5});
+  std::vector<float> rows{110, 260, 60, 510};
+  const std::vector<float> counts = rows;
+  n.apply(1, 2, rows.data());
+  for (std::size_t c = 0; c < 4; ++c)
+    EXPECT_NEAR(rows[c],
+                std::log((1010.0 + 10.0 * static_cast<double>(c) - 20) / (2.0 * static_cast<double>(counts[c]) - 20)),
+                1e-6);
+}
+
+TEST(Normalisation, NothingIsDarkerThanOneCount) {
+  const ComputedFrames flats(3, 2, 1, PixelType::u16,
+                             [](auto, auto, auto c) { return 100.0F * static_cast<float>(c + 1); });
+  const Normalisation n = normalisation_from_flats(flats, nullptr, PixelType::u16);
+  std::vector<float> lowest(3), zero(3, 0.0F);
+  n.lowest_grey(1, lowest.data());
+  n.apply(1, 2, zero.data());
+  for (std::size_t c = 0; c < 3; ++c) {
+    EXPECT_NEAR(lowest[c], 0.01 / static_cast<double>(c + 1), 1e-8);
+    EXPECT_NEAR(zero[c], -std::log(lowest[c]), 1e-5) << "with and without grey levels";
+  }
+}
+
+TEST(RowAudit, CountsWhatIsNotAboveTheDarkAndNamesTheWorstRowAndColumn) {
+  const ComputedFrames darks(6, 4, 1, PixelType::u16, [](auto, auto, auto) { return 50.0F; });
+  const ComputedFrames flats(6, 4, 1, PixelType::u16, [](auto, auto, auto) { return 1000.0F; });
+  const ComputedFrames frames(6, 4, 5, PixelType::u16, [](auto f, auto r, auto c) {
+    if (r == 2 && c == 4) return 50.0F;            // in every frame
+    if (r == 2 && c == 1 && f == 3) return 10.0F;  // once
+    if (r == 0 && c == 0) return 0.0F;             // in every frame, but it is bridged
+    return 51.0F;
+  });
+  const Normalisation n = normalisation_from_flats(flats, &darks, PixelType::u16);
+  RowAudit audit(frames, {.maximum_fraction = 1});
+  audit.watch_dark(n, {0});
+  std::vector<std::uint16_t> native(24);
+  for (const int again : {0, 1})  // a row that is read again counts once
+    for (std::int64_t frame = 0; frame < 5; ++frame) {
+      frames.read_native(frame, 0, 4, native.data());
+      if (again == 0)
+        audit.record_whole(frame, 0, 4, native.data());
+      else
+        audit.record_bytes(frame, 0, 4, native.data());
+    }
+  const DarkPixels dark = audit.at_dark();
+  EXPECT_EQ(dark.pixels, 6);
+  EXPECT_EQ(dark.row, 2);
+  EXPECT_EQ(dark.in_row, 6);
+  EXPECT_EQ(dark.column, 4);
+  EXPECT_EQ(dark.in_column, 5);
+}
+
 TEST(Normalisation, FlatsAndDarksGiveBeerLambert) {
   const ComputedFrames flats(5, 3, 4, PixelType::u16, [](auto f, auto r, auto c) {
     return 1000.0F + 10.0F * static_cast<float>(r + c) + static_cast<float>(f % 2);
@@ -271,8 +328,11 @@ TEST(RowLeveller, OnlyScansThatNeedItAreLevelled) {
   const ScanGeometry slanted = build_scan(turned_in_its_plane(0.02)), upright = build_scan(turned_in_its_plane(0));
   EXPECT_NEAR(row_slant(slanted), 0.02 * 45, 0.02);
   EXPECT_TRUE(row_leveller(slanted, false));
-  EXPECT_FALSE(row_leveller(slanted, true));
   EXPECT_FALSE(row_leveller(upright, false));
+  // A full turn: from 1 / cos = 1.0002 on.
+  EXPECT_NEAR(brightness_of_slant(slanted), 1 / std::cos(0.02) - 1, 1e-6);
+  EXPECT_FALSE(row_leveller(build_scan(turned_in_its_plane(0.0199)), true));
+  EXPECT_TRUE(row_leveller(build_scan(turned_in_its_plane(0.0201)), true));
   EXPECT_THROW(row_slant(build_scan(turned_in_its_plane(1.5))), Error);
 }
 

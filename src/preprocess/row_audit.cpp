@@ -59,6 +59,8 @@ void fill_not_finite(float* row, std::int64_t columns) {
 
 }  // namespace
 
+double saturation_level_of(PixelType type, double given) { return given > 0 ? given : largest_value(type); }
+
 std::uint64_t row_checksum(std::int64_t frame, std::int64_t row, const void* bytes, std::int64_t size) {
   std::uint64_t hash =
       mixed(static_cast<std::uint64_t>(frame) * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(row) + 1);
@@ -91,7 +93,11 @@ RowAudit::RowAudit(const FrameSource& source, const BadPixelLimits& limits)
       limits_(limits),
       seen_(static_cast<std::size_t>(source.frames() * source.rows())),
       bad_in_(static_cast<std::size_t>(source.frames())) {
-  if (limits_.saturation_level <= 0) limits_.saturation_level = largest_value(source.pixel_type());
+  limits_.saturation_level = saturation_level_of(source.pixel_type(), limits_.saturation_level);
+}
+
+void RowAudit::watch_dark(const Normalisation& normalisation, const std::vector<std::int64_t>& bridged) {
+  dark_ = std::make_unique<DarkCounter>(normalisation, bridged, source_.pixel_type(), source_.rows());
 }
 
 void RowAudit::record(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native, float* values) {
@@ -137,6 +143,7 @@ bool RowAudit::first_time(std::int64_t frame, std::int64_t row, const void* byte
   if (seen_[static_cast<std::size_t>(frame * source_.rows() + row)].exchange(1)) return false;
   checksum_ += row_checksum(frame, row, bytes, source_.columns() * bytes_per_pixel(source_.pixel_type()));
   pixels_ += source_.columns();
+  if (dark_) dark_->record(row, bytes);
   return true;
 }
 

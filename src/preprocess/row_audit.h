@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps account of what was read: a checksum of every input pixel that does not depend on the order of reading, and how
-// many pixels are not numbers or saturated. A row that is read again (streamed views) counts once.
+// many pixels are not numbers, saturated or at the dark. A row that is read again (streamed views) counts once.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "io/frames.h"
+#include "preprocess/dark_counter.h"
 
 namespace lepus {
 
 // Mixes the bytes of one row with its place (frame, row); the sum of all rows modulo 2^64 is the checksum of a scan.
 std::uint64_t row_checksum(std::int64_t frame, std::int64_t row, const void* bytes, std::int64_t size);
+
+// `given`, or where it is 0 the largest value of the type; infinite for floating ones.
+double saturation_level_of(PixelType type, double given);
 
 // The checksum of all rows of a source, as 16 hexadecimal digits.
 std::string frames_checksum(const FrameSource& source);
@@ -26,6 +31,10 @@ struct BadPixelLimits {
 class RowAudit {
 public:
   RowAudit(const FrameSource& source, const BadPixelLimits& limits);
+
+  // From now on pixels that are not above their dark are counted; those in `bridged` (ascending) are left out, because
+  // nothing is made of them.
+  void watch_dark(const Normalisation& normalisation, const std::vector<std::int64_t>& bridged);
 
   // Rows [row0, row1) of a frame as they were read. Replaces values that are not finite by the mean of their finite
   // neighbours in the row. Throws Error(input) naming the frame when too many of its pixels are bad. Thread-safe.
@@ -43,6 +52,7 @@ public:
   std::int64_t not_finite() const { return not_finite_; }
   std::int64_t saturated() const { return saturated_; }
   std::int64_t pixels() const { return pixels_; }
+  DarkPixels at_dark() const { return dark_ ? dark_->found() : DarkPixels{}; }
 
 private:
   bool first_time(std::int64_t frame, std::int64_t row, const void* bytes);
@@ -50,6 +60,7 @@ private:
 
   const FrameSource& source_;
   BadPixelLimits limits_;
+  std::unique_ptr<DarkCounter> dark_;
   std::vector<std::atomic<std::uint8_t>> seen_;    // frame * rows + row
   std::vector<std::atomic<std::int64_t>> bad_in_;  // per frame
   std::atomic<std::uint64_t> checksum_{0};

@@ -2,12 +2,16 @@
 // The one file that knows toml++.
 #include "scan/document.h"
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <regex>
+#include <sstream>
 
 #include <toml++/toml.h>
 
 #include "core/format.h"
+#include "core/nesting.h"
 #include "core/text.h"
 #include "scan/kinds/kinds.h"
 
@@ -115,10 +119,16 @@ private:
   }
 
   void check_range(const toml::node& node, double value) const {
-    const auto& [least, most, open] = key_.range;
+    ValueRange range = key_.range;
+    // Beyond these nothing is a scan, and squares and sines of it are no numbers any more.
+    const double sane = key_.unit == "mm" ? 1e9 : key_.unit == "deg" ? 1e7 : std::numeric_limits<double>::infinity();
+    range.least = std::max(range.least, -sane);
+    range.most = std::min(range.most, sane);
+    if (key_.unit == "mm" && range.least == 0 && range.open && value > 0) range = {1e-9, range.most, false};
+    const auto& [least, most, open] = range;
     if ((open ? value > least : value >= least) && value <= most) return;
-    const std::string low = std::isfinite(least) ? format("{} {}", open ? "above" : "at least", least) : "";
-    const std::string high = std::isfinite(most) ? format("at most {}", most) : "";
+    const std::string low = std::isfinite(least) ? format("{} {:g}", open ? "above" : "at least", least) : "";
+    const std::string high = std::isfinite(most) ? format("at most {:g}", most) : "";
     fail_at(file_, line_of(node), format("{} is out of range", name_),
             format("found {}, must be {}{}{}", value, low, !low.empty() && !high.empty() ? " and " : "", high),
             std::string(key_.meaning));
@@ -193,6 +203,17 @@ ParameterValue parameter_of(KeyValue value) {
           return std::vector<double>(v.begin(), v.end());
       },
       std::move(value));
+}
+
+// "12.5" where the value on this line is 12,5; "" where it is not.
+std::string with_decimal_point(const std::string& text, int line) {
+  std::istringstream lines(text);
+  std::string found;
+  for (int i = 0; i < line; ++i) std::getline(lines, found);
+  std::smatch match;
+  static const std::regex decimal_comma(R"(=\s*([+-]?\d+),(\d+)\s*(#.*)?$)");
+  if (!std::regex_search(found, match, decimal_comma)) return {};
+  return match[1].str() + "." + match[2].str();
 }
 
 KeyValue default_of(const ScanKey& key) {
@@ -275,8 +296,9 @@ struct ScanDocument::Parser {
     const auto kind = std::ranges::find_if(kinds, [&](const CorrectionKind& k) { return k.name == spec.kind; });
     if (kind == kinds.end()) {
       const auto near = nearest_name(spec.kind, names);
-      fail_at(document.file_, line_of(*kind_node), format("unknown {} \"{}\"", what, spec.kind),
-              format("known: {}", all), near.empty() ? "" : format("did you mean \"{}\"?", near));
+      fail_at(
+          document.file_, line_of(*kind_node), format("unknown {} \"{}\"", what, spec.kind), format("known: {}", all),
+          near.empty() ? format("docs/scan-file.md describes each {}", what) : format("did you mean \"{}\"?", near));
     }
     std::vector<std::string> parameters{"kind"};
     for (const auto& parameter : kind->parameters) {
@@ -301,12 +323,16 @@ struct ScanDocument::Parser {
 };
 
 ScanDocument::ScanDocument(const std::string& text, std::filesystem::path file) : file_(std::move(file)) {
+  check_toml_nesting(text, file_.string());
   try {
     const toml::table table = toml::parse(text, file_.string());
     Parser{*this}.section(table, "");
   } catch (const toml::parse_error& error) {
-    fail_at(file_, static_cast<int>(error.source().begin.line), "not a valid TOML file",
-            std::string(error.description()), "docs/scan-file.md has examples to start from");
+    const int line = static_cast<int>(error.source().begin.line);
+    const std::string point = with_decimal_point(text, line);
+    fail_at(file_, line, "not a valid TOML file", std::string(error.description()),
+            point.empty() ? "docs/scan-file.md has examples to start from"
+                          : format("numbers have a decimal point: {}", point));
   }
 }
 

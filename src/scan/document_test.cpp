@@ -101,6 +101,13 @@ TEST(ScanDocument, TypesAreSaidInWords) {
 TEST(ScanDocument, NumbersMustBeFiniteAndInRange) {
   expect({"[geometry]\naxis_offset_mm = nan\n", 2, "geometry.axis_offset_mm is not a finite number", "nan", ""});
   expect({"[geometry]\nangles_deg = [0, -inf]\n", 2, "not a finite number", "-inf", ""});
+  expect({"[geometry]\nsource_axis_mm = 1e300\n", 2, "geometry.source_axis_mm is out of range",
+          "found 1e+300, must be at least 1e-09 and at most 1e+09", "rotation axis"});
+  expect({"[volume]\nvoxel_mm = 1e-300\n", 2, "volume.voxel_mm is out of range", "found 1e-300, must be at least 1e-09",
+          ""});
+  expect({"[geometry]\nin_plane_deg = -1e300\n", 2, "geometry.in_plane_deg is out of range",
+          "found -1e+300, must be at least -1e+07 and at most 1e+07", ""});
+  expect({"[geometry]\narc_deg = 359,5\n", 2, "not a valid TOML file", "", "359.5"});
   expect({"[geometry]\nsource_axis_mm = 0\n", 2, "geometry.source_axis_mm is out of range", "found 0, must be above 0",
           ""});
   expect({"[geometry]\nsource_detector_mm = -3\n", 2, "out of range", "found -3, must be above 0", ""});

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// [frames], [frames.raw] and [intensity]: which files, which part of them, what their values mean.
+// [frames] and [frames.raw]: which files, which part of them, what their values mean. frames_check.cpp asks whether
+// they are what they seem.
 #include <algorithm>
 #include <functional>
 #include <memory>
 
 #include "core/format.h"
-#include "io/frame_sources.h"
+#include "io/file_kind.h"
 #include "io/json_text.h"
+#include "scan/image_ranges.h"
+#include "scan/number_file.h"
 #include "scan/sections.h"
 
 namespace lepus {
@@ -34,9 +37,39 @@ std::vector<fs::path> expanded(const ScanDocument& document, const std::string& 
   return files;
 }
 
+FrameOrder order_of(const std::string& axes) {
+  return axes == "view-row-column"   ? FrameOrder::frames
+         : axes == "row-view-column" ? FrameOrder::sinograms
+         : axes == "view-column-row" ? FrameOrder::frames_turned
+         : axes == "row-column-view" ? FrameOrder::sinograms_turned
+         : axes == "column-row-view" ? FrameOrder::columns
+                                     : FrameOrder::columns_turned;
+}
+
+FrameOrder order_of_frames(const ScanDocument& document, Resolution& resolution) {
+  const auto axes = document.find<std::string>("frames.axes");
+  if (!axes)
+    return document.get<std::string>("frames.order") == "sinograms" ? FrameOrder::sinograms : FrameOrder::frames;
+  if (document.given("frames.order"))
+    document.fail("frames.axes", "the order of the images is given twice", "frames.order and frames.axes",
+                  "keep one of them");
+  resolution.inactive.insert("frames.order");
+  return order_of(*axes);
+}
+
+// A set of images: the frames, or flats or darks, whose keys begin with "flats_" or "darks_".
+struct ImageSet {
+  std::string files, dataset, images, axes;  // the keys
+};
+const ImageSet frame_keys{"frames.files", "frames.dataset", "frames.images", "frames.axes"};
+ImageSet keys_of(const std::string& set) {
+  return {format("frames.{}", set), format("frames.{}_dataset", set), format("frames.{}_images", set),
+          format("frames.{}_axes", set)};
+}
+
 // Flats and darks are images of the detector even where the scan's images are sinograms: `detector` is their size.
 RawLayout raw_layout(const ScanDocument& document, const std::string& key, const fs::path& first_file,
-                     const RecordedFrames* detector) {
+                     const RecordedFrames* detector, FrameOrder order) {
   const std::string because = format("{} names files without a header ({})", key, first_file.filename().string());
   RawLayout raw;
   raw.columns = document.require<std::int64_t>("frames.raw.columns", because);
@@ -45,30 +78,45 @@ RawLayout raw_layout(const ScanDocument& document, const std::string& key, const
   raw.header_bytes = document.get<std::int64_t>("frames.raw.header_bytes");
   raw.big_endian = document.get<std::string>("frames.raw.byte_order") == "big";
   raw.frames_per_file = document.get<std::int64_t>("frames.raw.frames_per_file");
-  if (detector) {
-    raw.columns = detector->columns;
-    raw.rows = detector->rows;
-    raw.frames_per_file = 0;  // as many as each file holds
+  if (!detector) return raw;
+  raw.frames_per_file = 0;  // as many as each file holds
+  if (order == FrameOrder::frames || order == FrameOrder::frames_turned) {
+    raw.columns = order == FrameOrder::frames ? detector->columns : detector->rows;
+    raw.rows = order == FrameOrder::frames ? detector->rows : detector->columns;
   }
   return raw;
 }
 
-FrameFiles frame_files(const ScanDocument& document, const std::string& key, const std::string& dataset_key,
-                       const RecordedFrames* detector, Resolution& resolution) {
+FrameFiles frame_files(const ScanDocument& document, const ImageSet& keys, const RecordedFrames* detector,
+                       const FrameFiles* scan_frames, Resolution& resolution) {
   FrameFiles files;
-  files.files = expanded(document, key);
+  files.files = expanded(document, keys.files);
   const auto& first = files.files.front();
-  if (is_hdf5_name(first))
-    files.dataset = document.get<std::string>(dataset_key);
-  else if (document.given(dataset_key))
-    document.fail(dataset_key, format("{} is only for HDF5 files", dataset_key),
-                  format("{} names {}", key, first.filename().string()), "leave it out");
-  else
-    resolution.inactive.insert(dataset_key);
-  const bool has_header = is_hdf5_name(first) || is_tiff_name(first);
   const bool described = document.section_given("frames.raw");
-  if (!has_header && (described || (is_raw_name(first) && !fs::exists(side_car_of(first)))))
-    files.raw = raw_layout(document, key, first, detector);
+  const FileKind kind = described && kind_of_name(first) != FileKind::tiff && kind_of_name(first) != FileKind::hdf5
+                            ? FileKind::raw
+                            : kind_of_file(first);
+  if (kind == FileKind::hdf5)
+    files.dataset = document.get<std::string>(keys.dataset);
+  else if (document.given(keys.dataset))
+    document.fail(keys.dataset, format("{} is only for HDF5 files", keys.dataset),
+                  format("{} names {}", keys.files, first.filename().string()), "leave it out");
+  else
+    resolution.inactive.insert(keys.dataset);
+  if (!scan_frames)
+    files.order = order_of_frames(document, resolution);
+  else if (const auto axes = document.find<std::string>(keys.axes))
+    files.order = order_of(*axes);
+  else if ((files.files == scan_frames->files && files.dataset == scan_frames->dataset) ||
+           scan_frames->order == FrameOrder::frames_turned)
+    files.order = scan_frames->order;
+  if (kind == FileKind::raw && (described || !fs::exists(side_car_of(first))))
+    files.raw = raw_layout(document, keys.files, first, detector, files.order);
+  if (const auto ranges = document.find<std::string>(keys.images)) {
+    const auto whole = located(document, keys.files, [&] { return open_frames(files); });
+    if (!scan_frames) resolution.images = whole->frames();
+    files.images = located(document, keys.images, [&] { return parse_image_ranges(*ranges, whole->frames()); });
+  }
   return files;
 }
 
@@ -100,7 +148,37 @@ void check_same_size(const ScanDocument& document, const std::string& key, const
     document.fail(key, format("{} have another size than the frames", key),
                   format("{} is {} x {} pixels, the frames are {} x {}", source->name(0), source->columns(),
                          source->rows(), recorded.columns, recorded.rows),
-                  "they must come from the same detector in the same mode");
+                  source->columns() == recorded.rows && source->rows() == recorded.columns
+                      ? format("if they are stored transposed, say {}_axes = \"view-column-row\"", key)
+                      : "they must come from the same detector in the same mode");
+}
+
+// NXtomo: one dataset of frames, flats and darks, and another that says which is which.
+void read_image_key(const ScanDocument& document, Scan& scan, const FrameSource& all) {
+  const std::string key = "frames.image_key";
+  const auto dataset = document.get<std::string>(key);
+  if (document.given("frames.images"))
+    document.fail("frames.images", "the frames are chosen twice", "frames.images and frames.image_key",
+                  "keep one of them");
+  if (kind_of_file(scan.frames.files.front()) != FileKind::hdf5)
+    document.fail(key, "frames.image_key needs frames in an HDF5 file",
+                  format("frames.files names {}", scan.frames.files.front().filename().string()),
+                  "use images, flats_images and darks_images");
+  const ImageKeys images = located(document, key, [&] {
+    std::vector<double> values;
+    for (const auto& file : scan.frames.files) {
+      const auto part = read_number_dataset(file, dataset).values;
+      values.insert(values.end(), part.begin(), part.end());
+    }
+    return sort_image_keys(values, all.frames());
+  });
+  for (const auto& [set, chosen, name] : {std::tuple{&scan.flats, &images.flats, "frames.flats"},
+                                          std::tuple{&scan.darks, &images.darks, "frames.darks"}}) {
+    if (document.given(name) || chosen->empty() || scan.content == FrameContent::line_integrals) continue;
+    *set = scan.frames;
+    (*set)->images = *chosen;
+  }
+  scan.frames.images = images.frames;
 }
 
 // Each name of frames.flats stands for flats taken at one time.
@@ -113,6 +191,10 @@ void read_flat_series(const ScanDocument& document, Scan& scan) {
     document.fail(key, "flats and their times do not match",
                   format("{} numbers for {} names in frames.flats", times.size(), names.size()),
                   "give one number for each name in frames.flats, two or more of them");
+  if (document.given("frames.flats_images"))
+    document.fail("frames.flats_images", "frames.flats_images has no use here",
+                  "frames.flats_at_view: each name in frames.flats stands for flats of one time",
+                  "write the flats of each time into a file of their own");
   if (std::adjacent_find(times.begin(), times.end(), std::greater_equal<>()) != times.end())
     document.fail(key, "the times of the flats do not ascend", "", "name the flats in the order they were taken");
   const std::vector<std::int64_t>& frames = scan.selection.frames;
@@ -129,10 +211,16 @@ void read_flat_series(const ScanDocument& document, Scan& scan) {
 
 void read_frames_section(const ScanDocument& document, Scan& scan, Resolution& resolution) {
   document.require<std::vector<std::string>>("frames.files", "a scan needs frames");
-  scan.frames = frame_files(document, "frames.files", "frames.dataset", nullptr, resolution);
-  const bool sinograms = document.get<std::string>("frames.order") == "sinograms";
-  scan.frames.order = sinograms ? FrameOrder::sinograms : FrameOrder::frames;
-  const auto source = located(document, "frames.files", [&] { return open_frames(scan.frames); });
+  scan.content =
+      document.get<std::string>("frames.content") == "counts" ? FrameContent::counts : FrameContent::line_integrals;
+  scan.frames = frame_files(document, frame_keys, nullptr, nullptr, resolution);
+  const auto open = [&] { return located(document, "frames.files", [&] { return open_frames(scan.frames); }); };
+  auto source = open();
+  if (resolution.images == 0) resolution.images = source->frames();
+  if (document.given("frames.image_key")) {
+    read_image_key(document, scan, *source);
+    source = open();
+  }
   scan.recorded = {source->columns(), source->rows(), source->frames(), source->pixel_type()};
 
   const Range views = selected(document, "frames.first_view", "frames.last_view", "frames.view_step",
@@ -144,23 +232,22 @@ void read_frames_section(const ScanDocument& document, Scan& scan, Resolution& r
   scan.selection.row_step = rows.step;
   scan.selection.rows = rows.count;
 
-  if (document.given("frames.flats")) {
-    scan.flats = frame_files(document, "frames.flats", "frames.flats_dataset", &scan.recorded, resolution);
-    check_same_size(document, "frames.flats", *scan.flats, scan.recorded);
+  for (const auto& [set, files] : {std::pair{"flats", &scan.flats}, std::pair{"darks", &scan.darks}}) {
+    const ImageSet keys = keys_of(set);
+    if (document.given(keys.files)) {
+      *files = frame_files(document, keys, &scan.recorded, &scan.frames, resolution);
+      check_same_size(document, keys.files, **files, scan.recorded);
+      continue;
+    }
+    for (const auto& key : {keys.dataset, keys.images, keys.axes})
+      if (document.given(key))
+        document.fail(key, format("{} is set, but {} is not", key, keys.files), "",
+                      format("add {} = \"...\" with the file that holds them", set));
+    resolution.inactive.insert(keys.dataset);
   }
+  check_series(document, scan, resolution);
+  refuse_shared_images(document, scan);
   if (document.given("frames.flats_at_view")) read_flat_series(document, scan);
-  if (document.given("frames.darks")) {
-    scan.darks = frame_files(document, "frames.darks", "frames.darks_dataset", &scan.recorded, resolution);
-    check_same_size(document, "frames.darks", *scan.darks, scan.recorded);
-  }
-  for (const std::string set : {"flats", "darks"}) {
-    if (document.given("frames." + set)) continue;
-    const std::string dataset = format("frames.{}_dataset", set);
-    if (document.given(dataset))
-      document.fail(dataset, format("{} is set, but frames.{} is not", dataset, set), "",
-                    format("add {} = \"...\" with the HDF5 file that holds them", set));
-    resolution.inactive.insert(dataset);
-  }
 
   const bool any_raw = scan.frames.raw || (scan.flats && scan.flats->raw) || (scan.darks && scan.darks->raw);
   if (!any_raw && document.section_given("frames.raw"))
@@ -171,60 +258,11 @@ void read_frames_section(const ScanDocument& document, Scan& scan, Resolution& r
     for (const auto& key : scan_keys())
       if (key.section == "frames.raw") resolution.inactive.insert(format("frames.raw.{}", key.name));
 
-  scan.content =
-      document.get<std::string>("frames.content") == "counts" ? FrameContent::counts : FrameContent::line_integrals;
+  scan.scales = {.frames = document.get<double>("frames.frames_scale"),
+                 .flats = document.get<double>("frames.flats_scale"),
+                 .darks = document.get<double>("frames.darks_scale")};
   scan.maximum_bad_fraction = document.get<double>("frames.maximum_bad_fraction");
   scan.saturation_level = document.get<double>("frames.saturation_level");
-}
-
-void read_intensity_section(const ScanDocument& document, Scan& scan, Resolution& resolution) {
-  if (scan.content == FrameContent::line_integrals) {
-    for (const char* key :
-         {"frames.flats", "frames.darks", "intensity.from", "intensity.value", "intensity.air_region_px"})
-      if (document.given(key))
-        document.fail(key, format("{} has no use here", key),
-                      "frames.content = \"line-integrals\": the logarithm is taken",
-                      format("leave out {}, or say content = \"counts\"", key));
-    return;
-  }
-  const auto from = document.find<std::string>("intensity.from");
-  if (!from && !scan.flats)
-    document.fail(document.section_given("intensity") ? "intensity.from" : "frames.files",
-                  "the intensity without an object is not known", "there are no flats, and intensity.from is not set",
-                  "add frames.flats; or [intensity] with from = \"value\" and value = (counts), with from = "
-                  "\"air-region\" and air_region_px = [column0, column1, row0, row1], or with from = "
-                  "\"detector-maximum\"; or say frames.content = \"line-integrals\"");
-  const std::string source = from.value_or("flats");
-  resolution.derived["intensity.from"] = source;
-  const auto only_with = [&](const char* key, const char* word) {
-    if (document.given(key) && source != word)
-      document.fail(key, format("{} has no use here", key), format("intensity.from is \"{}\"", source),
-                    format("say from = \"{}\", or leave {} out", word, key));
-  };
-  only_with("intensity.value", "value");
-  only_with("intensity.air_region_px", "air-region");
-
-  if (source == "flats") {
-    scan.intensity = Intensity::flats;
-    if (!scan.flats)
-      document.fail("intensity.from", "there are no flats", "intensity.from = \"flats\", but frames.flats is not set",
-                    "add frames.flats, or take another intensity.from");
-  } else if (source == "value") {
-    scan.intensity = Intensity::value;
-    scan.intensity_value = document.require<double>("intensity.value", "intensity.from = \"value\"");
-  } else if (source == "air-region") {
-    scan.intensity = Intensity::air_region;
-    const auto r =
-        document.require<std::vector<std::int64_t>>("intensity.air_region_px", "intensity.from = \"air-region\"");
-    if (r[0] >= r[1] || r[2] >= r[3] || r[1] > scan.recorded.columns || r[3] > scan.recorded.rows)
-      document.fail("intensity.air_region_px", "the air region is empty or leaves the detector",
-                    format("columns [{}, {}), rows [{}, {}); the frames are {} x {} pixels", r[0], r[1], r[2], r[3],
-                           scan.recorded.columns, scan.recorded.rows),
-                    "give [column0, column1, row0, row1], the ends not included");
-    scan.air_region = Region{r[0], r[1], r[2], r[3]};
-  } else {
-    scan.intensity = Intensity::detector_maximum;
-  }
 }
 
 }  // namespace lepus

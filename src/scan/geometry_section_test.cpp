@@ -70,6 +70,25 @@ TEST(GeometrySection, EveryFormOfAngles) {
   expect_angles(folder.read(frames_text + "first_view = 2\nview_step = 3\n" + cone_text), 60, 90);
 }
 
+TEST(GeometrySection, DecimalCommasAreNotTakenForTwoNumbers) {
+  const ScanFolder folder;
+  // Six lines of two numbers, or six numbers: with first_angle_index either would do.
+  folder.write_text("commas.txt", "# degrees\n0,5\n-30,5\n60\n90,5;120,5\n150,5\n180,5\n");
+  std::string text = scan_text + "angles_file = \"commas.txt\"\nfirst_angle_index = 0\n";
+  const Error error = folder.error(text);
+  expect_error(error, text, "angles_file", "\"0,5\" may be one number or two", "decimal commas", "0.5");
+  expect_contains(error.parts().where, "commas.txt:2");
+  // A blank, a point or a third number say which it is.
+  for (const char* rest : {"90, 120\n", "90.0,120\n", "90,120,150\n"}) {
+    folder.write_text("fine.txt", "0,30\n60\n" + std::string(rest));
+    text = scan_text + "angles_file = \"fine.txt\"\n";
+    expect_error(folder.error(text), text, "angles_file", "do not match", "there are 12 frames", "");
+  }
+  folder.write_text("far.txt", "0 30 60 90 120 150 180 210 240 270 300 1e308\n");
+  text = scan_text + "angles_file = \"far.txt\"\n";
+  expect_error(folder.error(text), text, "angles_file", "1e+308 degrees", "no scanner", "unit");
+}
+
 TEST(GeometrySection, AnglesThatDoNotMatch) {
   const ScanFolder folder;
   folder.write_text("short.txt", "1 2 3\n");
@@ -245,7 +264,7 @@ TEST(GeometrySection, ImportedFiles) {
                "RTK's XML");
   text = frames_text + "[geometry]\nimport_file = \"none.xml\"\n";
   const Error error = folder.error(text);
-  expect_error(error, text, "import_file", "cannot be opened", "", "");
+  expect_error(error, text, "import_file", "not found", "", "");
   expect_contains(error.parts().where, "none.xml");
   ScanGeometry fewer = truth.geometry;
   fewer.matrices.pop_back();

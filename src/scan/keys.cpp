@@ -19,7 +19,11 @@ constexpr ValueRange from_one{.least = 1};
 constexpr ValueRange side{.least = 1, .most = 1e6};
 constexpr ValueRange fraction{.least = 0, .most = 1};
 constexpr ValueRange positive_fraction{.least = 0, .most = 1, .open = true};
+constexpr ValueRange scale{.least = 1e-9, .most = 1e9};
 constexpr ValueRange right_angle{.least = -89, .most = 89};
+
+constexpr std::string_view axes_orders =
+    "view-row-column row-view-column view-column-row row-column-view column-row-view column-view-row";
 
 constexpr auto sections = std::to_array<ScanSection>({
     {"frames", "The recorded frames, which part of them to use, and what their values are."},
@@ -37,12 +41,25 @@ constexpr auto sections = std::to_array<ScanSection>({
 });
 
 using enum KeyType;
-constexpr auto keys = std::to_array<ScanKey>({
+constexpr auto all_keys = std::to_array<ScanKey>({
     {"frames", "files", names, "", "", "required",
      "Frames: a pattern such as `\"frames/*.tif\"`, a folder, a file (stack, HDF5, raw), or a list of these.", ""},
     {"frames", "dataset", text, "", "\"/exchange/data\"", "", "Dataset of the frames inside an HDF5 file.", ""},
     {"frames", "order", choice, "", "\"frames\"", "",
      "Whether each image is one view (`frames`) or one detector row over all views (`sinograms`).", "frames sinograms"},
+    {"frames", "axes", choice, "", "", "as order says",
+     "The same for every order of a stack's axes, the slowest first: `row-column-view` are sinograms stored "
+     "transposed.",
+     axes_orders},
+    {"frames", "images", text, "", "", "all",
+     "Which images of the files are frames, counted from 0 and with both ends: `\"20..199\"`, "
+     "`\"0..99, 110..209\"`. Views are counted among these.",
+     ""},
+    {"frames", "image_key", text, "", "", "none",
+     "Dataset that says what each image of an HDF5 file is (NXtomo): 0 a frame, 1 a flat, 2 a dark, 3 invalid.", ""},
+    {"frames", "views", integer, "", "", "as many as there are",
+     "How many frames there must be before any are selected: without it nobody notices that the last one was lost.", "",
+     side},
     {"frames", "content", choice, "", "\"counts\"", "",
      "What the pixels hold: detector counts, or line integrals that need no flats and no logarithm.",
      "counts line-integrals"},
@@ -61,9 +78,20 @@ constexpr auto keys = std::to_array<ScanKey>({
      {.least = 0}},
     {"frames", "flats_dataset", text, "", "\"/exchange/data_white\"", "", "Dataset of the flats inside an HDF5 file.",
      ""},
+    {"frames", "flats_images", text, "", "", "all", "Which images of those files are flats, as `images`.", ""},
+    {"frames", "flats_axes", choice, "", "", "view-row-column, or as axes in the same dataset",
+     "Order of the axes of the flats, as `axes`; `view` counts the images.", axes_orders},
     {"frames", "darks", names, "", "", "none", "Frames with the beam off, in the same forms as `files`.", ""},
     {"frames", "darks_dataset", text, "", "\"/exchange/data_dark\"", "", "Dataset of the darks inside an HDF5 file.",
      ""},
+    {"frames", "frames_scale", number, "", "1.0", "",
+     "What the frames' counts are multiplied with, where they were taken with another exposure than the flats.", "",
+     scale},
+    {"frames", "flats_scale", number, "", "1.0", "", "The same of the flats.", "", scale},
+    {"frames", "darks_scale", number, "", "1.0", "", "The same of the darks.", "", scale},
+    {"frames", "darks_images", text, "", "", "all", "Which images of those files are darks, as `images`.", ""},
+    {"frames", "darks_axes", choice, "", "", "view-row-column, or as axes in the same dataset",
+     "Order of the axes of the darks, as `axes`; `view` counts the images.", axes_orders},
     {"frames", "first_view", integer, "", "0", "", "First frame to use, counted from 0.", "", from_zero},
     {"frames", "last_view", integer, "", "", "the last frame", "Last frame to use, itself included.", "", from_zero},
     {"frames", "view_step", integer, "", "1", "", "Use every n-th frame.", "", from_one},
@@ -150,10 +178,11 @@ constexpr auto keys = std::to_array<ScanKey>({
     {"geometry", "angles_deg", numbers, "deg", "", "none", "The angle of every frame, instead of the three keys above.",
      ""},
     {"geometry", "angles_file", text, "", "", "none",
-     "Text file with the angle of every frame in degrees, separated by blanks, commas or lines; `#` starts a comment.",
-     ""},
+     "Text file with the angle of every frame, separated by blanks, commas or lines; `#` starts a comment.", ""},
     {"geometry", "angles_dataset", text, "", "", "none",
-     "Dataset with the angles in degrees in the frames' HDF5 file, for example `\"/exchange/theta\"`.", ""},
+     "Dataset with the angles in the frames' HDF5 file, for example `\"/exchange/theta\"`.", ""},
+    {"geometry", "angles_unit", choice, "", "", "what the dataset's attribute `units` says, or degrees",
+     "What `angles_file` or `angles_dataset` holds.", "degrees radians"},
     {"geometry", "first_angle_index", integer, "", "", "0, with no entries to spare",
      "Where the frames' entries begin in a file or dataset that also lists the angles of flats and darks.", "",
      from_zero},
@@ -258,12 +287,12 @@ void append_table(std::string& page, const std::vector<ScanKey>& rows) {
 }  // namespace
 
 std::span<const ScanSection> scan_sections() { return sections; }
-std::span<const ScanKey> scan_keys() { return keys; }
+std::span<const ScanKey> scan_keys() { return all_keys; }
 
 const ScanKey* find_scan_key(std::string_view section, std::string_view name) {
   const auto found =
-      std::ranges::find_if(keys, [&](const ScanKey& key) { return key.section == section && key.name == name; });
-  return found == keys.end() ? nullptr : &*found;
+      std::ranges::find_if(all_keys, [&](const ScanKey& key) { return key.section == section && key.name == name; });
+  return found == all_keys.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> split_words(std::string_view text) {
@@ -313,7 +342,7 @@ std::string scan_keys_markdown() {
     page += chain ? format("### [[{}]]\n\n", section.name) : format("### [{}]\n\n", section.name);
     page += format("{}\n\n", section.meaning);
     std::vector<ScanKey> rows;
-    std::ranges::copy_if(keys, std::back_inserter(rows),
+    std::ranges::copy_if(all_keys, std::back_inserter(rows),
                          [&](const ScanKey& key) { return key.section == section.name; });
     append_table(page, rows);
     page += "\n";

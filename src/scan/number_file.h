@@ -17,7 +17,15 @@ struct NumberFile {
 // Throws Error(input) naming file and line where something is not a finite number.
 NumberFile read_number_file(const std::filesystem::path& file);
 
+struct NumberDataset {
+  std::vector<double> values;
+  std::string unit;  // of the attribute "units", "" where there is none
+};
+
 // All values of an HDF5 dataset. Throws Error(input), or Error(unsupported) in a build without HDF5.
-std::vector<double> read_number_dataset(const std::filesystem::path& file, const std::string& dataset);
+NumberDataset read_number_dataset(const std::filesystem::path& file, const std::string& dataset);
+
+// Throws Error(input) for an angle that no scanner turns to: nearly 28,000 turns.
+void check_angle_deg(double angle_deg, const std::string& where);
 
 }  // namespace lepus

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scan file, from text to a Scan: the sections in the order in which they need each other.
-#include <fstream>
-#include <sstream>
-
 #include "core/format.h"
+#include "core/input_file.h"
 #include "scan/sections.h"
 
 namespace lepus {
@@ -16,15 +14,12 @@ std::string text_of(const std::filesystem::path& file) {
                                    .where = file.string(),
                                    .why = {},
                                    .hint = "give the .toml file that describes the scan"});
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (stream) text << stream.rdbuf();
-  if (!stream)
+  if (!std::filesystem::exists(file, ignored) && !ignored)
     throw Error(ErrorKind::input, {.what = "cannot read the scan file",
                                    .where = file.string(),
-                                   .why = std::filesystem::exists(file, ignored) ? "not readable" : "no such file",
+                                   .why = "no such file",
                                    .hint = "docs/scan-file.md shows how to write one"});
-  return text.str();
+  return read_text_file(file, largest_scan_file);
 }
 
 RampOptions filter_options(const ScanDocument& document) {
@@ -56,6 +51,8 @@ Scan resolve(const ScanDocument& document) {
   read_frames_section(document, scan, resolution);
   read_intensity_section(document, scan, resolution);
   scan.geometry = read_geometry_section(document, scan, explicit_grid(document), resolution);
+  scan.listed_angles_deg = resolution.listed_angles_deg;
+  scan.warnings = resolution.warnings;
   read_volume_section(document, scan, resolution);
   scan.automatic_center = document.get<std::string>("geometry.center") == "auto";
   scan.corrections = document.corrections();

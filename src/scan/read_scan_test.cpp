@@ -196,8 +196,9 @@ TEST(ReadScan, FilesAreFoundAndNamed) {
 TEST(ReadScan, FlatsAndDarksHaveTheFramesSize) {
   const ScanFolder folder;
   folder.write_raw("flats.raw", columns * rows * 3);
+  folder.write_raw("darks.raw", columns * rows * 3);
   folder.write_raw("small.raw", columns * rows - 5);
-  const std::string text = frames_text + "flats = \"flats.raw\"\ndarks = \"flats.raw\"\n" + cone_text;
+  const std::string text = frames_text + "flats = \"flats.raw\"\ndarks = \"darks.raw\"\n" + cone_text;
   const Scan scan = folder.read(text);
   ASSERT_TRUE(scan.flats && scan.darks);
   EXPECT_EQ(open_frames(*scan.flats)->frames(), 3) << "as many as the file holds";

@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "filter/ramp.h"
 #include "io/frames.h"
+#include "scan/count_scales.h"
 #include <lepus/geometry.h>
 
 namespace lepus {
@@ -53,12 +54,15 @@ struct Scan {
   };
   std::vector<FlatsAt> flat_series;
   FrameContent content = FrameContent::counts;
+  CountScales scales;
   Intensity intensity = Intensity::flats;
   double intensity_value = 0;          // Intensity::value
   std::optional<Region> air_region;    // Intensity::air_region, in recorded pixels
   double maximum_bad_fraction = 0.01;  // of pixels that are NaN or saturated before a frame is refused
   double saturation_level = 0;         // 0: the largest value of the pixel type
 
+  // The angle of every recorded frame where the scan file, a text file or a dataset lists them; before `direction`.
+  std::vector<double> listed_angles_deg;
   ScanGeometry geometry;          // of the selected views and rows
   bool automatic_center = false;  // the axis is to be found (job/run_scan.h)
   VolumeGrid grid;                // already resolved where the file says auto, slices and region of interest applied

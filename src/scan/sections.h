@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scan/document.h"
+#include "scan/frame_numbers.h"
 #include "scan/scan.h"
 
 namespace lepus {
@@ -18,10 +19,23 @@ namespace lepus {
 struct Resolution {
   std::map<std::string, KeyValue, std::less<>> derived;
   std::set<std::string, std::less<>> inactive;
+  FrameNames names;                        // of the frames' files
+  std::int64_t images = 0;                 // in the frames' files, of which `images` or `image_key` may choose some
+  std::vector<double> listed_angles_deg;   // of every recorded frame, as Scan has them
+  std::vector<std::string> warnings = {};  // for Scan
 };
 
-// frames_section.cpp: files, flats, darks, selection, limits, intensity.
+// frames_section.cpp: files, flats, darks, selection, limits.
 void read_frames_section(const ScanDocument& document, Scan& scan, Resolution& resolution);
+
+// frames_check.cpp: warns where a file looks as if it were no frame, or a frame were lost; fails where there are not as
+// many as frames.views says, and where one image is in two of the sets.
+void check_series(const ScanDocument& document, const Scan& scan, Resolution& resolution);
+void refuse_shared_images(const ScanDocument& document, const Scan& scan);
+// Fails where angles in equal steps would be wrong: a frame is missing, or something else is among them.
+void require_whole_series(const ScanDocument& document, const Scan& scan, const FrameNames& names);
+
+// intensity_section.cpp
 void read_intensity_section(const ScanDocument& document, Scan& scan, Resolution& resolution);
 
 // angles.cpp: the angle of every recorded frame, counter-clockwise.

@@ -19,7 +19,7 @@ enum class PlanKind { rolling_window, streamed_views };
 
 // What this machine does per second; the planner only needs the ratios, the estimate of time needs the figures.
 struct MachineSpeed {
-  double updates = 4e8;          // voxel updates, all threads
+  double updates = 4e8;          // voxel updates of a tall slab, all threads
   double filtered_pixels = 6e7;  // read from cache, corrected, weighted and filtered, all threads
   double disk_bytes = 5e8;
 };
@@ -43,7 +43,7 @@ struct SlabRange {
 struct Plan {
   PlanKind kind = PlanKind::rolling_window;
   std::vector<SlabRange> slabs;  // in order, without gaps
-  std::int64_t slab_slices = 0;  // of the largest slab; a multiple of slab_alignment
+  std::int64_t slab_slices = 0;  // of the largest slab; a multiple of slab_alignment, or all that there are
   int slab_buffers = 1;          // 2: one is written while the next is summed
   std::int64_t wedge_views = 0;  // views held at once: all of them in a rolling window
   std::int64_t row_stride = 0;   // rows kept per column of a view, the largest band and padding
@@ -72,6 +72,12 @@ private:
 
 // Throws Error(memory) with the least amount that would do where nothing fits.
 Plan make_plan(const PlanRequest& request, const BandTable& bands);
+
+// How much more an update costs in a slab of few slices than in a tall one: each column of voxels is prepared anew.
+double slab_overhead(std::int64_t slices);
+
+// For people: what a machine that does other things too may need, "0.12 to 0.25 s".
+std::string expected_time(double seconds);
 
 // Voxel updates of all views inside a cylinder around the axis.
 double updates_in_cylinder(const VolumeGrid& grid, double radius_mm, std::int64_t views);

@@ -59,7 +59,10 @@ Phantom shepp_logan(SheppLogan kind, double scale_mm, double value_per_mm) {
     shape.axes = rotation(0, 0, angle);
     shapes.push_back(shape);
   }
-  return Phantom("shepp-logan", Combine::add, std::move(shapes));
+  const char* const name = kind == SheppLogan::modified ? "shepp-logan-modified"
+                           : kind == SheppLogan::rtk    ? "shepp-logan-rtk"
+                                                        : "shepp-logan";
+  return Phantom(name, Combine::add, std::move(shapes));
 }
 
 Phantom defrise_disks(double radius_mm, double value_per_mm, int disks) {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
 #include "core/format.h"
+#include "core/input_file.h"
 #include "core/text.h"
 #include <lepus/error.h>
 
@@ -125,12 +125,7 @@ Spectrum tungsten_spectrum(double peak_kv, double aluminium_mm, double copper_mm
 }
 
 Spectrum read_spectrum(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  if (!in)
-    throw Error(ErrorKind::input, {.what = "spectrum file cannot be read",
-                                   .where = file.string(),
-                                   .why = "it does not exist or may not be opened",
-                                   .hint = "check the name"});
+  std::istringstream in(read_text_file(file, largest_scan_file));
   Spectrum spectrum;
   std::string line;
   double sum = 0;

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include <toml++/toml.h>
 
 #include "core/format.h"
+#include "core/input_file.h"
+#include "core/nesting.h"
 #include "core/text.h"
 #include <lepus/error.h>
 
@@ -222,6 +222,7 @@ Shape read_shape(const toml::table& table, const std::string& file, std::size_t 
 }  // namespace
 
 Phantom parse_phantom_toml(std::string_view text, const std::string& file) {
+  check_toml_nesting(text, file);
   toml::table table;
   try {
     table = toml::parse(text, file);
@@ -253,15 +254,9 @@ Phantom parse_phantom_toml(std::string_view text, const std::string& file) {
 }
 
 Phantom read_phantom(const std::filesystem::path& file, const PhantomFileOptions& options) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf()))
-    throw Error(ErrorKind::input, {.what = "phantom file cannot be read",
-                                   .where = file.string(),
-                                   .why = "it does not exist, is empty or may not be opened",
-                                   .hint = "check the name"});
-  if (file.extension() == ".toml") return parse_phantom_toml(text.str(), file.string());
-  if (file.extension() == ".pd") return parse_pd(text.str(), file.string(), options);
+  const std::string text = read_text_file(file, largest_scan_file);
+  if (file.extension() == ".toml") return parse_phantom_toml(text, file.string());
+  if (file.extension() == ".pd") return parse_pd(text, file.string(), options);
   throw Error(ErrorKind::input, {.what = "unknown kind of phantom file",
                                  .where = file.string(),
                                  .why = format("its name ends in \"{}\"", file.extension().string()),

@@ -8,6 +8,7 @@
 #include "noise.h"
 #include "rtk_gate.h"
 #include "sharpness.h"
+#include "tilts.h"
 
 namespace lepus::accuracy {
 namespace {
@@ -36,6 +37,17 @@ TEST_P(Table, Ellipsoids) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Accuracy, Table, testing::ValuesIn(scan_cases()),
+                         [](const auto& given) { return given.param.name(); });
+
+class Tilts : public testing::TestWithParam<TiltCase> {};
+
+TEST_P(Tilts, MidPlanesAreRight) {
+  const TiltQuality q = measure_tilt(GetParam(), threads());
+  EXPECT_LE(std::abs(q.ball_error - GetParam().ball_lost_by_fdk()), tilt_mean_bar);
+  EXPECT_LE(std::abs(q.cylinder_error), tilt_mean_bar);
+}
+
+INSTANTIATE_TEST_SUITE_P(Accuracy, Tilts, testing::ValuesIn(tilt_cases()),
                          [](const auto& given) { return given.param.name(); });
 
 TEST(Accuracy, RtkGate) {

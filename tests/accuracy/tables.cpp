@@ -10,6 +10,7 @@
 #include "noise.h"
 #include "rtk_gate.h"
 #include "sharpness.h"
+#include "tilts.h"
 
 namespace lepus::accuracy {
 namespace {
@@ -103,6 +104,23 @@ std::string cone_table(ThreadPool& threads) {
   return text;
 }
 
+std::string tilt_table(Judge& judge, ThreadPool& threads) {
+  std::string text = format(
+      "\n### Tilted detectors\n\n"
+      "| arc | in-plane | pitch | yaw | raised | ball, mean of the mid-plane | FDK's own loss there | long cylinder, "
+      "mean "
+      "(bar {0:g} % for both, without FDK's loss) |\n|---|---|---|---|---|---|---|---|\n",
+      100 * tilt_mean_bar);
+  for (const TiltCase& tilt : tilt_cases()) {
+    const TiltQuality q = measure_tilt(tilt, threads);
+    text += format("| {} | {} | {} | {} |\n", tilt.geometry(),
+                   judge.below(percent(q.ball_error), std::abs(q.ball_error - tilt.ball_lost_by_fdk()), tilt_mean_bar),
+                   percent(tilt.ball_lost_by_fdk()),
+                   judge.below(percent(q.cylinder_error), std::abs(q.cylinder_error), tilt_mean_bar));
+  }
+  return text;
+}
+
 std::string rtk_table(Judge& judge, ThreadPool& threads) {
   const RtkGate q = measure_rtk_gate(threads);
   return format(
@@ -165,6 +183,7 @@ Tables make_tables(ThreadPool& threads) {
   tables.markdown += ball_table(judge, threads);
   tables.markdown += ellipsoid_table(judge, threads);
   tables.markdown += cone_table(threads);
+  tables.markdown += tilt_table(judge, threads);
   tables.markdown += rtk_table(judge, threads);
   tables.markdown += sharpness_table(judge, threads);
   tables.markdown += noise_table(judge, threads);

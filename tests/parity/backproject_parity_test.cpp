@@ -104,6 +104,28 @@ TEST(BackprojectCuts, TheSameBitsForEverySlabWedgeAndNumberOfThreads) {
   }
 }
 
+// A few slices are summed along x instead of z, and any others in vectors that start before them: the bits of every
+// voxel are those that it has in the whole volume, wherever the slab begins.
+TEST_P(Backproject, AFewSlicesHaveTheBitsOfTheWholeVolume) {
+  for (const Case& c : cases()) {
+    const Views views(c.geometry, whole_views(c.geometry));
+    for (const auto& target : targets()) {
+      const auto kernel = make_cpu_backend(target)->make_backprojector(c.geometry, c.grid, GetParam());
+      const auto whole = backproject(*kernel, c.grid, views, {});
+      for (const std::int64_t slices : {1, 2, 3, 4, 7, 13}) {
+        const auto parts = backproject(*kernel, c.grid, views, {slices, 1 << 20, 1});
+        const auto differ = std::mismatch(whole.begin(), whole.end(), parts.begin(),
+                                          [](float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; });
+        const std::int64_t at = differ.first - whole.begin();
+        ASSERT_TRUE(differ.first == whole.end())
+            << c.name << ", " << target << ": slabs of " << slices << ", voxel " << at % c.grid.nx << ", "
+            << at / c.grid.nx % c.grid.ny << ", " << at / (c.grid.nx * c.grid.ny) << " is " << *differ.second
+            << " instead of " << *differ.first;
+      }
+    }
+  }
+}
+
 // A slab that holds only its row band gives, inside the cylinder the band was made for, what whole views give.
 TEST(BackprojectBands, NarrowBandsAreEnough) {
   for (const Case& c : cases()) {

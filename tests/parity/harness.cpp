@@ -55,7 +55,8 @@ std::vector<float> backproject(const Backprojector& b, const VolumeGrid& grid, c
   std::vector<float> volume(static_cast<std::size_t>(grid.voxels()));
   for (std::int64_t z0 = 0; z0 < grid.nz; z0 += cut.slices) {
     const std::int64_t z1 = std::min(grid.nz, z0 + cut.slices);
-    const std::int64_t stride = (z1 - z0 + slab_alignment - 1) / slab_alignment * slab_alignment;
+    const std::int64_t stride =
+        z1 - z0 < slab_alignment ? z1 - z0 : (z1 - z0 + slab_alignment - 1) / slab_alignment * slab_alignment;
     std::vector<float> buffer(static_cast<std::size_t>(grid.nx * grid.ny * stride + 2 * guard), sentinel);
     float* slab = buffer.data() + guard;
     std::fill(slab, slab + grid.nx * grid.ny * stride, 0.0F);

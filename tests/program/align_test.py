@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """center and calibrate: what the simulator hid from the scan file is found again, and bad input is explained."""
 import re
+import subprocess
 import unittest
 
-from program_case import ProgramCase
+from program_case import PROGRAM, ProgramCase
 
 SCANNER = ["--flats", "2", "--darks", "2", "--source-axis", "300", "--source-detector", "600", "--photons", "20000",
            "--no-truth", "--quiet"]
@@ -25,15 +26,78 @@ class Align(ProgramCase):
         self.assertAlmostEqual(found["in_plane_deg"], 0.6, delta=0.1)
         self.assertAlmostEqual(found["geometry"]["detector_shift_u_mm"], 6.6, delta=0.2)
         self.assertEqual((self.folder / "center.png").read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
-        lines = "".join(f"{key} = {value}\n" for key, value in found["geometry"].items())
+        # What is printed can be pasted in place of the lines of the same names.
+        printed = re.findall(r"(?m)^(\w+ = [-+.e0-9]+)$", self.lepus("center", scan).stdout)
+        self.assertEqual([line.split()[0] for line in printed], ["detector_shift_u_mm", "in_plane_deg"])
         text = (self.folder / scan).read_text()
         text = re.sub(r"(?m)^(detector_shift_u_mm|in_plane_deg).*\n", "", text)
-        (self.folder / scan).write_text(text.replace("[geometry]\n", "[geometry]\n" + lines))
+        (self.folder / scan).write_text(text.replace("[geometry]\n", "[geometry]\n" + "\n".join(printed) + "\n"))
         again = self.lepus_json("center", scan)
         self.assertAlmostEqual(again["column"], again["given_column"], delta=0.05)
         self.assertAlmostEqual(again["in_plane_deg"], again["given_in_plane_deg"], delta=0.05)
         self.assertIn("detector_shift_u_mm =", self.lepus("center", scan, "--no-tilt", "--row", "31").stdout)
         self.assertIn("axis_offset_mm =", self.lepus("center", scan, "--no-tilt", "--key", "axis_offset_mm").stdout)
+
+    def test_write_puts_the_keys_into_the_scan_file(self):
+        scan = self.scan("head", "shepp-logan-modified", "--hidden-shift", "3.3")
+        file = self.folder / scan
+        file.write_text(file.read_text().replace("[geometry]\n", "# mine\n[geometry]  # ours\ndetector_shift_u_mm = 0.5 # measured\n"))
+        before = file.read_text()
+        self.lepus("center", scan, "--no-tilt", "--row", "31", "--write")
+        after = file.read_text()
+        self.assertRegex(after, r"# mine\n\[geometry\]  # ours\ndetector_shift_u_mm = 6\.[4-8]\d* # measured\n")
+        self.assertEqual(re.sub(r"shift_u_mm = \S+", "", before), re.sub(r"shift_u_mm = \S+", "", after))
+        again = self.lepus_json("center", scan, "--no-tilt", "--row", "31")
+        self.assertAlmostEqual(again["column"], again["given_column"], delta=0.1)
+        self.assertEqual(sorted(p.name for p in file.parent.iterdir() if "partial" in p.name or "lock" in p.name), [])
+
+    def test_two_writes_at_once_and_a_change_meanwhile(self):
+        scan = self.scan("head", "shepp-logan-modified", "--hidden-shift", "3.3")
+        one, other = (subprocess.Popen([PROGRAM, "center", scan, "--write", "--no-tilt", "--quiet"], cwd=self.folder, text=True,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2))
+        said = [p.communicate()[1] for p in (one, other)]
+        self.assertIn(0, (one.returncode, other.returncode), said)
+        for code, text in zip((one.returncode, other.returncode), said):
+            if code != 0:
+                self.assertRegex(text, "another run|changed during the run|is being written|in use", text)
+        self.assertRegex((self.folder / scan).read_text(), r"detector_shift_u_mm = 6\.[4-8]")
+
+    def test_an_unknown_axis_is_not_written_and_is_in_the_provenance(self):
+        scan = self.scan("quarter", "shepp-logan-modified", "--hidden-shift", "3.3", "--arc", "90")
+        before = (self.folder / scan).read_text()
+        result = self.lepus("center", scan, "--write", "--json", code=3)
+        self.assert_error(result, "input", "axis is not known")
+        self.assertEqual((self.folder / scan).read_text(), before)
+        said = self.lepus("center", scan)
+        self.assertIn("the views cover 90.00 degrees", said.stderr)
+        self.assertIn("axis      not known; the scan file has column 47.5", said.stdout)
+        self.lepus("center", scan, "--column", "44.2", "--picture", "trials.png", "--write")  # the remedy that is named
+        self.assertRegex((self.folder / scan).read_text(), r"detector_shift_u_mm = 6\.6")
+
+        (self.folder / scan).write_text(before.replace("[geometry]\n", '[geometry]\ncenter = "auto"\n'))
+        self.lepus("reconstruct", scan, "-o", "v.mha", "--quiet")
+        provenance = self.lepus_json("info", "v.mha")["provenance"]
+        self.assertTrue([w for w in provenance["warnings"] if "rotation axis cannot be found" in w], provenance["warnings"])
+
+    def test_a_shift_is_warned_of_and_both_remedies_mend_it(self):
+        scan = self.scan("head", "shepp-logan-modified", "--hidden-shift", "8")
+        text = (self.folder / scan).read_text()
+
+        def warnings():
+            return self.lepus_json("reconstruct", scan, "-o", "v.mha", "--force")["warnings"]
+        self.assertRegex("\n".join(warnings()), "the axis 8 columns to the left.*geometry.center")
+        self.lepus("center", scan, "--write")
+        self.assertEqual(warnings(), [])
+        (self.folder / scan).write_text(text.replace("[geometry]\n", '[geometry]\ncenter = "auto"\n'))
+        self.assertEqual(warnings(), [])
+
+    def test_the_short_side_of_a_half_fan_is_no_truncation(self):
+        wide = ["--shift-u", "70", "--phantom-size", "120"]
+        half_fan = self.scan("half", "shepp-logan-modified", *wide)
+        self.assertEqual(self.lepus_json("reconstruct", half_fan, "-o", "v.mha")["warnings"], [])
+        wider = self.scan("wider", "shepp-logan-modified", "--shift-u", "70", "--phantom-size", "220")
+        said = self.lepus_json("reconstruct", wider, "-o", "w.mha")["warnings"]
+        self.assertRegex("\n".join(said), "reach past the detector's side at its last column")
 
     def test_a_column_of_ones_own(self):
         scan = self.scan("head", "shepp-logan-modified")
@@ -58,6 +122,15 @@ class Align(ProgramCase):
         self.assertLess(found["rms_px"], 0.15)
         self.assertEqual(len(found["view_rms_px"]), 36)
         self.assertIn("[geometry]", (self.folder / "geometry.toml").read_text())
+        (self.folder / "other.toml").write_text("[geometry]\npixel_width_mm = 1.2 # ours\nsource_detector_mm = 1\n")
+        self.lepus("calibrate", "beads/scan.toml", "--write", "--into", "other.toml")
+        text = (self.folder / "other.toml").read_text()
+        self.assertIn("pixel_width_mm = 1.2 # ours\nsource_detector_mm = 60", text)
+        self.assertRegex(text, r"detector_shift_u_mm = (3\.0|2\.9)")
+        self.lepus("calibrate", "beads/scan.toml", "--write")
+        again = self.lepus_json("calibrate", "beads/scan.toml")
+        self.assertRegex((self.folder / "beads/scan.toml").read_text(), r"detector_shift_u_mm = (3\.0|2\.9)")
+        self.assertLess(again["rms_px"], 0.15)
 
     def test_plate(self):
         (self.folder / "plate.toml").write_text(

@@ -207,7 +207,7 @@ class BadCorrections(ProgramCase):
         """The search for the axis looks at the scan, too."""
         self.text = self.text.replace("[geometry]\n", '[geometry]\ncenter = "auto"\n')
         self.warned(section("drift", region_px=[28, 36, 4, 12], lowest_level=0.1), "inside the object")
-        self.warned(section("filter", filter="box", radius_px=3, border="zero"), "past the detector's sides")
+        self.warned(section("filter", filter="box", radius_px=3, border="zero"), "past both sides of the detector")
 
 
 @unittest.skipUnless("center" in command_names(), "this lepus has no center")

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """--help, the man pages and the completions: made from one table, so that all know every option; examples work."""
 import os
+import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 
 from program_case import PROGRAM, SMALL, ProgramCase, command_names
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def man_works():
@@ -84,6 +88,42 @@ class Help(ProgramCase):
                 self.assertLessEqual(expected, options_in(zsh))
                 fish = re.findall(rf"seen_subcommand_from {name}'.* -l ([a-z-]+)", scripts["fish"])
                 self.assertLessEqual(expected, {"--" + option for option in fish})
+
+    def test_the_page_of_commands_is_their_help(self):
+        page = subprocess.run([SOURCE / "scripts/commands-page"], capture_output=True, text=True, check=True,
+                              env={**os.environ, "LEPUS_PROGRAM": PROGRAM}).stdout
+        self.assertEqual((SOURCE / "docs/commands.md").read_text(), page,
+                         "docs/commands.md is out of date; write it with scripts/commands-page")
+
+    def test_python_snippets_run(self):
+        """Statements of the page of formats, those of one import together, on volumes that lepus wrote."""
+        self.simulate("demo")
+        for name in ["v.tif", "v.h5", "v.mha", "v.nrrd", "v.raw"]:
+            self.lepus("convert", "demo/truth.mha", "-o", name, "--quiet")
+        snippets = re.findall(r"```python\n(.*?)```", (SOURCE / "docs/formats.md").read_text(), re.S)
+        self.assertTrue(snippets)
+        ran = 0
+        for part in re.split(r"(?m)^(?=import )", "".join(snippets)):
+            if not part.strip():
+                continue
+            result = subprocess.run([sys.executable, "-c", part + "\nassert v is not None"], cwd=self.folder,
+                                    capture_output=True, text=True)
+            if "ModuleNotFoundError" in result.stderr:
+                print(f"NOT run, a module is not installed: {part.splitlines()[0]}")
+                continue
+            self.assertEqual(result.returncode, 0, part + result.stderr)
+            ran += 1
+        if ran == 0:
+            self.skipTest("none of the modules of the page's snippets is installed")
+
+    def test_scan_keys_as_json_have_what_the_page_has(self):
+        keys, page = self.lepus_json("scan-keys"), self.lepus("scan-keys").stdout
+        kinds = [kind for name in ("corrections", "post") for kind in keys[name]]
+        self.assertEqual([kind["kind"] for kind in kinds], re.findall(r'(?m)^`kind = "([a-z0-9-]+)"`', page))
+        names = [key["name"] for key in keys["keys"]] + [key["name"] for kind in kinds for key in kind["keys"]]
+        self.assertEqual(sorted(names), sorted(re.findall(r"(?m)^\| `(\w+)` \|", page)))
+        rings = next(kind for kind in keys["corrections"] if kind["kind"] == "rings")
+        self.assertIn("line-integrals", rings["works_on"])
 
     def complete(self, line):
         """What bash would offer at the end of the line."""

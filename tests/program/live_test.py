@@ -52,10 +52,10 @@ class Live(ProgramCase):
             self.running.kill()
             self.running.communicate()
 
-    def start(self, *more, views=VIEWS):
+    def start(self, *more, views=VIEWS, shown=""):
         """Starts lepus live, which waits."""
-        words = [PROGRAM, "live", "scan/scan.toml", "-o", "live.mha", "--backend", "cpu", "--preview", "live.png",
-                 "--status", "live.json", "--every", "0.1", "--json", *(["--views", str(views)] if views else []), *map(str, more)]
+        words = [PROGRAM, "live", "scan/scan.toml", "-o", "live.mha", "--backend", "cpu", "--preview", f"{shown}live.png",
+                 "--status", f"{shown}live.json", "--every", "0.1", "--json", *(["--views", str(views)] if views else []), *map(str, more)]
         self.running = subprocess.Popen(words, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         stdin=subprocess.DEVNULL)
         return self.running
@@ -164,12 +164,66 @@ class Live(ProgramCase):
         result, err = self.end(code=3)
         self.assertIn("--first-number", result["error"]["why"])
         self.start("--timeout", 5)
-        self.write([1])  # taken for the first: then 0 cannot be
-        self.wait_until(lambda: self.status()["views_in"] == 2)
+        self.write([1])
+        self.frame_path(VIEWS).write_bytes(self.frames[0])  # the last of a series from 1: then 0 cannot be
+        self.wait_until(lambda: self.status()["views_in"] == 3)
         self.write([0])
         result, err = self.end(code=3)
         self.assertIn("0000.tif", result["error"]["where"])
         self.assertIn("--first-number", result["error"]["hint"])
+
+    def test_the_first_frame_comes_after_the_second(self):
+        """Frames 1 to 5 seem to be the first of a series from 1, until 0 is there."""
+        self.start("--timeout", 20)
+        self.write(range(1, 6))
+        self.wait_until(lambda: self.status()["views_in"] == 5)
+        self.write([0, *range(6, VIEWS)])
+        _, err = self.end()
+        self.assertIn("begins with 0", err)
+        self.assert_same_volume()
+
+    def test_pictures_that_cannot_be_written_for_a_while(self):
+        """The folder of preview and status goes and comes again: a warning, and the volume is made all the same."""
+        shown = self.folder / "shown"
+        shown.mkdir()
+        self.start("--timeout", 20, shown="shown/")
+        self.write(range(8))
+        self.wait_until(lambda: (shown / "live.png").exists())
+        shutil.rmtree(shown)
+        self.write(range(8, 16))
+        time.sleep(1.5)  # the status is written every second
+        self.assertIsNone(self.running.poll())
+        shown.mkdir()
+        self.write(range(16, VIEWS))
+        result, err = self.end()
+        self.assertEqual(len([w for w in result["warnings"] if "tried again" in w and "shown/live" in w]), len(result["warnings"]), err)
+        self.assertGreaterEqual(len(result["warnings"]), 1)
+        self.assertEqual(json.loads((shown / "live.json").read_text())["state"], "finished")
+        self.assertTrue((shown / "live.png").exists())
+        self.assert_same_volume()
+
+    def test_outputs_are_kept_away_from_the_frames(self):
+        (self.scan / "frames").mkdir()
+        for more in (["-o", "scan/frames/v.tif"], ["-o", "scan/frames/"], ["-o", "scan/flats/v.tif"], ["-o", "scan/frames/s_%04d.tif"]):
+            with self.subTest(more=more):
+                self.assert_error(self.lepus("live", "scan/scan.toml", "--views", "24", *more, code=2), "usage", "scan's images", "another folder")
+        self.assertEqual(self.names(self.scan / "frames"), [])
+
+    def test_memory_and_time_do_not_grow_with_the_square_of_the_views(self):
+        """A copy of all names for each of 6000 views would be 1.5 GB."""
+        words = [PROGRAM, "live", "scan/scan.toml", "-o", "live.mha", "--views", "6000", "--timeout", "0.5", "--memory", "150MB", "--backend", "cpu"]
+        self.write([0])
+        start = time.monotonic()
+        process = subprocess.Popen(words, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        err = process.stderr.read()
+        process.stderr.close()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 3, err)
+        self.assertIn("5999 of 6000 views did not come", err)
+        self.assertIn("nothing came for 0.5 s", err)
+        self.assertLess(usage.ru_maxrss, 100 << 10)
+        self.assertLess(time.monotonic() - start, 30)
 
     def test_a_view_that_never_comes(self):
         self.write(view for view in range(VIEWS) if view != 7)
@@ -289,11 +343,13 @@ class Live(ProgramCase):
                 ('"frames/*.tif"', '["a/*.tif", "b/*.tif"]', 7, "several patterns"),
                 ('beam = "cone"', 'beam = "cone"\ncenter = "auto"', 7, "lepus center"),
                 ('files =', 'order = "sinograms"\nfiles =', 7, "sinogram"),
+                ('files =', 'axes = "view-column-row"\nfiles =', 7, "frames.axes"),
+                ('files =', 'views = 23\nfiles =', 2, "it lists 23 views"),
                 ('flats =', 'flats_at_view = [0, 12]\nflats =', 7, "flats"),
                 ('source_axis_mm', 'source_axsi_mm', 3, "source_axis_mm")]:
             with self.subTest(new=new):
                 (self.scan / "scan.toml").write_text(good.replace(old, new, 1))
-                self.assert_error(live("--views", 24, code=code), {7: "unsupported", 3: "input"}[code], needle)
+                self.assert_error(live("--views", 24, code=code), {7: "unsupported", 3: "input", 2: "usage"}[code], needle)
         (self.scan / "scan.toml").write_text(good.replace("source_axis_mm = 500.0", "source_axis_mm = 5000.0"))
         result = live("--views", 24, code=4)
         line = next(i for i, text in enumerate(good.splitlines(), 1) if text.startswith("source_detector_mm"))

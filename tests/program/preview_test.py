@@ -48,6 +48,31 @@ class Preview(ProgramCase):
         picture = re.search(r'src="data:image/png;base64,([^"]+)"', page).group(1)
         self.assertEqual(base64.b64decode(picture), (self.folder / "v.png").read_bytes())
 
+    def test_only_rows_of_the_slice_are_corrected(self):
+        scan = self.simulate("scan")
+        self.add_corrections(scan, ("rings", "radius_px = 5\n"))
+        versions = self.lepus_json("preview", "scan/scan.toml", "--backend", "cpu")["versions"]
+        took = [line for line in versions[1]["corrections"] if line.startswith("corrections took")]
+        rows = int(re.search(r": (\d+) rows of all views at a time", took[0]).group(1))
+        self.assertLessEqual(rows, 6, "of 24: the slice and what is interpolated beside it")
+
+    def test_a_corrected_slice_is_that_of_the_volume(self):
+        scan = self.simulate("scan")
+        self.add_corrections(scan, ("rings", "radius_px = 5\n"))
+        self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", "--backend", "cpu")
+        text = (scan / "scan.toml").read_text()
+        size = [int(n) for n in re.search(r"(?m)^size = \[(\d+), (\d+), (\d+)\]", text).groups()]
+        self.assertEqual(size[2] % 2, 0)
+        step = float(re.search(r"(?m)^voxel_mm = \[([\d.]+)", text).group(1))
+        text = re.sub(r"(?m)^size = .*$", f"size = [{size[0]}, {size[1]}, 1]", text)
+        text = re.sub(r"(?m)^centre_mm = .*$", f"centre_mm = [0.0, 0.0, {step / 2}]", text)
+        (scan / "one.toml").write_text(text)
+        self.lepus("reconstruct", "scan/one.toml", "-o", "one.mha", "--backend", "cpu")
+        middle = size[2] // 2
+        self.lepus("post", "v.mha", "-o", "cut.mha", "--do", f"crop z={middle},{middle + 1}")
+        # Coordinates are rounded to single precision from another slice's place: 1e-6 is expected.
+        self.assertLess(self.lepus_json("compare", "cut.mha", "one.mha", "--ssim", "none")["metrics"]["nrmse"], 1e-5)
+
     def test_the_picture_has_room_for_its_texts(self):
         try:
             from skimage.io import imread

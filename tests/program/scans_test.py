@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """simulate, info and convert on scans: the same frames come back from every form."""
 import filecmp
+import shutil
 import unittest
+
+import numpy
 
 from program_case import SMALL, ProgramCase
 
@@ -45,8 +48,7 @@ class Scans(ProgramCase):
             for order in ["frames", "sinograms"]:
                 with self.subTest(frames=frames, order=order):
                     name = f"{frames}-{order}"
-                    result = self.lepus("convert", "scan/scan.toml", "-o", name, "--frames", frames, "--order", order,
-                                        "--memory", "10KB", code=None)
+                    result = self.lepus("convert", "scan/scan.toml", "-o", name, "--frames", frames, "--order", order, code=None)
                     if result.returncode == 7:
                         continue  # built without that format: it said so
                     self.assertEqual(result.returncode, 0, result.stderr)
@@ -76,6 +78,80 @@ class Scans(ProgramCase):
         self.lepus("convert", "scan/scan.toml", "-o", "moved", "--frames", "stack")
         (self.folder / "scan").rename(self.folder / "gone")
         self.lepus("info", "moved/scan.toml")
+
+    def test_a_stranger_among_the_frames(self):
+        scan = self.simulate()
+        frames = sorted((scan / "frames").iterdir())
+        other = frames[0].with_name("preview.tif")
+        shutil.copy(frames[3], other)
+        self.assertIn("preview.tif", self.lepus("info", "scan/scan.toml").stderr)
+        other.rename(frames[3].with_name(f"{frames[3].stem} (copy).tif"))
+        self.assert_error(self.lepus("info", "scan/scan.toml", code=3), "input", "(copy).tif", "equally spaced")
+        frames[3].with_name(f"{frames[3].stem} (copy).tif").unlink()
+        text = (scan / "scan.toml").read_text()
+        (scan / "scan.toml").write_text(text.replace("[frames]", "[frames]\nviews = 24"))
+        self.assertNotIn("warning", self.lepus("info", "scan/scan.toml").stderr)
+        frames[-1].unlink()
+        self.assert_error(self.lepus("info", "scan/scan.toml", code=3), "input", f"{frames[-1].name} is missing",
+                          "views = 24")
+
+    def test_one_dataset_of_everything_is_converted(self):
+        """NXtomo: frames, flats and darks in one dataset, angles of all images in radians, beside a correction's file."""
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("python3-h5py is not installed: image keys are NOT tried in the program")
+        images = numpy.arange(20 * 6 * 8, dtype=numpy.uint16).reshape(20, 6, 8) + 1000
+        keys = numpy.array([2, 2] + [1] * 3 + [0] * 14 + [3])
+        with h5py.File(self.folder / "nx.h5", "w") as file:
+            file["data"], file["key"] = images, keys
+            file["angle"] = numpy.arange(20) * numpy.pi / 10
+            file["angle"].attrs["units"] = "rad"
+        with h5py.File(self.folder / "master.h5", "w") as file:
+            for name in ["data", "key", "angle"]:
+                file[name] = h5py.ExternalLink("nx.h5", name)
+        (self.folder / "angles.txt").write_text("1\n" * 14)  # a dose of each view, named as the angles will be
+        (self.folder / "scan.toml").write_text(
+            '[frames]\nfiles = "master.h5"\ndataset = "/data"\nimage_key = "/key"\nviews = 14\n'
+            '[geometry]\nbeam = "parallel"\npixel_width_mm = 1\nangles_dataset = "/angle"\n'
+            '[[correct]]\nkind = "dose"\nfile = "angles.txt"\n')
+        result = self.lepus_json("info", "scan.toml")
+        self.assertEqual(result["frames"]["count"], 14)
+        self.assertAlmostEqual(result["geometry"]["angle_step_deg"], 18, delta=1e-6)
+        self.assertIn("20 of 8 x 6", self.lepus("info", "master.h5", "--dataset", "/data").stdout)
+        with h5py.File(self.folder / "master.h5", "r+") as file:
+            file["more"] = h5py.SoftLink("/data")
+            file["lost"] = h5py.ExternalLink("gone.h5", "data")
+        sets = self.lepus_json("info", "master.h5")["sets"]
+        self.assertEqual([(s["dataset"], s["images"], s["columns"]) for s in sets], [("/data", 20, 8), ("/more", 20, 8)])
+        self.assertIn("20 of 8 x 6 pixels, uint16", self.lepus("info", "master.h5").stdout)
+        self.lepus("convert", "scan.toml", "-o", "new", "--frames", "tiff")
+        self.assertEqual(len(list((self.folder / "new" / "flats").iterdir())), 3)
+        (self.folder / "nx.h5").unlink()
+        (self.folder / "angles.txt").unlink()
+        again = self.lepus_json("info", "new/scan.toml")
+        self.assertEqual(again["frames"]["count"], 14)
+        for key in ["first_angle_deg", "angle_step_deg"]:
+            self.assertAlmostEqual(again["geometry"][key], result["geometry"][key], delta=1e-9)
+        self.assertEqual((self.folder / "new" / "angles.txt").read_text(), "1\n" * 14)
+
+    def test_flats_of_several_times_are_converted(self):
+        scan = self.simulate()
+        text = (scan / "scan.toml").read_text()
+        flats = ", ".join(f'"flats/{path.name}"' for path in sorted((scan / "flats").iterdir()))
+        self.assertEqual(text.count('"flats/*.tif"'), 1, text)
+        (scan / "scan.toml").write_text(text.replace('"flats/*.tif"', f"[{flats}]\nflats_at_view = [0, 24]"))
+        for frames in ["stack", "hdf5"]:
+            result = self.lepus("convert", "scan/scan.toml", "-o", frames, "--frames", frames, code=None)
+            if result.returncode == 7:
+                continue  # built without that format: it said so
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.lepus("info", f"{frames}/scan.toml")
+
+    def test_a_scan_says_its_phantom(self):
+        for name in ["shepp-logan", "shepp-logan-modified"]:
+            self.simulate(name, phantom=name)
+            self.assertIn(f": {name}, 24 views", (self.folder / name / "scan.toml").read_text())
 
 
 if __name__ == "__main__":

@@ -14,6 +14,10 @@ namespace lepus::cpu {
 // Slices are worked on in chunks counted from slice 0, so that coordinates are computed from the same starting points
 // wherever a slab is cut. What a chunk of one voxel column sees, and its sums, stay in the L1 cache.
 inline constexpr std::int64_t chunk = 64;
+// Vectors run along z and start at multiples of this many slices of a chunk, or along x where a piece of the slab has
+// only a few slices: then most of a vector along z would be computed in vain. The arithmetic of a voxel is the same.
+inline constexpr std::int64_t whole_vectors = 8;
+inline constexpr std::int64_t few_slices = 8;
 // Views whose sum is taken in a local buffer before it is added to the slab.
 inline constexpr std::int64_t block_of_views = 32;
 inline constexpr std::int64_t largest_tile = 32;
@@ -28,8 +32,8 @@ struct Job {
   const Orbit* orbit = nullptr;
   const BandSet* wedge = nullptr;
   SlabView slab;
-  int group = 1;           // of views that share coordinates; orbit->group, or 1 where the kernel has no use for it
-  std::int64_t tile = 16;  // voxel columns per side of a tile; the result does not depend on it
+  int group = 1;  // of views that share coordinates; orbit->group, or 1 where the kernel has no use for it
+  std::int64_t tile = largest_tile;  // voxel columns per side of a tile: coordinates are counted from its middle
   std::int64_t tiles_x = 0, tiles_y = 0, first_chunk = 0, chunks = 0;  // of the voxel columns that stand for all others
 
   std::int64_t tasks() const { return tiles_x * tiles_y * chunks; }

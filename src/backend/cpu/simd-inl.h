@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector pieces that both kernels use, compiled once per SIMD target. Lanes run along z.
+// Vector pieces that both kernels use, compiled once per SIMD target. Lanes run along z, or along x where a piece of
+// the slab has only a few slices.
 #if defined(LEPUS_BACKEND_CPU_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LEPUS_BACKEND_CPU_SIMD_INL_H_
 #undef LEPUS_BACKEND_CPU_SIMD_INL_H_
@@ -46,6 +47,25 @@ using Floats = hn::CappedTag<float, LEPUS_MOST_LANES>;
 using Ints = hn::RebindToSigned<Floats>;
 using VF = hn::Vec<Floats>;
 using VI = hn::Vec<Ints>;
+using Doubles = hn::CappedTag<double, 4>;
+using VD = hn::Vec<Doubles>;
+static_assert(LEPUS_MOST_LANES <= whole_vectors);
+
+// Coordinates are set up in double precision and kept in single.
+HWY_INLINE void store_single(VD v, float* HWY_RESTRICT out) {
+  const hn::Rebind<float, Doubles> single;
+  hn::Store(hn::DemoteTo(single, v), single, out);
+}
+HWY_INLINE void store_whole(VD v, std::int32_t* HWY_RESTRICT out) {
+  const hn::Rebind<std::int32_t, Doubles> single;
+  hn::Store(hn::DemoteTo(single, v), single, out);
+}
+
+// Voxel columns up to whole vectors of floats, which hold as many lanes as those of doubles or more.
+HWY_INLINE int whole_count(int columns) {
+  const int lanes = std::max(4, static_cast<int>(hn::Lanes(Floats())));
+  return (columns + lanes - 1) / lanes * lanes;
+}
 
 // Whole numbers, |v| < 2^31, as integers (others are cut off towards zero). Highway's ConvertTo repairs overflow on
 // x86, which costs three more instructions; the coordinates here are bounded before.
@@ -144,11 +164,12 @@ HWY_INLINE void prefetch(const Job& job, const Preview& next, std::int64_t part,
   const std::int64_t first = std::max<std::int64_t>(next.box.columns.first, 0);
   const std::int64_t columns = std::min(next.box.columns.last + 1, job.columns) - first;
   if (next.views == 0 || columns <= 0) return;
+  const std::int64_t begin = first + columns * part / parts, end = first + columns * (part + 1) / parts;
   for (int view = 0; view < next.views; ++view) {
     const ViewBand& band = next.bands[view];
     const std::int64_t from = std::max(next.box.rows.first - band.first_row, std::int64_t{0});
     const std::int64_t to = std::min(next.box.rows.last + 1 - band.first_row, band.rows);
-    for (std::int64_t c = first + columns * part / parts; c < first + columns * (part + 1) / parts; ++c)
+    for (std::int64_t c = begin; c < end; ++c)
       for (std::int64_t r = from; r < to; r += 16) hwy::Prefetch(band.data + c * job.wedge->row_stride + r);
   }
 }
@@ -157,23 +178,39 @@ HWY_INLINE void prefetch(const Job& job, const Preview& next, std::int64_t part,
 HWY_INLINE float* voxels_of(const Job& job, const Piece& piece, ColumnIndex at) {
   return job.slab.data + (at.y * job.grid.nx + at.x) * job.slab.z_stride + (piece.first_slice - job.slab.z0);
 }
+// The sums of one voxel column, slices side by side.
 HWY_INLINE void add_to_slab(const Job& job, const Piece& piece, ColumnIndex at, const float* HWY_RESTRICT sums) {
   const Floats d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   float* HWY_RESTRICT voxels = voxels_of(job, piece, at);
-  std::int64_t z = piece.begin;
+  std::int64_t z = piece.first;
   for (; z + lanes <= piece.last; z += lanes)
     hn::StoreU(hn::Add(hn::LoadU(d, voxels + z), hn::LoadU(d, sums + z)), d, voxels + z);
   for (; z < piece.last; ++z) voxels[z] += sums[z];
 }
 
+// The sums of a few slices of `count` voxel columns along x from `start` on, turned `times` times.
+HWY_INLINE void add_row_to_slab(const Job& job, const Piece& piece, const SumPlaces& place, ColumnIndex start,
+                                std::int64_t count, int group, int times, const float* HWY_RESTRICT sums) {
+  const auto voxels = [&](std::int64_t x) {
+    return voxels_of(job, piece, turned(ColumnIndex{start.x + x, start.y}, job.grid, group, times));
+  };
+  float* HWY_RESTRICT out = voxels(0);
+  const std::int64_t step = voxels(1) - out, apart = place(1, 0, piece.first);
+  for (std::int64_t z = piece.first; z < piece.last; ++z) {
+    const float* HWY_RESTRICT in = sums + place(start.x - piece.x0, start.y - piece.y0, z, times);
+    for (std::int64_t x = 0; x < count; ++x) out[x * step + z] += in[x * apart];
+  }
+}
+
 // Keys' weights (project/interpolate.h: cubic_weights) for a vector of fractions.
-HWY_INLINE void cubic_weights(VF f, VF& a, VF& b, VF& c, VF& e) {
-  const Floats d;
-  const VF one = hn::Set(d, 1.0f), h = hn::Mul(hn::Set(d, 0.5f), f), g = hn::Sub(one, f), hg = hn::Mul(h, g);
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void cubic_weights(D d, V f, V& a, V& b, V& c, V& e) {
+  using T = hn::TFromD<D>;
+  const V one = hn::Set(d, T(1)), h = hn::Mul(hn::Set(d, T(0.5)), f), g = hn::Sub(one, f), hg = hn::Mul(h, g);
   a = hn::Neg(hn::Mul(hg, g));
-  b = hn::MulAdd(hn::Mul(f, f), hn::MulAdd(hn::Set(d, 1.5f), f, hn::Set(d, -2.5f)), one);
-  c = hn::Mul(h, hn::MulAdd(f, hn::MulAdd(hn::Set(d, -3.0f), f, hn::Set(d, 4.0f)), one));
+  b = hn::MulAdd(hn::Mul(f, f), hn::MulAdd(hn::Set(d, T(1.5)), f, hn::Set(d, T(-2.5))), one);
+  c = hn::Mul(h, hn::MulAdd(f, hn::MulAdd(hn::Set(d, T(-3)), f, hn::Set(d, T(4))), one));
   e = hn::Neg(hn::Mul(hg, f));
 }
 

@@ -23,7 +23,7 @@ public:
   std::int64_t view_block() const override { return work_.view_block(); }
 
   void accumulate(const BandSet& wedge, const SlabView& slab, ThreadPool&) const override {
-    check_wedge(*this, grid_, wedge, slab);
+    check_wedge(*this, grid_, wedge, slab, slab_alignment);
     if (wedge.bands.empty()) return;
     cuda::use_device(device_);
     const cuda::Stream stream;

@@ -9,6 +9,7 @@
 #include "correct/beam/air_region.h"
 #include "correct/beam/beam.h"
 #include "correct/beam/view_loops.h"
+#include "scan/number_column.h"
 #include "scan/number_file.h"
 #if LEPUS_HAVE_CUDA
 #include "backend/cuda/cuda_check.h"
@@ -110,7 +111,13 @@ std::vector<double> dose_values(const CorrectionSpec& spec, const ScanFacts& fac
   if (values.empty() != has_file)
     refuse(spec, "the doses are not given", has_file ? "there are both values and a file" : "no values and no file",
            "give values = [one number per view], or file = \"...\" with one number per view");
-  if (has_file) values = read_number_file(file_of(spec, "file")).values;
+  const bool has_column = spec.parameters.contains("column");
+  if (has_column && !has_file)
+    refuse(spec, "a column of no file", "column = is for a table in a file",
+           "give file = \"...\", or leave column out");
+  if (has_file)
+    values = has_column ? read_number_column(file_of(spec, "file"), text_of(spec, "column"))
+                        : read_number_file(file_of(spec, "file")).values;
   if (static_cast<std::int64_t>(values.size()) != facts.views)
     refuse(spec, format("{} doses for {} views", values.size(), facts.views), "every selected view needs its own",
            "give one number for each view, in the order of the views");

@@ -167,6 +167,24 @@ TEST(Dose, DividesByListOrFile) {
   }
 }
 
+TEST(Dose, IsTakenFromAColumnOfALog) {
+  const TestScan scan = TestScan::noise(8, 2, 3);
+  Facts f(scan, Stage::grey_levels);
+  const auto file = std::filesystem::temp_directory_path() / "lepus_beam_log.csv";
+  std::ofstream(file) << "frame;time;Exposure (ms)\n0;12.5;100\n1;13.5;200\n2;14.5;50\n";
+  const auto read = make_dose(
+      spec("dose", {{"file", file.string()}, {"column", std::string("exposure (ms)")}, {"reference", 100.0}}), f.facts);
+  EXPECT_THROW(make_dose(spec("dose", {{"file", file.string()}, {"column", std::string("mAs")}}), f.facts), Error);
+  EXPECT_THROW(
+      make_dose(spec("dose", {{"values", std::vector<double>{1, 1, 1}}, {"column", std::string("1")}}), f.facts),
+      Error);
+  std::filesystem::remove(file);
+  const std::vector<float> divided = corrected(*read, scan, 2, 1);
+  const double exposures[] = {100, 200, 50};
+  for (std::size_t i = 0; i < divided.size(); ++i)
+    ASSERT_NEAR(divided[i], scan.values[i] * 100 / exposures[i / 8 % 3], 3 * 1.3e-7);
+}
+
 TEST(Dose, RefusesWhatDoesNotFit) {
   const TestScan scan = TestScan::noise(8, 2, 3);
   Facts f(scan, Stage::grey_levels);

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include <fftw3.h>
 
+#include "core/fftw_planner.h"
 #include "core/format.h"
 #include <lepus/error.h>
 #include <lepus/math.h>
@@ -46,12 +46,6 @@ std::vector<Complex32> twiddles(std::int64_t n) {
 
 std::int64_t whole_lines(std::int64_t floats) { return (floats + 15) / 16 * 16; }
 
-// FFTW's planner is the one part of it that is not thread-safe.
-std::mutex& phase_planner() {
-  static std::mutex mutex;
-  return mutex;
-}
-
 }  // namespace
 
 std::int64_t phase_halo(double a_v) {
@@ -87,7 +81,7 @@ RowBand PhasePlan::rows_needed(RowBand wanted) const {
 struct PhaseTransform::Plans {
   fftwf_plan there = nullptr, back = nullptr;
   ~Plans() {
-    const std::lock_guard lock(phase_planner());
+    const auto lock = lock_fftw_planner();
     if (there) fftwf_destroy_plan(there);
     if (back) fftwf_destroy_plan(back);
   }
@@ -100,7 +94,7 @@ PhaseTransform::PhaseTransform(const PhasePlan& plan) : plan_(plan), plans_(std:
   auto* spectrum = reinterpret_cast<fftwf_complex*>(scratch.data() + reals);
   const int height = static_cast<int>(f.height), width = static_cast<int>(f.width);
   // FFTW_ESTIMATE chooses by rules, FFTW_MEASURE by the clock: only the former gives the same bits in every run.
-  const std::lock_guard lock(phase_planner());
+  const auto lock = lock_fftw_planner();
   plans_->there = fftwf_plan_dft_r2c_2d(height, width, scratch.data(), spectrum, FFTW_ESTIMATE);
   plans_->back = fftwf_plan_dft_c2r_2d(height, width, spectrum, scratch.data(), FFTW_ESTIMATE);
   if (!plans_->there || !plans_->back)

@@ -39,6 +39,8 @@ CorrectionKind dose_kind() {
           {{"correct", "values", KeyType::numbers, "", "", "none", "The dose of every selected view, in any unit.", "",
             dose_range},
            {"correct", "file", KeyType::text, "", "", "none", "A text file with the dose of every selected view.", ""},
+           {"correct", "column", KeyType::text, "", "", "the file holds nothing else",
+            "Which column of the file: a name in its heading, or a number counted from 1 (`\"3\"`).", ""},
            {"correct", "reference", KeyType::number, "", "", "the mean of all views",
             "The dose of the flats, in the same unit.", "", dose_range}}};
 }

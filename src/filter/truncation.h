@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Does the object reach past the detector's sides? Line integrals of one detector row, views x columns, and the
+// geometry
+// -> how far from air the outermost columns are, as the ramp filter meets them: times their redundancy. So the side
+// that a half-fan scan's weight fades out, where every object reaches past the detector, does not count.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <lepus/geometry.h>
+
+namespace lepus {
+
+// Mean of the three outermost columns over the largest (99 % of the row's values are below), weighted.
+struct Truncation {
+  double first = 0, last = 0;  // at column 0, and at the other side
+  bool seen() const;
+  std::string message() const;  // "" where nothing is cut off
+};
+
+Truncation truncation(const ScanGeometry& geometry, std::int64_t row, const float* sinogram);
+
+}  // namespace lepus
