@@ -220,7 +220,7 @@ TEST(DeadPixelsGpu, AreTheBitsOfTheHost) {
     for (const std::int64_t row : {0, 3, 4, 7})  // whole rows, two of them at the ends
       for (std::int64_t x = 0; x < columns; ++x) bad.push_back(row * columns + x);
     for (const std::int64_t row : {1, 2, 5, 6}) std::erase(bad, row * columns + row % columns);  // one is good
-    const CorrectionSpec spec = spec_named("dead-pixels");
+    const CorrectionSpec spec = spec_named("dead-pixels", {{"maximum_share", 1.0}});
     const auto correction = make_dead_pixels(spec, facts_of(original), columns, bad);
     TestBand host = original;
     ThreadPool threads(2);

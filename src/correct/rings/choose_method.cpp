@@ -43,6 +43,10 @@ RingChoice choose_ring_method(const rings::RingSample& sample, const RingOptions
   const rings::RingJudge judge(sample, parameters, threads);
   RingChoice choice;
   choice.broken_columns = judge.broken_columns();
+  choice.why_none = "no method would make the slice better";
+  if (judge.object_share() > 0.5)
+    choice.why_none += " (stripes mirror each other or are the same in all rows, like an object's)";
+  if (judge.nothing_to_win()) return choice;
   std::string why_not;
   Buffer<float> memory(sinograms.count * size);
   const Planes copy{memory.data(), sinograms.width, sinograms.height, sinograms.width, sinograms.count, size};
@@ -93,13 +97,10 @@ RingChoice choose_ring_method(const rings::RingSample& sample, const RingOptions
   if (chosen) {
     choice.options = chosen->options;
     choice.refused = false;
+    choice.why_none.clear();
   } else if (choice.refused) {
     choice.why_none =
         format("every method that lessens the rings disturbs the object by more than {:g} %", 100 * most_disturbed);
-  } else {
-    choice.why_none = "no method would make the slice better";
-    if (judge.object_share() > 0.5)
-      choice.why_none += " (stripes mirror each other or are the same in all rows, like an object's)";
   }
   return choice;
 }

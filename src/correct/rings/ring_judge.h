@@ -45,6 +45,10 @@ public:
   // Whether more columns than any detector has look broken: a scan without noise, whose columns differ by the object
   // alone. None is taken for broken then.
   bool broken_unclear() const { return broken_unclear_; }
+  // Whether no method can win, so that none need be tried. One that at least halves the ring energy takes a share k of
+  // the stripes of 1 - sqrt(1/2) or more; it wins k (2 - k) of them less 2 k of what is not the detector's, which is
+  // nothing where that is 0.854 of them, and less where k is larger.
+  bool nothing_to_win() const { return broken_columns() == 0 && doubt_ >= 0.854 * seen_; }
   double object_share() const;  // of the stripes' mean square that mirrors itself, or that rows have in common
   RingVerdict judge(const Planes& after, ThreadPool& threads) const;
 

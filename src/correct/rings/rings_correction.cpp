@@ -114,8 +114,8 @@ std::unique_ptr<Correction> chosen_rings(const CorrectionSpec& spec, const ScanF
          format("there are rings, but every method that lessens them would disturb the object by more than {:g} % "
                 "({}): nothing is taken out; name a method to do it all the same, or give smaller windows",
                 100 * most_disturbed, tried));
-  return std::make_unique<Rings>(std::nullopt,
-                                 format(": {}, seen on {} rows ({})", choice.why_none, rows.count(), tried));
+  const std::string how = tried.empty() ? "" : format(" ({})", tried);
+  return std::make_unique<Rings>(std::nullopt, format(": {}, seen on {} rows{}", choice.why_none, rows.count(), how));
 }
 
 // combined bridges the columns that it takes for broken.
