@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The automatic method: the truth lies within three of the stated errors, or it is said that the axis is not known.
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 #include <gtest/gtest.h>
 
@@ -42,7 +45,8 @@ struct Found {
   AxisLine truth;
 };
 
-Found look(CircularScan told, Object object, double angle_scale = 1, CenterOptions options = {}) {
+Found look(CircularScan told, Object object, double angle_scale = 1, CenterOptions options = {},
+           const char* phantom = "shepp-logan") {
   ThreadPool threads(2);
   CancelFlag never;
   Progress silent;
@@ -55,7 +59,7 @@ Found look(CircularScan told, Object object, double angle_scale = 1, CenterOptio
   truth.detector_shift_u_mm = 2.3 * told.pixel_width_mm;
   truth.in_plane_rad = radians(0.4);
   for (double& angle : truth.angles_rad) angle *= angle_scale;
-  const Phantom head = phantom_of("shepp-logan");
+  const Phantom head = phantom_of(phantom);
   const CenterInput input = noisy_rows(object == Object::off_the_axis ? moved(head, {6, 4, 0}) : head, truth, told, 3,
                                        object == Object::plain   ? 0
                                        : object == Object::noisy ? 2000
@@ -152,6 +156,38 @@ TEST(Automatic, SharpnessSaysWhereItCannotWork) {
   const CenterResult quarter = look(told_scan(Beam::cone, 90), Object::noisy, 1, options).result;
   EXPECT_FALSE(quarter.known);
   EXPECT_NE(said(quarter).find("--column N --picture"), std::string::npos) << said(quarter);
+}
+
+// The figures of docs/center.md; minutes.
+TEST(Automatic, ManyScans) {
+  if (std::getenv("LEPUS_OFFSETS") == nullptr) GTEST_SKIP() << "set LEPUS_OFFSETS for the long form";
+  int all = 0, declined = 0;
+  double worst_column = 0, worst_angle = 0;
+  for (const Beam beam : {Beam::cone, Beam::parallel})
+    for (const double arc : {360.0, 270.0, 220.0, 200.0, 190.0, 180.0})
+      for (const char* phantom : {"shepp-logan", "porous", "forbild"})
+        for (const Object object :
+             {Object::plain, Object::noisy, Object::wider_than_the_detector, Object::off_the_axis}) {
+          if (beam == Beam::cone ? arc == 180 : arc != 180 && arc != 360) continue;
+          const auto views = static_cast<std::int64_t>(arc / 3);
+          const CircularScan told =
+              beam == Beam::cone ? cone_scan(96, 72, views, arc) : parallel_scan(96, 72, views, arc);
+          const auto [found, truth] = look(told, object, 1, {}, phantom);
+          ++all;
+          if (!found.known) {
+            ++declined;
+            continue;
+          }
+          worst_column = std::max(worst_column, std::abs(found.column - truth.column) / found.column_error);
+          if (found.tilt_found)
+            worst_angle =
+                std::max(worst_angle, std::abs(found.in_plane_deg - truth.in_plane_deg()) / found.in_plane_error_deg);
+        }
+  std::printf("%d scans, %d not known; at worst %.1f errors of the column, %.1f of the angle\n", all, declined,
+              worst_column, worst_angle);
+  EXPECT_LE(worst_column, 3);
+  EXPECT_LE(worst_angle, 3);
+  EXPECT_LE(declined, 2);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ constexpr double least_seen_twice = 0.05;
 // Simulated scans in ever more noise lose the axis where the two ends of the rays correlate by less than 0.04, and know
 // it to some tenths of a column below 0.1.
 constexpr double least_correlation = 0.1;
-// Of what noise leaves to agree: right scans had 0.988 and more (72 of them: arcs of 190 to 360 degrees, noise, objects
+// Of what noise leaves to agree: right scans had 0.988 and more (60 of them: arcs of 190 to 360 degrees, noise, objects
 // off the axis or wider than the detector), scans with wrong angles 0.33 to 0.88.
 constexpr double least_fit = 0.92;
 // Beside tops of the sharpness that were right no other had more than 0.53 of their height (7 searches), beside wrong

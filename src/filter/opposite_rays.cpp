@@ -67,9 +67,15 @@ struct OppositeRays::Assumed {
   }
 
   // Where on the geometry's detector a column of the data was, and back.
-  double turned(double column) const { return is.mirrored ? static_cast<double>(rays.columns_ - 1) - column : column; }
-  double recorded(double column) const { return turned(column - is.shift_columns); }
-  double in_data(double column) const { return turned(column) + is.shift_columns; }
+  double middle() const { return 0.5 * static_cast<double>(rays.columns_ - 1); }
+  double recorded(double column) const {
+    const double from_middle = column - is.shift_columns - middle();
+    return middle() + is.pixel_scale * (is.mirrored ? -from_middle : from_middle);
+  }
+  double in_data(double column) const {
+    const double from_middle = (column - middle()) / is.pixel_scale;
+    return middle() + (is.mirrored ? -from_middle : from_middle) + is.shift_columns;
+  }
 
   bool value_at(std::size_t view, double rho, double& value) const {
     const double u = in_data(rays.views_[view].column(rays.row_, rho));

@@ -15,6 +15,7 @@ namespace lepus {
 struct RayAssumption {
   bool backwards = false;    // the angles run the other way
   bool mirrored = false;     // the columns do
+  double pixel_scale = 1;    // pixels are so much wider
   double shift_columns = 0;  // the axis is seen so many columns further than the geometry says
 };
 

@@ -2,8 +2,10 @@
 // The second part of filter/consistency.h: what of the geometry does not fit, and what would. Right scans of 128
 // columns, with noise of 5 %, beam hardening, scatter, objects wider than the detector, half-fan and short scans differ
 // by at most 1.2 times their noise and 0.01 of the variance; an axis one column off adds 0.011 to 0.1, two 0.04 to 0.3.
-// Not to be seen: the height of the pixels (with another one the same rays meet an object that is stretched along the
-// axis), and the width of those of a centred detector (it nearly scales the object: 20 % add 0.0002 to 0.007).
+// Pixels of another width turn the fan's rays by less than their columns say. That nearly scales the object and adds
+// little (20 %: 0.0002 to 0.007, far more to a half-fan), but nothing else looks like it: right scans fit best as
+// given. Not to be seen: the height of the pixels (with another one the same rays meet an object that is stretched
+// along the axis), nor the width of a parallel beam's.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -21,6 +23,8 @@ constexpr std::size_t views_wanted = 8;
 constexpr double noise_allowed = 1.3, model_error = 0.01;  // of right scans; above it alternatives are tried
 constexpr double hopeless = 0.05;                          // where nothing fits, from here on it is said
 constexpr double errors_apart = 5, times_better = 1.3;
+constexpr double least_scale = 0.1, largest_scale = 0.6;  // of the pixels' width, as logarithms
+constexpr double scale_times_better = 2, left_by_scale = 1e-3, told_by_scale = 2e-4;
 constexpr std::int64_t views_of_search = 64, shifts_of_search = 96, rows_of_search = 9;
 
 // What noise and our own approximations do not explain.
@@ -72,6 +76,31 @@ Candidate best_shift(const OppositeRays& rays, RayAssumption assumption, std::in
   return {assumption, rays.compare(assumption)};
 }
 
+// Another width of the pixels, where that explains all that noise does not.
+std::optional<Candidate> best_scale(const OppositeRays& rays, const RayAgreement& given) {
+  constexpr int steps = 4;
+  Candidate best{{}, rays.compare({}, views_of_search)};
+  const auto search = [&](double middle, double step) {  // in logarithms
+    for (int k = -steps; k <= steps; ++k) {
+      if (k == 0) continue;
+      const RayAssumption scaled{.pixel_scale = std::exp(middle + step * k)};
+      const RayAgreement a = rays.compare(scaled, views_of_search);
+      if (a.lines >= lines_wanted && a.value < best.agreement.value) best = {scaled, a};
+    }
+    return std::log(best.assumption.pixel_scale);
+  };
+  double middle = search(0, largest_scale / steps);
+  if (middle == 0) return std::nullopt;
+  for (const double finer : {5.0, 25.0}) middle = search(middle, largest_scale / steps / finer);
+  const double scale = std::abs(std::log(best.assumption.pixel_scale));
+  if (scale < least_scale || scale > largest_scale) return std::nullopt;
+  best.agreement = rays.compare(best.assumption);
+  const RayAgreement& a = best.agreement;
+  const bool explains = a.value < noise_allowed * a.noise + left_by_scale && given.value - a.value > told_by_scale &&
+                        given.value > scale_times_better * a.value && clearly_better(a, given);
+  return explains ? std::optional(best) : std::nullopt;
+}
+
 std::string percent(double share) {
   return share < 0.1 ? format("{:.2g} %", 100 * share) : format("{:.0f} %", 100 * share);
 }
@@ -96,6 +125,15 @@ std::string about_shift(const Candidate& c) {
                               : "");
 }
 
+std::string about_scale(const Candidate& c) {
+  const double scale = c.assumption.pixel_scale;
+  return format(
+      "with pixels {:.2f} times as wide they differ by {}. Check geometry.pixel_width_mm (and pixel_height_mm, of "
+      "which the "
+      "rays say nothing), binning, and source_detector_mm, which {:.2f} times as large does the same",
+      scale, percent(c.agreement.value), 1 / scale);
+}
+
 }  // namespace
 
 std::string what_does_not_fit(const ScanGeometry& g, std::int64_t row, const float* sinogram,
@@ -103,7 +141,9 @@ std::string what_does_not_fit(const ScanGeometry& g, std::int64_t row, const flo
   if (!row_is_in_plane(g, row)) return {};
   const OppositeRays rays(g, row, sinogram);
   const RayAgreement given = rays.compare({});
-  if (!can_judge(given) || !std::isfinite(given.value) || fits(given)) return {};
+  if (!can_judge(given) || !std::isfinite(given.value)) return {};
+  const std::optional<Candidate> scaled = g.beam == Beam::parallel ? std::nullopt : best_scale(rays, given);
+  if (fits(given)) return scaled ? beginning(given) + "; " + about_scale(*scaled) : "";
   std::optional<Candidate> best;
   for (const RayAssumption& turning : {RayAssumption{}, {.backwards = true}, {.mirrored = true}}) {
     if (turning.backwards && g.beam == Beam::parallel) continue;  // looks the same
@@ -114,6 +154,8 @@ std::string what_does_not_fit(const ScanGeometry& g, std::int64_t row, const flo
     if (!best || clearly_better(c.agreement, best->agreement)) best = c;
     if (fits(c.agreement)) break;
   }
+  if (scaled && (!best || clearly_better(scaled->agreement, best->agreement)))
+    return beginning(given) + "; " + about_scale(*scaled);
   if (best && fits(best->agreement)) return beginning(given) + "; " + about_shift(*best);
 
   if (g.beam == Beam::cone) {

@@ -57,9 +57,11 @@ std::vector<Case> cases() {
   scan.pitch_rad = 0.02;
   add("half-fan, turned in its plane: levelled", scan);
   scan = cone(120, 360);
-  scan.in_plane_rad = 0.02;
+  scan.in_plane_rad = 0.015;
   scan.yaw_rad = 0.03;
   add("tilted", scan);
+  scan.in_plane_rad = 0.06;
+  add("tilted, turned in its plane by more: levelled", scan);
   scan = cone(120, 360);
   scan.axis_offset_mm = 3;
   add("displaced axis", scan);
