@@ -338,7 +338,7 @@ TEST_F(ExchangeFile, RefusesWhatAFormatCannotHold) {
   expect_error(ErrorKind::disk, "exists", [&] { write_geometry(sheared, file("s"), "astra"); });
   expect_error(ErrorKind::disk, "there is no folder", [&] { write_geometry(sheared, file("no/folder"), "astra"); });
   expect_error(ErrorKind::usage, "did you mean astra", [&] { write_geometry(sheared, file("t"), "astr"); });
-  expect_error(ErrorKind::input, "opened", [&] { read_geometry(file("missing"), "rtk"); });
+  expect_error(ErrorKind::input, "not found", [&] { read_geometry(file("missing"), "rtk"); });
 }
 
 TEST(Exchange, SaysWhatIsMissingOrWrong) {
