@@ -40,6 +40,19 @@ hid_t big_endian_type(PixelType type) {
   return -1;
 }
 
+// An external link may name a pipe, which would be waited for for ever: only plain files are followed to.
+herr_t refuse_devices(const char* parent, const char*, const char* child, const char*, unsigned*, hid_t, void*) {
+  std::error_code code;
+  const fs::file_status status = fs::status(fs::path(parent).parent_path() / child, code);
+  return fs::exists(status) && !fs::is_regular_file(status) ? -1 : 0;
+}
+
+Hdf5Id access_through_links(hid_t kind) {
+  Hdf5Id access(H5Pcreate(kind), H5Pclose);
+  H5Pset_elink_cb(access, refuse_devices, nullptr);
+  return access;
+}
+
 // Walks the groups of a file. Links are followed as H5Dopen follows them; a group that is met again is not entered.
 class ImageWalk {
 public:
@@ -65,7 +78,8 @@ private:
   static herr_t visit(hid_t, const char* name, const H5L_info_t*, void* data) {
     const Step& step = *static_cast<Step*>(data);
     if (step.walk.names.size() >= most_names) return 1;
-    const Hdf5Id object(H5Oopen(step.group, name, H5P_DEFAULT), H5Oclose);
+    const Hdf5Id access = access_through_links(H5P_LINK_ACCESS);
+    const Hdf5Id object(H5Oopen(step.group, name, access), H5Oclose);
     if (!object.valid()) return 0;  // a link to nowhere
     const std::string path = step.path + "/" + name;
     const H5I_type_t type = H5Iget_type(object);
@@ -190,7 +204,8 @@ std::vector<std::string> list_hdf5_images(hid_t file) {
 }
 
 Hdf5Id open_hdf5_dataset(hid_t file, const std::string& dataset, const fs::path& path) {
-  Hdf5Id id(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  const Hdf5Id access = access_through_links(H5P_DATASET_ACCESS);
+  Hdf5Id id(H5Dopen2(file, dataset.c_str(), access), H5Dclose);
   if (id.valid()) return id;
   const std::string why = hdf5_message();
   const std::vector<std::string> names = list_hdf5_images(file);

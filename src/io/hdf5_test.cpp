@@ -3,6 +3,8 @@
 // (MATLAB 7.3), filters that are not there.
 #ifdef LEPUS_HAVE_HDF5
 
+#include <sys/stat.h>
+
 #include "io/hdf5_file.h"
 #include "io/test_support.h"
 
@@ -53,6 +55,8 @@ TEST(Hdf5Files, links_of_every_kind_are_followed) {
     const Hdf5Id group(H5Gcreate2(file, "/entry", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
     H5Lcreate_external("data.h5", "/images", file, "/entry/outside", H5P_DEFAULT, H5P_DEFAULT);
     H5Lcreate_external("gone.h5", "/images", file, "/entry/nowhere", H5P_DEFAULT, H5P_DEFAULT);
+    ASSERT_EQ(::mkfifo((folder / "pipe.h5").c_str(), 0600), 0);
+    H5Lcreate_external("pipe.h5", "/images", file, "/entry/pipe", H5P_DEFAULT, H5P_DEFAULT);
     H5Lcreate_soft("/entry/outside", file, "/entry/soft", H5P_DEFAULT, H5P_DEFAULT);
     H5Lcreate_soft("/", file, "/entry/round", H5P_DEFAULT, H5P_DEFAULT);  // a circle
   }
@@ -64,7 +68,8 @@ TEST(Hdf5Files, links_of_every_kind_are_followed) {
   }
   EXPECT_EQ(list_hdf5_images(open_hdf5(folder / "links.h5")),
             (std::vector<std::string>{"/entry/outside", "/entry/soft"}));
-  EXPECT_LEPUS_ERROR(open_frames(frames_in(folder / "links.h5", "/entry/nowhere")), ErrorKind::input, "/entry/outside");
+  for (const char* dataset : {"/entry/nowhere", "/entry/pipe"})
+    EXPECT_LEPUS_ERROR(open_frames(frames_in(folder / "links.h5", dataset)), ErrorKind::input, "/entry/outside");
 }
 
 TEST(Hdf5Files, virtual_datasets_need_their_parts) {
