@@ -203,15 +203,25 @@ RecordedBand CorrectionChain::read_recorded(RowBand wanted, RowAudit* audit, Ban
   return out;
 }
 
-void CorrectionChain::compare(Step& step, const SeenRow& before, const SeenRow& after, BandEngine& engine) const {
+std::vector<float> CorrectionChain::lowest_grey(std::int64_t row) const {
+  std::vector<float> lowest(static_cast<std::size_t>(columns_), lowest_grey_of_lines);
+  if (normalisation_) normalisation_->lowest_grey(row, lowest.data());
+  return lowest;
+}
+
+void CorrectionChain::compare(Step& step, std::int64_t row, const SeenRow& before, const SeenRow& after,
+                              BandEngine& engine) const {
   Step::Looked& looked = step.looked.emplace_back();
-  engine.later([this, stage = step.stage, &looked, before, after](ThreadPool& pool) {
+  engine.later([this, row, stage = step.stage, &looked, before, after](ThreadPool& pool) {
     const std::int64_t floats = views_ * columns_;
+    const std::vector<float> lowest = lowest_grey(row);
     // Of line integrals on both sides of the log: what one step leaves is what the next one finds.
-    const auto rings = [&](const SeenRow& row) {
+    const auto rings = [&](const SeenRow& seen) {
       Buffer<float> values(floats);
       for (std::int64_t i = 0; i < floats; ++i)
-        values[i] = stage == Stage::grey_levels ? -std::log(std::max(row.get()[i], least_grey)) : row.get()[i];
+        values[i] = stage == Stage::grey_levels
+                        ? -std::log(std::max(seen.get()[i], lowest[static_cast<std::size_t>(i % columns_)]))
+                        : seen.get()[i];
       return ring_energy({values.data(), columns_, views_, columns_, 1, floats}, pool).total();
     };
     looked.rings_before = rings(before);
@@ -228,8 +238,7 @@ void CorrectionChain::compare(Step& step, const SeenRow& before, const SeenRow& 
 void CorrectionChain::count_lowest(std::int64_t row, const SeenRow& lines, BandEngine& engine) {
   double& share = lowest_shares_.emplace_back(0);
   engine.later([this, row, lines, &share](ThreadPool&) {
-    std::vector<float> limit(static_cast<std::size_t>(columns_), lowest_grey_of_lines);
-    if (normalisation_) normalisation_->lowest_grey(row, limit.data());
+    std::vector<float> limit = lowest_grey(row);
     constexpr float rounding = 1e-4F;  // of two logarithms
     for (float& grey : limit) grey = -std::log(grey) - rounding;
     std::int64_t found = 0;
@@ -253,14 +262,15 @@ void CorrectionChain::work_on(const SinogramBand& kept, RowBand wanted, std::siz
                               BandEngine& engine, Look look) {
   const std::vector<RowBand> rows = rows_of_steps(wanted, steps);
   Stage now = first_stage(steps, leave_as);
-  const auto middle_row = [&] { return engine.look_at(kept, (wanted.first + wanted.last) / 2); };
+  const std::int64_t middle = (wanted.first + wanted.last) / 2;
+  const auto middle_row = [&] { return engine.look_at(kept, middle); };
   for (std::size_t i = 0; i < steps; ++i) {
     Step& step = *steps_[i];
     if (now != step.stage) engine.take_log(part_of(kept, rows[i]), normalisation_);
     now = step.stage;
     const SeenRow before = look == Look::yes ? middle_row() : nullptr;
     engine.apply(*step.correction, part_of(kept, rows[i]), rows[i + 1]);
-    if (look == Look::yes) compare(step, before, middle_row(), engine);
+    if (look == Look::yes) compare(step, middle, before, middle_row(), engine);
     if (!writer_ || !written_file(step.spec)) continue;
     SinogramBand left = part_of(kept, wanted);
     Buffer<float> here(left.floats());
@@ -269,8 +279,7 @@ void CorrectionChain::work_on(const SinogramBand& kept, RowBand wanted, std::siz
     writer_(i, wanted, left.sinograms(wanted));
   }
   if (now != leave_as) engine.take_log(part_of(kept, wanted), normalisation_);
-  if (look == Look::yes && leave_as == Stage::line_integrals)
-    count_lowest((wanted.first + wanted.last) / 2, middle_row(), engine);
+  if (look == Look::yes && leave_as == Stage::line_integrals) count_lowest(middle, middle_row(), engine);
 }
 
 ChainBand CorrectionChain::run(RowBand wanted, std::size_t steps, Stage leave_as, RowAudit* audit, BandEngine& engine,

@@ -85,7 +85,8 @@ private:
   void work_on(const SinogramBand& kept, RowBand wanted, std::size_t steps, Stage leave_as, BandEngine& engine,
                Look look);
   using SeenRow = std::shared_ptr<const float>;
-  void compare(Step& step, const SeenRow& before, const SeenRow& after, BandEngine& engine) const;
+  std::vector<float> lowest_grey(std::int64_t row) const;  // what the log is taken of at least, of every column
+  void compare(Step& step, std::int64_t row, const SeenRow& before, const SeenRow& after, BandEngine& engine) const;
   void count_lowest(std::int64_t row, const SeenRow& lines, BandEngine& engine);
 
   const FrameSource& frames_;
