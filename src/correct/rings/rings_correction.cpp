@@ -12,6 +12,8 @@
 #include "correct/rings/choose_method.h"
 #include "correct/rings/methods.h"
 #include "correct/rings/rings.h"
+#include "filter/view_arcs.h"
+#include "geometry/camera.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -89,11 +91,26 @@ private:
   std::optional<double> axis_column_;
 };
 
+// Over less than half a turn much of an object stays in its columns, as rings do.
+bool below_half_a_turn(const ScanGeometry* geometry) {
+  if (!geometry) return false;
+  std::vector<double> angles;
+  for (std::int64_t view = 0; view < geometry->views(); ++view)
+    angles.push_back(view_angle_rad(camera_of(*geometry, view)));
+  constexpr double rounding = 1e-6;
+  return view_arcs(angles, 2 * pi).covered < pi - rounding;
+}
+
 std::unique_ptr<Correction> chosen_rings(const CorrectionSpec& spec, const ScanFacts& facts, const RingOptions& options,
                                          ThreadPool& threads) {
   if (!facts.band)
     refuse(spec, "method \"auto\" cannot look at the scan here", "rows are not available before the scan is read",
            "name a method");
+  if (below_half_a_turn(facts.geometry)) {
+    const char* const why = "the views cover less than half a turn, so that rings cannot be told from the object";
+    warn(facts, spec, format("nothing is taken out: {}; name a method to do it all the same", why));
+    return std::make_unique<Rings>(std::nullopt, format(": {}", why));
+  }
   SampledRows rows(facts);
   if (!rows.finite())
     refuse(spec, "the rows on which a method is chosen hold values that are not numbers", "",
