@@ -108,7 +108,8 @@ SinogramStep hot_pixels_step(double published) {
   };
   step.reference = [](const SinogramStack& one, float* in, float*) {
     constexpr int usual_iterations = 3;
-    pixels::reference_hot_pixels(pixels::hot_rules({}, one.views), usual_iterations, one.planes(in), 0);
+    pixels::reference_hot_pixels(pixels::hot_rules(pixels::usual_hot_parameters(one.columns), one.views),
+                                 usual_iterations, one.planes(in), 0);
   };
   return step;
 }

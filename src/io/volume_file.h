@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Volume files, read and written slab by slab, so that none needs to fit into memory: MHA/MHD, NRRD, TIFF stack
-// (BigTIFF where needed), TIFF folder, HDF5, raw with a JSON side-car. The ending of the name chooses the format that is
-// written; what is read is known by its content.
+// (BigTIFF where needed), TIFF folder, HDF5, raw with a JSON side-car. The ending of the name chooses the format that
+// is written; what is read is known by its content.
 #pragma once
 
 #include <cstdint>

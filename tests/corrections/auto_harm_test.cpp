@@ -91,17 +91,23 @@ Sinogram row_of(const Scene& scene, std::int64_t row) {
   return s;
 }
 
+// Parallel rays about an axis in the middle.
+const ScanGeometry& geometry_of(const Scene& scene) {
+  static std::map<double, ScanGeometry> kept;
+  CircularScan orbit;
+  orbit.beam = Beam::parallel;
+  orbit.columns = columns;
+  orbit.rows = scene.rows;
+  orbit.pixel_width_mm = orbit.pixel_height_mm = pitch_mm;
+  for (std::int64_t view = 0; view < views; ++view)
+    orbit.angles_rad.push_back(scene.turn_rad * static_cast<double>(view) / static_cast<double>(views));
+  return kept.try_emplace(scene.turn_rad, build_scan(orbit)).first->second;
+}
+
 // Rows as the chain hands them over, on the side of the log where the correction works.
 ScanFacts facts_of(const Scene& scene, Stage stage) {
-  static const ScanGeometry axis_in_the_middle = [] {
-    ScanGeometry geometry;
-    geometry.beam = Beam::parallel;
-    geometry.matrices.resize(1);
-    geometry.matrices[0](0, 3) = 0.5 * (columns - 1);
-    return geometry;
-  }();
   ScanFacts facts;
-  facts.geometry = &axis_in_the_middle;
+  facts.geometry = &geometry_of(scene);
   facts.columns = columns;
   facts.rows = scene.rows;
   facts.views = views;

@@ -130,19 +130,13 @@ private:
 }  // namespace
 
 std::unique_ptr<Correction> make_hot_pixels(const CorrectionSpec& spec, const ScanFacts& facts) {
-  HotParameters parameters;
+  HotParameters parameters = usual_hot_parameters(facts.columns);
   const std::string method = text_of(spec, "method");
   parameters.classic = method == "classic";
   if (!parameters.classic && method != "shifted-window")
     refuse(spec, format("unknown method \"{}\"", method), "", "known: shifted-window, classic");
-  // In narrow rows the object's details are as narrow as a run of hot pixels, and would be taken for one.
-  const double narrow = std::min(1.0, static_cast<double>(facts.columns) / 512);
-  const auto pixels_of = [&](const char* name, int usual, int least) {
-    if (spec.parameters.contains(name)) return static_cast<int>(integer_of(spec, name));
-    return std::max(least, static_cast<int>(std::lround(usual * narrow)));
-  };
-  parameters.window = pixels_of("window_px", parameters.window, 3);
-  parameters.gap = pixels_of("gap_px", parameters.gap, 2);
+  if (spec.parameters.contains("window_px")) parameters.window = static_cast<int>(integer_of(spec, "window_px"));
+  if (spec.parameters.contains("gap_px")) parameters.gap = static_cast<int>(integer_of(spec, "gap_px"));
   parameters.tolerance = number_of(spec, "tolerance");
   parameters.deviations = static_cast<int>(integer_of(spec, "deviations"));
   parameters.normalise = flag_of(spec, "normalise");

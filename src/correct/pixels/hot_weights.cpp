@@ -2,6 +2,7 @@
 #include "correct/pixels/hot_weights.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace lepus::pixels {
 namespace {
@@ -54,6 +55,14 @@ double two_sided_gain(const NoiseWeights& weights) {
     squares += 2.0 * weights.two[i] * weights.two[i];
   }
   return std::sqrt(centre * centre + squares);
+}
+
+HotParameters usual_hot_parameters(std::int64_t columns) {
+  HotParameters usual;
+  const double narrow = std::min(1.0, static_cast<double>(columns) / 512);
+  usual.window = std::max(3, static_cast<int>(std::lround(usual.window * narrow)));
+  usual.gap = std::max(2, static_cast<int>(std::lround(usual.gap * narrow)));
+  return usual;
 }
 
 HotRules hot_rules(const HotParameters& parameters, std::int64_t views) {

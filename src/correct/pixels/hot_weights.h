@@ -18,6 +18,10 @@ struct HotParameters {
   bool bridge = true;  // hot pixels are replaced by the line between their nearest good neighbours, not by the windows
 };
 
+// The usual ones for rows of so many pixels. In narrow rows the object's details are as narrow as a run of hot pixels,
+// and would be taken for one by windows of the usual size.
+HotParameters usual_hot_parameters(std::int64_t columns);
+
 HotRules hot_rules(const HotParameters& parameters, std::int64_t views);
 
 // Standard deviation of n where every pixel has independent noise of 1.
