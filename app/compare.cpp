@@ -140,7 +140,7 @@ std::string table(const CompareArguments& arguments, const Comparison& c, const 
 std::int64_t held_bytes(const VolumeGrid& g, bool picture) {
   constexpr std::int64_t panel = std::int64_t{16} << 20;
   const std::int64_t three = 4 * (g.nx * g.ny + g.nx * g.nz + g.ny * g.nz);
-  return 2 * 4 * g.nx * g.ny + (picture ? 5 * three + panel : 0);
+  return 8 * g.nx * g.ny + (picture ? 5 * three + panel : 0);
 }
 
 int run_compare(const CompareArguments& arguments, Session& session) {

@@ -110,7 +110,7 @@ int convert_volume(const ConvertArguments& a, Session& session) {
 
   const std::int64_t slice = whole.nx * whole.ny;
   // Beside the slab a slice as it is stored here and one as it will be stored there.
-  const std::int64_t fits = session.buffer_bytes(3 * 4 * slice) / (4 * slice) - 2;
+  const std::int64_t fits = session.buffer_bytes(12 * slice) / (4 * slice) - 2;
   const std::int64_t slab = std::clamp<std::int64_t>((std::int64_t{1} << 24) / slice, 1, fits);
   Buffer<float> slices(std::min(slab, grid.nz) * slice);
   context.progress.begin("converting", grid.nz);

@@ -63,7 +63,8 @@ void add_to(CLI::App& parser, const OptionTable& table) {
 
 // "--output: At Most 1 required but received 2" -> "--output is given more than once"
 std::string in_our_words(const CLI::ParseError& error) {
-  const std::string text = error.what(), name = text.substr(0, text.find(':'));
+  std::string text = error.what();
+  const std::string name = text.substr(0, text.find(':'));
   if (text.find("but received") != std::string::npos) return name + " is given more than once";
   if (text.find("required") != std::string::npos && text.find("missing") != std::string::npos)
     return name + " has no value";

@@ -97,14 +97,16 @@ std::int64_t held_bytes(const SliceArguments& a, const VolumeGrid& grid, const s
   return static_cast<std::int64_t>(std::min(bytes, 0x1p60));
 }
 
-// Side by side, or one above the other where that leaves less of the paper empty, as with a volume of a few slices.
+// Side by side, or one above the other where that takes less than two thirds of the paper, as with a volume of a few
+// slices.
 Picture three_slices(const SliceArguments& a, const std::vector<Slice>& slices, const GreyWindow& window) {
   PanelOptions options;
   options.cell_pixels = a.size.value_or(options.cell_pixels);
   std::vector<PanelRow> stack;
+  stack.reserve(slices.size());
   for (const Slice& slice : slices) stack.push_back({"", {slice}, window, ColourMap::grey});
   Picture beside = draw_panel({{"", slices, window, ColourMap::grey}}, options), above = draw_panel(stack, options);
-  return above.width * above.height < beside.width * beside.height ? above : beside;
+  return 3 * above.width * above.height < 2 * beside.width * beside.height ? above : beside;
 }
 
 int run_slice(const SliceArguments& a, Session& session) {
@@ -113,7 +115,7 @@ int run_slice(const SliceArguments& a, Session& session) {
   const auto volume = open_volume(a.volume);
   const VolumeGrid& grid = volume->grid();
   const auto wanted = requests(a, grid);
-  const std::int64_t held = held_bytes(a, grid, wanted) + 2 * 4 * grid.nx * grid.ny;
+  const std::int64_t held = held_bytes(a, grid, wanted) + 8 * grid.nx * grid.ny;
   const std::int64_t slab = session.buffer_bytes(held + 4 * grid.nx * grid.ny) - held;
   auto slices = extract_slices(*volume, wanted, slab, session.context());
   // Across a volume of one slice there are lines, not pictures.

@@ -72,6 +72,7 @@ private:
     std::vector<BlockMean> blocks;
     for (std::size_t g = 0; g < sample_.groups().size(); ++g) look_at_group(view, g, blocks);
     std::sort(blocks.begin(), blocks.end(), [](const BlockMean& a, const BlockMean& b) { return a.mean > b.mean; });
+    means.reserve(blocks.size());
     for (const BlockMean& b : blocks) means.push_back(static_cast<float>(b.mean));
     const auto bright = blocks.begin(), end = bright + static_cast<std::ptrdiff_t>((blocks.size() + 4) / 5);
     if (bright == end) return;

@@ -129,8 +129,10 @@ void find_broken_columns(const Planes& sinograms, const RingOptions& options, un
     for (std::int64_t plane = begin; plane < end; ++plane) {
       std::copy_n(flutter.data() + plane * width, width, own.data());
       double mean = 0;
+      // Whoever only looks for broken columns has not asked whether the window fits.
+      const std::int64_t radius = std::min<std::int64_t>(options.large_size / 2, width - 1);
       for (std::size_t x = 0; x < own.size(); ++x) {
-        around[x] = median_around(own, static_cast<std::int64_t>(x), options.large_size / 2, window);
+        around[x] = median_around(own, static_cast<std::int64_t>(x), radius, window);
         mean += around[x];
       }
       const double floor = 0.1 * mean / static_cast<double>(width);
