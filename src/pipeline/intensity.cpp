@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/intensity.h"
 
-#include <limits>
-
 #include "core/format.h"
 #include "core/memory.h"
+#include "preprocess/row_audit.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -38,18 +37,9 @@ double mean_of_air_region(const Scan& scan, const CancelFlag& cancel) {
   return mean(frames) - (scan.darks ? mean(*open_frames(*scan.darks)) * scan.scales.darks / scan.scales.frames : 0.0);
 }
 
+// Wider pixels say nothing about what the detector can give.
 double detector_maximum(const Scan& scan, PixelType type) {
-  if (scan.saturation_level > 0) return scan.saturation_level;
-  switch (type) {
-    case PixelType::u8:
-      return std::numeric_limits<std::uint8_t>::max();
-    case PixelType::u16:
-      return std::numeric_limits<std::uint16_t>::max();
-    case PixelType::i16:
-      return std::numeric_limits<std::int16_t>::max();
-    default:
-      break;
-  }
+  if (scan.saturation_level > 0 || bytes_per_pixel(type) <= 2) return saturation_level_of(type, scan.saturation_level);
   throw Error(ErrorKind::input, {.what = "the detector's maximum is not known",
                                  .where = "intensity.from",
                                  .why = format("pixels are {}, which says nothing about the detector", name_of(type)),
