@@ -81,7 +81,7 @@ Textures textures(const CountSample& sample, const CancelFlag& cancel) {
 // By how many columns a row must be shifted to resemble the row above it: 0 in a picture, whatever it shows, and the
 // missing pixels of a row where its length is wrong.
 std::int64_t shift_between_rows(const CountSample& sample) {
-  const std::int64_t columns = sample.columns(), most = columns / 4;
+  const std::int64_t columns = sample.columns(), most = std::min<std::int64_t>(columns / 4, 256);
   std::vector<double> difference(static_cast<std::size_t>(2 * most + 1));
   for (const RowBand group : sample.groups()) {
     std::vector<float> rows(static_cast<std::size_t>(group.size() * columns));
@@ -100,7 +100,7 @@ std::int64_t shift_between_rows(const CountSample& sample) {
 
 }  // namespace
 
-std::optional<std::string> mark_of_wrong_reading(const CountSample& sample, const CancelFlag& cancel) {
+std::optional<std::string> mark_of_wrong_reading(const CountSample& sample, bool raw, const CancelFlag& cancel) {
   const PixelType type = sample.frames().pixel_type();
   if (sample.columns() < 8) return std::nullopt;
   const auto [as_read, swapped] = textures(sample, cancel);
@@ -130,7 +130,7 @@ std::optional<std::string> mark_of_wrong_reading(const CountSample& sample, cons
         "every second column is of another kind: wider pixels, float32 perhaps, seem to be read as {}; set "
         "frames.raw.type and columns",
         name_of(type));
-  if (const std::int64_t shift = shift_between_rows(sample); shift != 0)
+  if (const std::int64_t shift = raw ? shift_between_rows(sample) : 0; shift != 0)
     return format(
         "each row continues the row above it {} pixels further: the row length seems to be wrong; set "
         "frames.raw.columns and header_bytes",

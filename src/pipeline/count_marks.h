@@ -10,7 +10,8 @@
 
 namespace lepus {
 
-// What the pixels look like, with its remedy, as a sentence; nothing where they look like a picture.
-std::optional<std::string> mark_of_wrong_reading(const CountSample& sample, const CancelFlag& cancel);
+// What the pixels look like, with its remedy, as a sentence; nothing where they look like a picture. raw: the scan file
+// gives the length of a row, which may then be wrong; slanted objects look alike.
+std::optional<std::string> mark_of_wrong_reading(const CountSample& sample, bool raw, const CancelFlag& cancel);
 
 }  // namespace lepus

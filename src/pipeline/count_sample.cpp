@@ -2,7 +2,6 @@
 #include "pipeline/count_sample.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "pipeline/intensity.h"
 #include "preprocess/row_audit.h"
@@ -10,7 +9,7 @@
 namespace lepus {
 namespace {
 
-constexpr std::int64_t most_views = 24, most_groups = 16, rows_of_group = 4;
+constexpr std::int64_t most_views = 24, most_views_of_all_rows = 4, most_groups = 16, rows_of_group = 4;
 
 // At most `most` of the numbers 0 to count - 1, evenly spaced, the first and the last among them.
 std::vector<std::int64_t> evenly(std::int64_t count, std::int64_t most) {
@@ -22,19 +21,20 @@ std::vector<std::int64_t> evenly(std::int64_t count, std::int64_t most) {
   return chosen;
 }
 
-std::vector<RowBand> groups_of(std::int64_t rows) {
+std::vector<RowBand> groups_of(std::int64_t rows, CountSample::Rows wanted) {
   std::vector<RowBand> groups;
-  for (const std::int64_t group : evenly((rows + rows_of_group - 1) / rows_of_group, most_groups))
+  const std::int64_t there = (rows + rows_of_group - 1) / rows_of_group;
+  for (const std::int64_t group : evenly(there, wanted == CountSample::Rows::all ? there : most_groups))
     groups.push_back({group * rows_of_group, std::min(rows, (group + 1) * rows_of_group)});
   return groups;
 }
 
 }  // namespace
 
-CountSample::CountSample(const Scan& scan, const CancelFlag& cancel)
+CountSample::CountSample(const Scan& scan, Rows rows, const CancelFlag& cancel)
     : frames_(select_frames(open_frames(scan.frames), scan.selection)),
-      views_(evenly(frames_->frames(), most_views)),
-      groups_(groups_of(frames_->rows())),
+      views_(evenly(frames_->frames(), rows == Rows::all ? most_views_of_all_rows : most_views)),
+      groups_(groups_of(frames_->rows(), rows)),
       saturation_level_(saturation_level_of(frames_->pixel_type(), scan.saturation_level)) {
   for (const RowBand group : groups_) {
     dark_.emplace_back(static_cast<std::size_t>(group.size() * columns()), 0.0F);

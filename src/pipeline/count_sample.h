@@ -17,7 +17,8 @@ namespace lepus {
 
 class CountSample {
 public:
-  CountSample(const Scan& scan, const CancelFlag& cancel);
+  enum class Rows { some, all };  // all: of fewer views
+  CountSample(const Scan& scan, Rows rows, const CancelFlag& cancel);
 
   const FrameSource& frames() const { return *frames_; }
   std::int64_t columns() const { return frames_->columns(); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -22,8 +23,8 @@ struct BlockMean {
 
 class Looking {
 public:
-  Looking(const Scan& scan, const CancelFlag& cancel)
-      : sample_(scan, cancel), lines_(scan.content == FrameContent::line_integrals) {
+  Looking(const Scan& scan, CountSample::Rows rows, const CancelFlag& cancel)
+      : sample_(scan, rows, cancel), lines_(scan.content == FrameContent::line_integrals) {
     block_columns_ = std::clamp<std::int64_t>(sample_.columns() / 64, 1, 8);
     for (const std::int64_t view : sample_.views()) {
       cancel.check();
@@ -109,10 +110,11 @@ private:
                                             : (value - dark) / static_cast<double>(sample_.open_beam(group)[i]));
     }
     for (std::int64_t first = 0; first + block_columns_ <= columns; first += block_columns_)
-      blocks.push_back(look_at_block(values, rows.size(), first));
+      if (const auto block = look_at_block(values, rows.size(), first)) blocks.push_back(*block);
   }
 
-  BlockMean look_at_block(const std::vector<float>& values, std::int64_t rows, std::int64_t first) {
+  // None where no pixel of it has a transmission, as in dead columns.
+  std::optional<BlockMean> look_at_block(const std::vector<float>& values, std::int64_t rows, std::int64_t first) {
     double sum = 0, squares = 0, n = 0;
     for (std::int64_t row = 0; row < rows; ++row)
       for (std::int64_t column = first; column < first + block_columns_; ++column) {
@@ -122,7 +124,7 @@ private:
         squares += t * t;
         ++n;
       }
-    if (n == 0) return {std::numeric_limits<double>::quiet_NaN(), 0};
+    if (n == 0) return std::nullopt;
     const double mean = sum / n, variance = std::max(0.0, squares / n - mean * mean);
     const double error = std::sqrt(variance / std::max(1.0, n - 1));
     const double place = (static_cast<double>(first) + 0.5 * static_cast<double>(block_columns_)) /
@@ -132,7 +134,7 @@ private:
       ++side_blocks_;
     }
     if (place > 1.0 / 3 && place < 2.0 / 3) middle_ += mean;
-    return {mean, error};
+    return BlockMean{mean, error};
   }
 
   CountSample sample_;
@@ -192,7 +194,7 @@ void warn(const Scan& scan, const Looking& seen, const CancelFlag& cancel, Count
   if (f.constant)
     return say(format("every pixel that was looked at is {:g}: were the frames ever written, is it the right dataset?",
                       seen.lowest()));
-  if (const auto mark = mark_of_wrong_reading(seen.sample(), cancel))
+  if (const auto mark = mark_of_wrong_reading(seen.sample(), scan.frames.raw.has_value(), cancel))
     return say(*mark);  // the cause of all that follows
   const bool lines = scan.content == FrameContent::line_integrals;
   if (lines && seen.highest() > 50)
@@ -254,10 +256,14 @@ std::string CountFigures::json() const {
 }
 
 CountFigures look_at_counts(const Scan& scan, const CancelFlag& cancel) {
-  const Looking seen(scan, cancel);
-  CountFigures figures = seen.figures();
-  warn(scan, seen, cancel, figures);
-  return figures;
+  const auto judged = [&](const Looking& seen) {
+    CountFigures figures = seen.figures();
+    warn(scan, seen, cancel, figures);
+    return figures;
+  };
+  const Looking seen(scan, CountSample::Rows::some, cancel);
+  if (seen.sees_object()) return judged(seen);
+  return judged(Looking(scan, CountSample::Rows::all, cancel));  // a small object may lie between the rows
 }
 
 }  // namespace lepus

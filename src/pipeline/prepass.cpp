@@ -55,8 +55,11 @@ void refuse_dead_flats(const Scan& scan, const PrePass& pre) {
                                      [](const CorrectionSpec& c) { return c.kind == "dead-pixels"; });
   if (corrected) return;
   const auto& bad = pre.normalisation->unusable;
+  const std::int64_t not_finite = pre.normalisation->not_finite;
   throw Error(ErrorKind::input,
-              {.what = format("{} pixels of the mean flat are zero or negative", bad.size()),
+              {.what = format(
+                   "{} pixels of the mean flat are zero, negative{}", bad.size(),
+                   not_finite > 0 ? format(" or not numbers ({} of them)", not_finite) : " or no more than the dark"),
                .where = format("{}, first at column {}, row {}", "frames.flats",
                                bad.front() % pre.normalisation->columns, bad.front() / pre.normalisation->columns),
                .why = "the flat is not above the dark there, so that no line integral can be made",

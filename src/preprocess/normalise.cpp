@@ -76,12 +76,17 @@ Normalisation normalisation_from_flats(const FrameSource& flats, const FrameSour
       usable.push_back(i0);
     else
       result.unusable.push_back(i);
+    result.not_finite += !std::isfinite(i0);
   }
   if (usable.empty())
-    throw Error(ErrorKind::input, {.what = "no pixel of the flats is above its dark",
-                                   .where = flats.name(0),
-                                   .why = "the mean flat minus the mean dark is zero or negative everywhere",
-                                   .hint = "check that frames.flats and frames.darks are not swapped"});
+    throw Error(ErrorKind::input,
+                {.what = "no pixel of the flats is above its dark",
+                 .where = flats.name(0),
+                 .why = result.not_finite > 0 ? format("{} of {} pixels of the mean flat or dark are not numbers",
+                                                       result.not_finite, pixels)
+                                              : "the mean flat minus the mean dark is zero or negative everywhere",
+                 .hint = result.not_finite > 0 ? "look at the flats and darks: their files are damaged"
+                                               : "check that frames.flats and frames.darks are not swapped"});
   const auto middle = usable.begin() + static_cast<std::ptrdiff_t>(usable.size() / 2);
   std::nth_element(usable.begin(), middle, usable.end());
   const float typical = *middle;

@@ -21,6 +21,7 @@ struct Normalisation {
   float log_i0_everywhere = 0;
   float clip = 1;
   std::vector<std::int64_t> unusable;  // pixels (row * columns + column) whose flat is not above its dark, ascending
+  std::int64_t not_finite = 0;         // of these, where flat or dark is not a number
 
   // Rows [row0, row1) of counts become line integrals, in place.
   void apply(std::int64_t row0, std::int64_t row1, float* rows_of_counts) const;

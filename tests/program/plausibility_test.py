@@ -172,6 +172,20 @@ class WrongScans(PlausibilityCase):
         self.scan("--hot-pixels", "10", "--dead-columns", "1")
         self.assert_said("dead or stuck", "dead-pixels")
 
+    def test_flats_that_are_not_numbers(self):
+        self.scan()
+
+        def damage(image, i):
+            image = image.astype(numpy.float32)
+            image[3, 5:9] = numpy.nan
+            return image
+        self.rewrite(damage, "flats")
+        result = self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", code=None)
+        self.assert_error(result, "input", "not numbers (4 of them)", "column 5, row 3")
+        self.rewrite(lambda image, i: numpy.full_like(image, numpy.nan), "flats")
+        result = self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", code=None)
+        self.assert_error(result, "input", "not numbers", "damaged")
+
     def test_swapped_flats_and_darks(self):
         self.scan()
         self.edit('flats = "flats/*.tif"\ndarks = "darks/*.tif"', 'flats = "darks/*.tif"\ndarks = "flats/*.tif"')
@@ -231,6 +245,18 @@ class UnusualScans(PlausibilityCase):
 
     def test_single_row(self):
         self.assert_nothing_said("--beam", "fan", "--rows", "1")
+
+    def test_small_object_between_the_rows_that_are_looked_at(self):
+        # 16 groups of 4 rows of 400; the object is seen in 10 rows in the middle, 188 to 207 are passed over.
+        self.assert_nothing_said("--rows", "400", "--views", "6", "--pixel", "0.4", "--phantom-size", "2",
+                                 "--content", "line-integrals", phantom="ball")
+
+    def test_slanted_object(self):
+        self.scan("--content", "line-integrals")
+        row, column = numpy.mgrid[0:48, 0:64]
+        plate = (numpy.abs(column - 32 - 2.0 * (row - 24)) < 8).astype(numpy.float32)
+        self.rewrite(lambda image, i: plate * (1 + 0.1 * numpy.sin(i)).astype(numpy.float32))
+        self.assertEqual(self.said(), [])
 
     def test_layers(self):
         self.assert_nothing_said(phantom="defrise")
