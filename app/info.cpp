@@ -14,7 +14,7 @@
 #include "io/frames.h"
 #include "io/stored_images.h"
 #include "io/volume_file.h"
-#include "pipeline/counts.h"
+#include "run/counts.h"
 #include "scan/describe.h"
 #include "scan/scan.h"
 

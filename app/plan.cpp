@@ -5,7 +5,7 @@
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/compute_options.h"
-#include "pipeline/reconstruct_scan.h"
+#include "run/reconstruct_scan.h"
 
 namespace lepus::app {
 namespace {

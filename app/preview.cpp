@@ -17,8 +17,8 @@
 #include "correct/rings/ring_energy.h"
 #include "job/run_scan.h"
 #include "job/said_once.h"
-#include "pipeline/memory_io.h"
-#include "pipeline/reconstruct_scan.h"
+#include "run/memory_io.h"
+#include "run/reconstruct_scan.h"
 #include "post/slice_quality.h"
 
 namespace lepus::app {

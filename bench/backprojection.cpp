@@ -12,8 +12,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "backend/backend.h"
-#include "backend/cpu/cpu_backend.h"
+#include "device/backend.h"
+#include "device/host/cpu_backend.h"
 #include "measure/clock.h"
 #include "core/format.h"
 #include "core/memory.h"

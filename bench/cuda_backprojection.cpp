@@ -11,9 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "backend/cuda/backproject.h"
-#include "backend/cuda/cuda_check.h"
-#include "backend/cuda/devices.h"
+#include "device/cuda/backproject.h"
+#include "device/cuda/cuda_check.h"
+#include "device/cuda/devices.h"
 #include "bench/made_up.h"
 #include "bench/made_up_views.h"
 #include "cuda_kernels.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/backproject_exact.cuh"
+#include "device/cuda/backproject_exact.cuh"
 #include "cuda_shapes.cuh"
 
 namespace lepus::bench {

@@ -14,14 +14,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "backend/cuda/device_memory.h"
-#include "backend/cuda/devices.h"
+#include "device/cuda/device_memory.h"
+#include "device/cuda/devices.h"
 #include "bench/known_scan.h"
 #include "core/format.h"
-#include "pipeline/corrected_frames.h"
-#include "pipeline/device_sweep.h"
-#include "pipeline/fdk.h"
-#include "pipeline/memory_io.h"
+#include "run/corrected_frames.h"
+#include "run/device_sweep.h"
+#include "run/fdk.h"
+#include "run/memory_io.h"
 #include "scan/document.h"
 #include "scan/scan.h"
 #include <lepus/error.h>

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/backproject_launch.h"
-#include "backend/cuda/orbit_views.h"
+#include "device/cuda/backproject_launch.h"
+#include "device/cuda/orbit_views.h"
 
 namespace lepus::bench {
 

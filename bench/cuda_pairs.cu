@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/backproject_circular.cuh"
+#include "device/cuda/backproject_circular.cuh"
 #include "cuda_shapes.cuh"
 
 namespace lepus::bench {

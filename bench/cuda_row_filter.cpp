@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/cuda_check.h"
-#include "backend/cuda/devices.h"
+#include "device/cuda/cuda_check.h"
+#include "device/cuda/devices.h"
 #include "../tests/gpu/row_filter_cases.h"
 #include <lepus/error.h>
 

@@ -2,7 +2,7 @@
 // The shapes a sweep tries: how lanes cover voxels, the size of a block, voxels per thread along z and y.
 #pragma once
 
-#include "backend/cuda/backproject_tile.cuh"
+#include "device/cuda/backproject_tile.cuh"
 #include "cuda_kernels.h"
 
 namespace lepus::bench {

@@ -13,9 +13,9 @@
 
 #include "bench/known_scan.h"
 #include "bench/made_up.h"
-#include "pipeline/corrected_frames.h"
-#include "pipeline/fdk.h"
-#include "pipeline/memory_io.h"
+#include "run/corrected_frames.h"
+#include "run/fdk.h"
+#include "run/memory_io.h"
 #include "scan/document.h"
 
 namespace lepus::bench {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/cuda_check.h"
-#include "backend/cuda/devices.h"
+#include "device/cuda/cuda_check.h"
+#include "device/cuda/devices.h"
 #include "correct/filters/filter.h"
 #include "correct/workspace.h"
 #include <lepus/error.h>

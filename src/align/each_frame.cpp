@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "align/calibrate.h"
-#include "pipeline/prepass.h"
+#include "run/prepass.h"
 
 namespace lepus {
 

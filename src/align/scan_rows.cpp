@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/format.h"
-#include "pipeline/prepass.h"
+#include "run/prepass.h"
 #include "preprocess/arc_resample.h"
 #include <lepus/error.h>
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "align/center_score.h"
-#include "backend/backend.h"
+#include "device/backend.h"
 #include "core/memory.h"
 #include "filter/ramp.h"
 #include "filter/weights.h"

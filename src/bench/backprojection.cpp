@@ -2,7 +2,7 @@
 // The CPU's backprojection kernels on made-up views: views and volume lie in memory, all threads.
 #include <algorithm>
 
-#include "backend/backend.h"
+#include "device/backend.h"
 #include "bench/made_up.h"
 #include "bench/parts.h"
 #include "core/format.h"

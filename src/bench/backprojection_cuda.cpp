@@ -2,9 +2,9 @@
 // The GPU's backprojection kernels on made-up views: views and volume lie in device memory; CUDA events.
 #include <algorithm>
 
-#include "backend/cuda/backproject.h"
-#include "backend/cuda/cuda_check.h"
-#include "backend/cuda/devices.h"
+#include "device/cuda/backproject.h"
+#include "device/cuda/cuda_check.h"
+#include "device/cuda/devices.h"
 #include "bench/made_up.h"
 #include "bench/made_up_views.h"
 #include "bench/parts.h"

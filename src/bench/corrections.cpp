@@ -11,7 +11,7 @@
 #include "bench/smoothing.h"
 #include "core/format.h"
 #include "core/memory.h"
-#include "pipeline/corrected_frames.h"
+#include "run/corrected_frames.h"
 #include "scan/document.h"
 
 namespace lepus::bench {

@@ -10,8 +10,8 @@
 #include "bench/parts.h"
 #include "core/format.h"
 #include "measure/clock.h"
-#include "pipeline/fdk.h"
-#include "pipeline/memory_io.h"
+#include "run/fdk.h"
+#include "run/memory_io.h"
 
 namespace lepus::bench {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "measure/clock.h"
-#include "pipeline/row_filter.h"
+#include "run/row_filter.h"
 
 namespace lepus::bench {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The GPU's row filter: counts in device memory to filtered rows in device memory; CUDA events.
-#include "backend/cuda/cuda_check.h"
-#include "backend/cuda/devices.h"
-#include "backend/cuda/row_filter.h"
+#include "device/cuda/cuda_check.h"
+#include "device/cuda/devices.h"
+#include "device/cuda/row_filter.h"
 #include "bench/filter_problem.h"
 #include "core/format.h"
 #include "measure/device_clock.h"

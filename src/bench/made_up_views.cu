@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/made_up_views.h"
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "bench/made_up.h"
 
 namespace lepus::bench {

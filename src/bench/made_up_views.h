@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/cuda/backproject.h"
+#include "device/cuda/backproject.h"
 
 namespace lepus::bench {
 

@@ -10,7 +10,7 @@
 #include "bench/suite.h"
 #include "core/format.h"
 #include "core/text.h"
-#include "pipeline/device_sweep.h"
+#include "run/device_sweep.h"
 #include "rabbitct/host_memory.h"
 #include <lepus/error.h>
 

@@ -7,8 +7,8 @@
 #include "bench/papers_ball.h"
 #include "bench/papers_parts.h"
 #include "core/format.h"
-#include "pipeline/fdk.h"
-#include "pipeline/memory_io.h"
+#include "run/fdk.h"
+#include "run/memory_io.h"
 
 namespace lepus::bench {
 namespace {

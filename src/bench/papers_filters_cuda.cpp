@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "backend/cuda/cuda_check.h"
-#include "backend/cuda/device_memory.h"
-#include "backend/cuda/devices.h"
+#include "device/cuda/cuda_check.h"
+#include "device/cuda/device_memory.h"
+#include "device/cuda/devices.h"
 #include "bench/papers_filters.h"
 #include "correct/workspace.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/papers_filters.h"
-#include "pipeline/device_sweep.h"
+#include "run/device_sweep.h"
 #include <lepus/error.h>
 
 namespace lepus::bench {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "backend/forward_project.h"
-#include "backend/forward_project_job.h"
+#include "device/forward_project.h"
+#include "device/forward_project_job.h"
 #include "bench/papers_parts.h"
 #include "core/format.h"
 

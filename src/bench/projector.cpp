@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "backend/forward_project.h"
+#include "device/forward_project.h"
 #include "bench/made_up.h"
 #include "bench/parts.h"
 #include "core/format.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smoothing filters on data that lies on the device; CUDA events. The first and the last sinogram are held against
 // the CPU's.
-#include "backend/cuda/cuda_check.h"
-#include "backend/cuda/devices.h"
+#include "device/cuda/cuda_check.h"
+#include "device/cuda/devices.h"
 #include "bench/smoothing.h"
 #include "core/format.h"
 #include "correct/workspace.h"

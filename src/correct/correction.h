@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One link of the chain of corrections that a scan file orders. A correction sees a band of detector rows of all views
-// at once, on the host or on a device, and works in place; the chain (pipeline/corrected_frames) brings the bands, with
+// at once, on the host or on a device, and works in place; the chain (run/corrected_frames) brings the bands, with
 // the halo of rows that each needs.
 #pragma once
 

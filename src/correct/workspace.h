@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/cuda/device_memory.h"
+#include "device/cuda/device_memory.h"
 
 namespace lepus::cuda {
 

@@ -12,7 +12,7 @@
 #include "io/scratch_volume.h"
 #include "job/outputs.h"
 #include "job/said_once.h"
-#include "pipeline/reconstruct_scan.h"
+#include "run/reconstruct_scan.h"
 #include "post/post.h"
 
 namespace lepus {

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <optional>
 
-#include "backend/cuda/backproject.h"
-#include "backend/cuda/cuda_check.h"
-#include "backend/cuda/device_memory.h"
-#include "backend/cuda/devices.h"
+#include "device/cuda/backproject.h"
+#include "device/cuda/cuda_check.h"
+#include "device/cuda/device_memory.h"
+#include "device/cuda/devices.h"
 #include "live/view_sum.h"
 
 namespace lepus {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A build without CUDA: whoever asks for a GPU is told so.
 #include "live/view_sum.h"
-#include "pipeline/device_sweep.h"
+#include "run/device_sweep.h"
 #include <lepus/error.h>
 
 namespace lepus {

@@ -4,7 +4,7 @@
 
 #include "core/memory.h"
 #include "live/view_sum.h"
-#include "pipeline/band_store.h"
+#include "run/band_store.h"
 
 namespace lepus {
 namespace {

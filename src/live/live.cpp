@@ -20,7 +20,7 @@
 #include "live/live_display.h"
 #include "live/live_volume.h"
 #include "live/scan_ahead.h"
-#include "pipeline/provenance.h"
+#include "run/provenance.h"
 #include "preprocess/row_audit.h"
 
 namespace lepus {

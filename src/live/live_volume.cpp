@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "core/format.h"
-#include "pipeline/memory_io.h"
+#include "run/memory_io.h"
 
 namespace lepus {
 namespace {

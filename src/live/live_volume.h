@@ -14,9 +14,9 @@
 #include "core/memory.h"
 #include "live/view_corrections.h"
 #include "live/view_sum.h"
-#include "pipeline/fdk.h"
-#include "pipeline/filtered_rows.h"
-#include "pipeline/prepass.h"
+#include "run/fdk.h"
+#include "run/filtered_rows.h"
+#include "run/prepass.h"
 #include <lepus/reconstruct.h>
 
 namespace lepus {

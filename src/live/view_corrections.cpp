@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "correct/correction.h"
-#include "pipeline/correction_chain.h"
+#include "run/correction_chain.h"
 #include "scan/number_file.h"
 
 namespace lepus {

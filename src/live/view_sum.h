@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
+#include "device/backend.h"
 #include "core/threads.h"
 #include "geometry/row_band.h"
 

@@ -2,7 +2,7 @@
 // The time of work on a GPU's stream, by CUDA events.
 #pragma once
 
-#include "backend/cuda/device_memory.h"
+#include "device/cuda/device_memory.h"
 
 namespace lepus::measure {
 

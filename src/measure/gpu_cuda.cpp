@@ -3,8 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include "backend/cuda/cuda_check.h"
-#include "backend/cuda/devices.h"
+#include "device/cuda/cuda_check.h"
+#include "device/cuda/devices.h"
 #include "core/format.h"
 #include "measure/gpu.h"
 #include <lepus/error.h>

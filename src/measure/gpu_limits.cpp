@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
-#include "backend/cuda/cuda_check.h"
-#include "backend/cuda/device_memory.h"
-#include "backend/cuda/devices.h"
+#include "device/cuda/cuda_check.h"
+#include "device/cuda/device_memory.h"
+#include "device/cuda/devices.h"
 #include "core/format.h"
 #include "measure/device_clock.h"
 #include "measure/gpu.h"

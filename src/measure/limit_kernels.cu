@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/limit_kernels.h"
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 
 namespace lepus::measure {
 namespace {

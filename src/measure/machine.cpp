@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "backend/backend.h"
+#include "device/backend.h"
 #include "core/format.h"
 #include "measure/clock.h"
 #include "measure/gpu.h"

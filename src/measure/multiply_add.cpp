@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/cpu/targets.h"
+#include "device/host/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "measure/multiply_add.cpp"
 #include "hwy/foreach_target.h"

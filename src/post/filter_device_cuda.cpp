@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "post/filter_device.h"
 
-#include "backend/cuda/cuda_check.h"
-#include "backend/cuda/devices.h"
+#include "device/cuda/cuda_check.h"
+#include "device/cuda/devices.h"
 #include "correct/workspace.h"
 #include "post/transpose.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block brings a tile of 32 x 32 pixels through shared memory, so that reads and writes both run along rows.
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "post/transpose.h"
 
 namespace lepus::post {

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <optional>
 
-#include "backend/cuda/backproject.h"
-#include "backend/cuda/cuda_check.h"
-#include "backend/cuda/device_memory.h"
-#include "backend/cuda/devices.h"
+#include "device/cuda/backproject.h"
+#include "device/cuda/cuda_check.h"
+#include "device/cuda/device_memory.h"
+#include "device/cuda/devices.h"
 #include "rabbitct/format.h"
 #include "rabbitct/host_memory.h"
 #include "rabbitct/view_stream.h"
@@ -28,7 +28,7 @@ constexpr std::int64_t least_block = 8;
 constexpr std::int64_t on_their_way = 3;
 // Slabs of the last block: one is summed while another comes down.
 constexpr std::int64_t last_slabs = 8;
-// fp16 texels hold values up to 30 times this; pipeline/device_sweep.cpp takes the same for filtered views.
+// fp16 texels hold values up to 30 times this; run/device_sweep.cpp takes the same for filtered views.
 constexpr float usual_largest_value = 32;
 
 class DeviceStream final : public ViewStream {

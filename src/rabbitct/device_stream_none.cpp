@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A build without CUDA: whoever asks for a GPU is told so.
-#include "pipeline/device_sweep.h"
+#include "run/device_sweep.h"
 #include "rabbitct/host_memory.h"
 #include "rabbitct/view_stream.h"
 #include <lepus/error.h>

@@ -8,7 +8,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
-#include "pipeline/device_sweep.h"
+#include "run/device_sweep.h"
 #include "rabbitct/plain.h"
 #include "rabbitct/view_stream.h"
 #include "rabbitct/whole.h"
@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// fp16 texels hold values up to 1023 (device_stream.cpp, pipeline/device_sweep.cpp); larger ones would be clipped.
+// fp16 texels hold values up to 1023 (device_stream.cpp, run/device_sweep.cpp); larger ones would be clipped.
 constexpr float largest_half_value = 1000;
 
 // The file's views in host memory, some at a time, and what is done with them that does not count.

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cpu/cpu_backend.h"
+#include "device/host/cpu_backend.h"
 #include "filter/weights.h"
 #include "io/test_support.h"
 #include "rabbitct/make.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
+#include "device/backend.h"
 #include "core/threads.h"
 #include <lepus/geometry.h>
 

@@ -6,8 +6,8 @@
 
 #include "core/format.h"
 #include "core/memory.h"
-#include "pipeline/device_sweep.h"
-#include "pipeline/memory_io.h"
+#include "run/device_sweep.h"
+#include "run/memory_io.h"
 #include "rabbitct/host_memory.h"
 #include "rabbitct/view_stream.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All views in host memory to the volume in host memory in one go: on a GPU by the sweep of the pipeline, which sends
+// All views in host memory to the volume in host memory in one go: on a GPU by the sweep of run/, which sends
 // up only the rows that a slab needs and brings finished slabs down; on the host by a ViewStream.
 #pragma once
 

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "backend/backend.h"
+#include "device/backend.h"
 #include "filter/ramp.h"
 #include "io/frames.h"
 #include "scan/count_scales.h"

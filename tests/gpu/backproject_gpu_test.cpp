@@ -11,8 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/backproject.h"
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/backproject.h"
+#include "device/cuda/cuda_check.h"
 #include "geometry/camera.h"
 #include "need_device.h"
 #include "project/detector_point.h"

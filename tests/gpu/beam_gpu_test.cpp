@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/beam/beam_reference.h"
 #include "correct/beam/phase.h"
 #include "correct/beam/phase_device.h"

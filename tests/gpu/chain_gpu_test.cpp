@@ -15,11 +15,11 @@
 
 #include "correct/beam/beam.h"
 #include "need_device.h"
-#include "pipeline/chain_cases_test.h"
-#include "pipeline/corrected_frames.h"
-#include "pipeline/correction_chain.h"
-#include "pipeline/fdk.h"
-#include "pipeline/memory_io.h"
+#include "run/chain_cases_test.h"
+#include "run/corrected_frames.h"
+#include "run/correction_chain.h"
+#include "run/fdk.h"
+#include "run/memory_io.h"
 #include <lepus/error.h>
 
 namespace lepus {

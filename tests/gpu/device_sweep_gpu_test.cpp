@@ -13,10 +13,10 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/device_memory.h"
+#include "device/cuda/device_memory.h"
 #include "need_device.h"
-#include "pipeline/fdk.h"
-#include "pipeline/memory_io.h"
+#include "run/fdk.h"
+#include "run/memory_io.h"
 #include "trap.h"
 #include <lepus/error.h>
 #include <lepus/reconstruct.h>

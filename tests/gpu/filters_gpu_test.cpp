@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/filters/filter.h"
 #include "correct/filters/filter_cases_test.h"
 #include "correct/filters/filter_correction.h"

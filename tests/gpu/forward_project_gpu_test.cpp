@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/device_memory.h"
-#include "backend/forward_project_cases_test.h"
+#include "device/cuda/device_memory.h"
+#include "device/forward_project_cases_test.h"
 #include "need_device.h"
 #include <lepus/error.h>
 

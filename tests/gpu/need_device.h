@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/devices.h"
+#include "device/cuda/devices.h"
 
 #define NEED_DEVICE()                                                                                \
   if (const std::string why = lepus::cuda::why_unusable(); !why.empty()) {                           \

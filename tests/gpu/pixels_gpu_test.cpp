@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/pixels/hot_reference.h"
 #include "correct/pixels/pixel_cases.h"
 #include "correct/pixels/pixels.h"

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/array_volume.h"
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/filters/filter_cases_test.h"
 #include "correct/workspace.h"
 #include "io/test_support.h"

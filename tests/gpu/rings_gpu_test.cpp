@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/rings/ring_cases_test.h"
 #include "correct/workspace.h"
 #include "need_device.h"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/row_filter_fft.h"
+#include "device/cuda/row_filter_fft.h"
 #include <lepus/math.h>
 
 namespace lepus::cuda {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/cuda/device_memory.h"
-#include "backend/cuda/row_filter.h"
+#include "device/cuda/device_memory.h"
+#include "device/cuda/row_filter.h"
 #include "filter/ramp.h"
 #include "filter/weights.h"
 #include "preprocess/normalise.h"

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "filter/test_scans.h"
 #include "need_device.h"
 #include "row_filter_cases.h"

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cpu/cpu_backend.h"
+#include "device/host/cpu_backend.h"
 #include "harness.h"
 
 namespace lepus::parity {

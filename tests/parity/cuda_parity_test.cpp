@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/cuda_backend.h"
+#include "device/cuda/cuda_backend.h"
 #include "../gpu/need_device.h"
 #include "harness.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/backend.h"
+#include "device/backend.h"
 #include "cases.h"
 #include "geometry/row_band.h"
 

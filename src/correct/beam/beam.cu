@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread per value, or per column of a sinogram where the views must be taken in order. All are bound by memory:
 // what counts is that neighbouring threads touch neighbouring columns.
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/beam/beam_launch.h"
 
 namespace lepus::cuda {

@@ -12,7 +12,7 @@
 #include "scan/number_column.h"
 #include "scan/number_file.h"
 #if LEPUS_HAVE_CUDA
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/beam/beam_launch.h"
 #include "correct/workspace.h"
 #endif

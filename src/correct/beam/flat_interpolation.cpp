@@ -8,7 +8,7 @@
 #include "core/format.h"
 #include "correct/beam/beam.h"
 #if LEPUS_HAVE_CUDA
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/beam/beam_launch.h"
 #include "correct/workspace.h"
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "correct/beam/frame_transforms.h"
 
-#include "backend/cuda/cufft_library.h"
+#include "device/cuda/cufft_library.h"
 
 namespace lepus::cuda {
 

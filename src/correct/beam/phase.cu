@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of phase retrieval around cuFFT's transform: tiles of frames out of a band, mirrored and shuffled; pairs of
 // coefficients times the filter; rows back into the band.
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/beam/beam_launch.h"
 
 namespace lepus::cuda {

@@ -12,7 +12,7 @@
 #include <map>
 #include <mutex>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/beam/phase_device.h"
 #endif
 

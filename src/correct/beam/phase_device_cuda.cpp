@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/beam/beam_launch.h"
 #include "correct/beam/frame_transforms.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bilateral filter on a device: along rows by pairs; in more dimensions a thread makes one pixel, through the
 // cache, and each tap costs one exponential.
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/filters/bilateral_pairs.cuh"
 #include "correct/filters/device_rows.cuh"
 

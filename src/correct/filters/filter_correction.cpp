@@ -10,7 +10,7 @@
 #include "core/format.h"
 #include <lepus/error.h>
 #if LEPUS_HAVE_CUDA
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/workspace.h"
 #endif
 

@@ -7,7 +7,7 @@
 // Masks so large that no piece fits are searched bit by bit in global memory.
 #include <cub/block/block_radix_sort.cuh>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/filters/device_medians.cuh"
 
 namespace lepus::filters {

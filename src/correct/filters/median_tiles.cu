@@ -6,7 +6,7 @@
 // proportion to the radius, and little: 2 (2 r + 1) / 32 steps, and the sort's share.
 #include <cub/block/block_radix_sort.cuh>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/filters/device_medians.cuh"
 
 namespace lepus::filters {

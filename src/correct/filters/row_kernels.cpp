@@ -2,7 +2,7 @@
 // The kernels of row_kernels-inl.h, compiled for every SIMD target that Highway knows here.
 #include "correct/filters/row_kernels.h"
 
-#include "backend/cpu/targets.h"
+#include "device/host/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "correct/filters/row_kernels.cpp"
 #include "hwy/foreach_target.h"

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <string>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/filters/smooth_mask.cuh"
 #include <lepus/error.h>
 

@@ -3,7 +3,7 @@
 // it loads serves 16 sums. Sums run in the order of the mask: they do not depend on where a band begins.
 #include <algorithm>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/filters/smooth_mask.cuh"
 
 namespace lepus::filters {

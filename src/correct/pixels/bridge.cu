@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bad pixels bridged on a device: a thread per run and view, then a thread per pixel of every bad row.
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/pixels/pixel_kernels.h"
 
 namespace lepus::pixels {

@@ -5,7 +5,7 @@
 // reads the same pixels again finds the same.
 #include <limits>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/pixels/hot_sums.cuh"
 #include "correct/pixels/pixel_kernels.h"
 

@@ -11,7 +11,7 @@
 #include "correct/replaced_share.h"
 
 #ifdef LEPUS_HAVE_CUDA
-#include "backend/cuda/device_memory.h"
+#include "device/cuda/device_memory.h"
 #endif
 
 namespace lepus::pixels {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "correct/pixels/zinger_medians.h"
 
-#include "backend/cpu/targets.h"
+#include "device/host/targets.h"
 #include "correct/pixels/zinger_rules.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "correct/pixels/zinger_medians.cpp"

@@ -2,7 +2,7 @@
 // Zingers on a device: mean distances from the median per block of views and column, thresholds, then the corrected
 // sinograms into scratch and back: neighbours are judged by what was measured, not by what was corrected before them.
 // Compiled without fused operations, so that host and device replace the same values.
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/pixels/hot_rules.h"
 #include "correct/pixels/pixel_kernels.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backend/cpu/targets.h"
+#include "device/host/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "correct/rings/bilateral_rest.cpp"
 #include "hwy/foreach_target.h"

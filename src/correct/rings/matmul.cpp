@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "backend/cpu/targets.h"
+#include "device/host/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "correct/rings/matmul.cpp"
 #include "hwy/foreach_target.h"

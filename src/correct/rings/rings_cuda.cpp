@@ -2,7 +2,7 @@
 // The methods on the device, some sinograms at a time so that what a method holds beside them stays small.
 #include <algorithm>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/rings/device_launch.h"
 #include "correct/rings/methods.h"
 #include "correct/rings/wavelet_modes.h"

@@ -2,7 +2,7 @@
 // Sorting the columns of sinograms on the device: bitonic, several columns of one sinogram to a block so that every
 // view is read in pieces of whole sectors; in shared memory where the views fit, else in global memory by the same
 // code. Compiled without contraction: the columns that are found faulty are the host's.
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/rings/device_launch.h"
 #include "correct/rings/sorted_keys.h"
 #include "correct/rings/stripe_columns.h"

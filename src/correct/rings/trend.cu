@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trend method on the device: sums over some views of what a filter takes away, then the pattern from the sums of
 // all views, taken away from every view.
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/filters/bilateral_pairs.cuh"
 #include "correct/rings/device_launch.h"
 #include "correct/rings/stripe_pattern.h"

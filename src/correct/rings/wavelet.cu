@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The wavelet-Fourier filter's products and steps on the device.
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "correct/rings/device_launch.h"
 #include "correct/rings/wavelet.h"
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "backend/cpu/cpu_backend.h"
+#include "device/host/cpu_backend.h"
 
 namespace lepus::ladder {
 

@@ -2,7 +2,7 @@
 // Step 3 on the CPU: the blocks of step 2 with a vector of neighbouring voxels of a line at once (Highway; the best
 // target of the machine is chosen when it runs). The four taps of a lane lie anywhere: they are gathered, which is what
 // bounds this step. Lines end in a masked vector.
-#include "backend/cpu/targets.h"
+#include "device/host/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ladder/cpu/simd.cpp"
 #include "hwy/foreach_target.h"

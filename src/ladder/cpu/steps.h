@@ -19,7 +19,7 @@ void cpu_blocked(const Problem& problem, float* volume, ThreadPool& threads);
 void cpu_simd(const Problem& problem, float* volume, ThreadPool& threads);
 std::string cpu_simd_target();  // of the vectors: "AVX3"
 
-// lepus' own kernels (src/backend/cpu): for any matrices, and where the orbit is a circle with views a quarter turn
+// lepus' own kernels (src/device/host): for any matrices, and where the orbit is a circle with views a quarter turn
 // apart as groups of four that share their coordinates.
 class CpuOurs {
 public:

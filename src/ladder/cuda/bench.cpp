@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "core/format.h"
 
 namespace lepus::ladder {

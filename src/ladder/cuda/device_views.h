@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "backend/cuda/device_memory.h"
+#include "device/cuda/device_memory.h"
 #include "ladder/cuda/launch.h"
 #include "ladder/problem.h"
 

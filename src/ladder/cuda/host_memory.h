@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "backend/cuda/device_memory.h"
+#include "device/cuda/device_memory.h"
 #include "core/memory.h"
 #include "core/threads.h"
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <thread>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "measure/clock.h"
 
 namespace lepus::ladder {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "backend/cuda/device_memory.h"
+#include "device/cuda/device_memory.h"
 #include "ladder/cuda/device_views.h"
 #include "ladder/cuda/host_memory.h"
 

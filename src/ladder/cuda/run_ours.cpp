@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last steps: lepus' own kernels (src/backend/cuda) on the same views, and its whole way from page-locked views to
+// The last steps: lepus' own kernels (src/device/cuda) on the same views, and its whole way from page-locked views to
 // a page-locked volume (rabbitct/whole.h), which sends up only the rows that a slab needs.
 #include <algorithm>
 
-#include "backend/cuda/backproject.h"
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/backproject.h"
+#include "device/cuda/cuda_check.h"
 #include "core/format.h"
 #include "ladder/cuda/bench.h"
 #include "rabbitct/whole.h"

@@ -2,7 +2,7 @@
 // The steps on a GPU, one after another: kernel times, and from host to host.
 #include <algorithm>
 
-#include "backend/cuda/devices.h"
+#include "device/cuda/devices.h"
 #include "core/format.h"
 #include "ladder/cuda/bench.h"
 

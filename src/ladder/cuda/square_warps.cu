@@ -2,9 +2,9 @@
 // On the way to ours: kernel B whose warps are 8 x 4 voxels of a slice instead of 32 x 1, so that their samples lie
 // close together from wherever the rays come and no volume need be turned, with four lanes of the texture unit as 2 x 2
 // voxels, 1/w by one instruction, and registers bounded so that two blocks of 512 threads fit a multiprocessor.
-// lepus' kernel (src/backend/cuda/backproject_general.cuh) also leaves out the views that a block does not see.
-#include "backend/cuda/backproject_column.h"
-#include "backend/cuda/backproject_tile.cuh"
+// lepus' kernel (src/device/cuda/backproject_general.cuh) also leaves out the views that a block does not see.
+#include "device/cuda/backproject_column.h"
+#include "device/cuda/backproject_tile.cuh"
 #include "ladder/cuda/kernel_b.cuh"
 
 namespace lepus::ladder {

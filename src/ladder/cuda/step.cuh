@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "backend/cuda/cuda_check.h"
+#include "device/cuda/cuda_check.h"
 #include "ladder/cuda/launch.h"
 #include "ladder/matrix.h"
 

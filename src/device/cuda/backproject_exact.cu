@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shape of the exact kernel that was fastest; bench_cuda_backprojection --sweep has the others.
+#include "device/cuda/backproject_exact.cuh"
+
+namespace lepus::cuda {
+
+void launch_exact(const ViewBlock& views, const SlabOnDevice& slab, const Launch& launch) {
+  launch_exact_as<8, 1, Tile<Lanes::quad, 4, 4, 2>>(views, slab, launch);
+}
+
+}  // namespace lepus::cuda

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/forward_project.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "device/backend.h"
+#include "device/forward_project_job.h"
+#include "core/format.h"
+#include "geometry/camera.h"
+#include <lepus/error.h>
+#ifdef LEPUS_HAVE_CUDA
+#include "device/cuda/devices.h"
+#endif
+
+namespace lepus {
+namespace {
+
+JosephView rays_of(const Camera& camera, const VolumeGrid& grid, const JosephGrid& joseph) {
+  // A fan's rays stay in the plane of their row; parallel rays all have one direction.
+  const bool fan = camera.beam == Beam::fan, parallel = camera.beam == Beam::parallel;
+  const auto flat = [fan](Vec3 d) { return fan ? Vec3{d.x, d.y, 0} : d; };
+  const Vec3 point[3] = {camera.origin_mm, camera.column_step_mm, camera.row_step_mm};
+  const Vec3 direction[3] = {parallel ? camera.direction : flat(camera.origin_mm - camera.source_mm),
+                             parallel ? Vec3{} : flat(camera.column_step_mm),
+                             parallel ? Vec3{} : flat(camera.row_step_mm)};
+  JosephView view;
+  view.nearest = parallel ? -std::numeric_limits<double>::infinity() : -1;
+  for (int term = 0; term < 3; ++term) {
+    const Vec3 p = term == 0 ? point[0] - grid.origin_mm : point[term], d = direction[term];
+    const double middle = term == 0 ? 1 : 0;
+    view.point[0][term] = p.x / grid.step_mm.x - middle * joseph.middle[0];
+    view.point[1][term] = p.y / grid.step_mm.y - middle * joseph.middle[1];
+    view.point[2][term] = p.z / grid.step_mm.z - middle * joseph.middle[2];
+    view.direction[0][term] = d.x / grid.step_mm.x;
+    view.direction[1][term] = d.y / grid.step_mm.y;
+    view.direction[2][term] = d.z / grid.step_mm.z;
+  }
+  view.step_mm[0] = std::abs(grid.step_mm.x);
+  view.step_mm[1] = std::abs(grid.step_mm.y);
+  view.step_mm[2] = std::abs(grid.step_mm.z);
+  return view;
+}
+
+int axis_size(std::int64_t n, const char* axis) {
+  constexpr std::int64_t most = 1 << 20;
+  if (n < 1 || n > most)
+    throw Error(ErrorKind::usage, {.what = format("{} voxels along {} cannot be projected", n, axis),
+                                   .where = {},
+                                   .why = format("there must be 1 to {}", most),
+                                   .hint = {}});
+  return static_cast<int>(n);
+}
+
+// Counted on some thousand rays spread over all views.
+double about_how_many_samples(const ForwardJob& job) {
+  constexpr std::int64_t rays_asked = 20000;
+  const auto views = static_cast<std::int64_t>(job.views.size());
+  const std::int64_t rays = views * job.pixels(), step = std::max<std::int64_t>(1, rays / rays_asked) | 1;
+  double samples = 0, counted = 0;
+  for (std::int64_t ray = 0; ray < rays; ray += step, ++counted) {
+    const std::int64_t pixel = ray % job.pixels();
+    const JosephLine line =
+        joseph_line(job.views[static_cast<std::size_t>(ray / job.pixels())], job.grid,
+                    static_cast<double>(pixel % job.columns), static_cast<double>(pixel / job.columns));
+    samples += line.last - line.first;
+  }
+  return counted > 0 ? samples / counted * static_cast<double>(rays) : 0;
+}
+
+}  // namespace
+
+std::vector<ForwardSlab> forward_slabs(const JosephGrid& grid, std::int64_t most_slices) {
+  const int nz = grid.size[2];
+  // A slab shares its last slice with the next one.
+  const std::int64_t most = std::max<std::int64_t>(most_slices, 2);
+  const std::int64_t count = nz <= most ? 1 : (nz - 1 + most - 2) / (most - 1);
+  std::vector<ForwardSlab> slabs;
+  slabs.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t s = 0; s < count; ++s) {
+    ForwardSlab slab;
+    slab.first = static_cast<int>((nz - 1) * s / count);
+    slab.last = static_cast<int>((nz - 1) * (s + 1) / count) + 1;
+    slab.cell0 = s == 0 ? -1 : slab.first;  // samples fade over the cell before the first slice
+    slab.cell1 = s == count - 1 ? nz : slab.last - 1;
+    slabs.push_back(slab);
+  }
+  return slabs;
+}
+
+ForwardJob forward_job(const ScanGeometry& geometry, const VolumeGrid& grid, const float* volume,
+                       float* line_integrals) {
+  ForwardJob job;
+  job.grid.size[0] = axis_size(grid.nx, "x");
+  job.grid.size[1] = axis_size(grid.ny, "y");
+  job.grid.size[2] = axis_size(grid.nz, "z");
+  for (int k = 0; k < 3; ++k) job.grid.middle[k] = job.grid.size[k] / 2;
+  job.columns = geometry.columns;
+  job.rows = geometry.rows;
+  job.volume = volume;
+  job.line_integrals = line_integrals;
+  job.views.reserve(geometry.matrices.size());
+  for (std::int64_t view = 0; view < geometry.views(); ++view)
+    job.views.push_back(rays_of(camera_of(geometry, view), grid, job.grid));
+  return job;
+}
+
+ForwardReport forward_project(const ScanGeometry& geometry, const VolumeGrid& grid, const float* volume,
+                              float* line_integrals, const ForwardOptions& options, ThreadPool& threads) {
+  const ForwardJob job = forward_job(geometry, grid, volume, line_integrals);
+  std::string backend = options.backend;
+#ifdef LEPUS_HAVE_CUDA
+  if (backend == "auto") backend = cuda::why_unusable().empty() ? "cuda" : "cpu";
+#else
+  if (backend == "auto") backend = "cpu";
+#endif
+  ForwardReport report;
+  const auto start = std::chrono::steady_clock::now();
+  if (backend == "reference") {
+    forward_project_reference(job, threads, report);
+  } else if (backend == "cpu") {
+    forward_project_cpu(job, threads, report);
+#ifdef LEPUS_HAVE_CUDA
+  } else if (backend == "cuda") {
+    forward_project_cuda(job, options, report);
+#endif
+  } else {
+    make_backend(backend);  // says what is wrong with the name
+  }
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.samples = about_how_many_samples(job);
+  return report;
+}
+
+}  // namespace lepus

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The projector against analytic line integrals, against itself in double precision, and cut into slabs.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "device/forward_project.h"
+#include "device/forward_project_cases_test.h"
+#include "geometry/camera.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+using namespace forward_cases;
+
+std::vector<float> project(const ScanGeometry& geometry, const VolumeGrid& grid, const std::vector<float>& volume,
+                           const char* backend) {
+  ThreadPool threads(2);
+  std::vector<float> out(static_cast<std::size_t>(geometry.views() * geometry.rows * geometry.columns), NAN);
+  ForwardOptions options;
+  options.backend = backend;
+  forward_project(geometry, grid, volume.data(), out.data(), options, threads);
+  return out;
+}
+
+// A ball whose density falls to zero over a rim of `rim` on both sides of its radius: its line integral is the mean of
+// the chords of balls of all radii within the rim, and voxels of half the rim's width hold it well.
+double soft_chord(double miss, double radius, double rim) {
+  constexpr int parts = 400;
+  double sum = 0;
+  for (int i = 0; i < parts; ++i) {
+    const double r = radius - rim + (i + 0.5) * 2 * rim / parts;
+    if (miss < r) sum += 2 * std::sqrt(r * r - miss * miss);
+  }
+  return sum / parts;
+}
+
+TEST(forward_project, ball) {
+  const Case c{
+      .name = "ball", .nx = 64, .ny = 64, .nz = 64, .columns = 48, .rows = 40, .step = {0.5, 0.5, 0.5}, .pixel = 1.1};
+  const ScanGeometry geometry = scan_of(c);
+  const VolumeGrid grid = centred_grid(c.nx, c.ny, c.nz, c.step);
+  const Vec3 centre{1.3, -2.1, 0.7};
+  constexpr double radius = 11, density = 0.02, rim = 1;
+  std::vector<float> volume(static_cast<std::size_t>(grid.voxels()));
+  for (std::int64_t z = 0; z < c.nz; ++z)
+    for (std::int64_t y = 0; y < c.ny; ++y)
+      for (std::int64_t x = 0; x < c.nx; ++x) {
+        const double r =
+            norm(grid.centre(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)) - centre);
+        volume[static_cast<std::size_t>((z * c.ny + y) * c.nx + x)] =
+            static_cast<float>(density * std::clamp((radius + rim - r) / (2 * rim), 0.0, 1.0));
+      }
+  const std::vector<float> found = project(geometry, grid, volume, "reference");
+  double worst = 0, sum = 0, truth = 0;
+  for (std::int64_t view = 0; view < geometry.views(); ++view) {
+    const Camera camera = camera_of(geometry, view);
+    for (std::int64_t v = 0; v < c.rows; ++v)
+      for (std::int64_t u = 0; u < c.columns; ++u) {
+        const auto pixel_u = static_cast<double>(u), pixel_v = static_cast<double>(v);
+        const double miss = norm(cross(camera.ray_origin_mm(pixel_u, pixel_v) - centre, camera.ray(pixel_u, pixel_v)));
+        const double chord = soft_chord(miss, radius, rim) * density;
+        const double is = static_cast<double>(found[static_cast<std::size_t>((view * c.rows + v) * c.columns + u)]);
+        worst = std::max(worst, std::abs(is - chord));
+        sum += is;
+        truth += chord;
+      }
+  }
+  // Linear interpolation across a kink of slope s is off by s h / 8 at most, h = 0.5 mm, s = density / 2 mm. Rays that
+  // graze a kink stay within a voxel of it for 2 sqrt(2 r h) = 6.6 mm, on two axes, and there are two kinks.
+  EXPECT_LT(worst, 2 * 6.6 * density / 2 * 0.5 / 8 * 2);
+  EXPECT_NEAR(sum / truth, 1.0, 1e-4);  // all in all nothing is lost
+}
+
+// A box of equal voxels: a ray along x meets n of them, and fades over one more at the ends.
+TEST(forward_project, box_along_the_axes) {
+  const Case c{.name = "parallel", .beam = Beam::parallel, .columns = 9, .rows = 9, .pixel = 1};
+  const ScanGeometry geometry = scan_of(c);
+  const VolumeGrid grid = centred_grid(12, 10, 14, {1.25, 2.0, 1.0});
+  const std::vector<float> volume(static_cast<std::size_t>(grid.voxels()), 0.5f);
+  for (const char* backend : {"reference", "cpu"}) {
+    const std::vector<float> found = project(geometry, grid, volume, backend);
+    const auto middle = [&](std::int64_t view) { return found[static_cast<std::size_t>((view * 9 + 4) * 9 + 4)]; };
+    EXPECT_FLOAT_EQ(middle(0), 0.5f * 10 * 2.0f) << backend;   // angle 0 looks along y
+    EXPECT_FLOAT_EQ(middle(2), 0.5f * 12 * 1.25f) << backend;  // 90 degrees: along x
+    EXPECT_FLOAT_EQ(middle(4), 0.5f * 10 * 2.0f) << backend;
+  }
+}
+
+TEST(forward_project, cpu_against_reference) {
+  for (const Case& c : cases) {
+    const ScanGeometry geometry = scan_of(c);
+    const VolumeGrid grid = centred_grid(c.nx, c.ny, c.nz, c.step);
+    const std::vector<float> volume = random_volume(grid);
+    const std::vector<float> truth = project(geometry, grid, volume, "reference"),
+                             found = project(geometry, grid, volume, "cpu");
+    const ForwardJob job = forward_job(geometry, grid, volume.data(), nullptr);
+    double largest = 0, closest = 1e9;
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(truth.size()); ++i) {
+      const JosephLine line =
+          joseph_line(job.views[static_cast<std::size_t>(i / job.pixels())], job.grid,
+                      static_cast<double>(i % job.columns), static_cast<double>(i / job.columns % job.rows));
+      const double error =
+          std::abs(static_cast<double>(found[static_cast<std::size_t>(i)] - truth[static_cast<std::size_t>(i)]));
+      ASSERT_LE(error, single_precision_limit(line, job.grid)) << c.name << ", ray " << i;
+      largest = std::max(largest, static_cast<double>(truth[static_cast<std::size_t>(i)]));
+      closest = std::min(closest, static_cast<double>(truth[static_cast<std::size_t>(i)]));
+    }
+    EXPECT_GT(largest, 0.3) << c.name;
+    EXPECT_GE(closest, 0) << c.name;
+  }
+}
+
+TEST(forward_project, all_axes_and_the_source_are_met) {
+  bool axis[3] = {false, false, false};
+  for (const Case& c : cases) {
+    const ScanGeometry geometry = scan_of(c);
+    const ForwardJob job = forward_job(geometry, centred_grid(c.nx, c.ny, c.nz, c.step), nullptr, nullptr);
+    for (const JosephView& view : job.views)
+      for (std::int64_t i = 0; i < job.pixels(); ++i)
+        axis[joseph_line(view, job.grid, static_cast<double>(i % job.columns), static_cast<double>(i / job.columns))
+                 .axis] = true;
+  }
+  EXPECT_TRUE(axis[0] && axis[1] && axis[2]);
+}
+
+TEST(forward_project, what_lies_behind_the_source_does_not_count) {
+  const Case c{.name = "inside", .nx = 60, .ny = 60, .source_axis = 24, .source_detector = 48};
+  const ScanGeometry geometry = scan_of(c);
+  const VolumeGrid grid = centred_grid(c.nx, c.ny, c.nz, c.step);
+  std::vector<float> volume(static_cast<std::size_t>(grid.voxels()));
+  // Angle 0: the source is at y = -24; voxels with y < -24 lie behind it.
+  for (std::int64_t z = 0; z < c.nz; ++z)
+    for (std::int64_t y = 0; y < 5; ++y)
+      for (std::int64_t x = 0; x < c.nx; ++x) volume[static_cast<std::size_t>((z * c.ny + y) * c.nx + x)] = 1;
+  for (const char* backend : {"reference", "cpu"}) {
+    const std::vector<float> found = project(geometry, grid, volume, backend);
+    for (std::int64_t i = 0; i < c.rows * c.columns; ++i)
+      ASSERT_EQ(found[static_cast<std::size_t>(i)], 0.0f) << backend;
+    double opposite = 0;
+    for (std::int64_t i = 0; i < c.rows * c.columns; ++i)
+      opposite += static_cast<double>(found[static_cast<std::size_t>(4 * c.rows * c.columns + i)]);
+    EXPECT_GT(opposite, 1) << backend;
+  }
+}
+
+TEST(forward_project, slabs_and_threads_give_the_same_bits) {
+  for (const Case& c : cases) {
+    const ScanGeometry geometry = scan_of(c);
+    const VolumeGrid grid = centred_grid(c.nx, c.ny, c.nz, c.step);
+    const std::vector<float> volume = random_volume(grid), whole = project(geometry, grid, volume, "cpu");
+    for (const std::int64_t slices : {2, 3, 7}) {
+      std::vector<float> cut(whole.size(), NAN);
+      ForwardJob job = forward_job(geometry, grid, volume.data(), cut.data());
+      ThreadPool alone(1);
+      ForwardReport report;
+      forward_project_cpu(job, alone, report, slices * job.slice_voxels());
+      EXPECT_EQ(report.slabs > 1, grid.nz > slices);
+      EXPECT_EQ(std::memcmp(cut.data(), whole.data(), cut.size() * sizeof(float)), 0)
+          << c.name << ", " << slices << " slices";
+    }
+  }
+}
+
+TEST(forward_project, slabs_cover_every_cell_once) {
+  for (const int nz : {1, 2, 3, 10, 97})
+    for (const std::int64_t most : {2, 3, 10, 96, 97, 500}) {
+      JosephGrid grid;
+      grid.size[2] = nz;
+      int next = -1;
+      for (const ForwardSlab& slab : forward_slabs(grid, most)) {
+        EXPECT_EQ(slab.cell0, next);
+        next = slab.cell1;
+        EXPECT_LE(slab.last - slab.first, most);
+        EXPECT_LE(slab.first, std::max(slab.cell0, 0));
+        EXPECT_GE(slab.last, std::min(slab.cell1 + 1, nz));
+      }
+      EXPECT_EQ(next, nz);
+    }
+}
+
+TEST(forward_project, refuses) {
+  const Case c{.name = "cone"};
+  const ScanGeometry geometry = scan_of(c);
+  ThreadPool threads(1);
+  float nothing = 0;
+  ForwardOptions options;
+  options.backend = "cp";
+  EXPECT_THROW(forward_project(geometry, centred_grid(1, 1, 1, {1, 1, 1}), &nothing, &nothing, options, threads),
+               Error);
+  EXPECT_THROW(forward_project(geometry, VolumeGrid{}, &nothing, &nothing, {}, threads), Error);
+}
+
+}  // namespace
+}  // namespace lepus

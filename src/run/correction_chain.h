@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The corrections of a scan in the order of its file, with the log where it belongs between them: bands of recorded
+// rows of all views go in, line integrals come out, [row][view][column].
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/context.h"
+#include "correct/correction.h"
+#include "io/frames.h"
+#include "run/band_engine.h"
+#include "preprocess/normalise.h"
+#include "preprocess/row_audit.h"
+#include "scan/scan.h"
+
+namespace lepus {
+
+// Which side of the log each correction is on. Throws Error(input) where one that needs grey levels comes after one
+// that needs line integrals, with the order that would work.
+std::vector<Stage> place_corrections(const std::vector<CorrectionSpec>& specs);
+
+// What a correction did, on the middle row of each band that was looked at.
+struct CorrectionReport {
+  std::string kind, found;
+  Stage stage = Stage::grey_levels;
+  double rms_change = 0;                     // of the values
+  double rings_before = 0, rings_after = 0;  // rms of what stays the same in all views of line integrals
+};
+
+struct ChainBand {
+  Buffer<float> data;
+  SinogramBand band;  // in it, with rows beyond the wanted ones
+  Planes wanted(RowBand rows) const { return band.sinograms(rows); }
+};
+
+class CorrectionChain {
+public:
+  // Makes the corrections; some look at the scan first. normalisation: null where frames hold line integrals.
+  // flats: a first correction, of grey levels, where flats were taken at several times.
+  CorrectionChain(const Scan& scan, const FrameSource& frames, const Normalisation* normalisation, Context& context,
+                  std::unique_ptr<Correction> flats = nullptr);
+  ~CorrectionChain();
+
+  bool empty() const { return steps_.empty(); }
+  // Recorded rows that `wanted` are made from.
+  RowBand rows_needed(RowBand wanted) const;
+  // Host memory for a band of so many rows anywhere, beside what the caller holds.
+  std::int64_t band_bytes(std::int64_t rows, int threads) const;
+
+  // Whether what it does to the band is measured for the reports: that takes longer than some corrections.
+  enum class Look { no, yes };
+  // With an engine of the host. audit may be null. Nobody else uses the engine meanwhile.
+  ChainBand bring(RowBand wanted, RowAudit* audit, BandEngine& engine, Look look = Look::no);
+  // The same in steps, for an engine that takes recorded pixels: the rows that `wanted` are made from, for the engine
+  // to be sent; and what becomes of the band that was sent first, where the engine keeps it: in `room` if it can.
+  RecordedBand read_recorded(RowBand wanted, RowAudit* audit, BandEngine& engine, ThreadPool& readers) const;
+  SinogramBand correct_sent(RowBand wanted, BandEngine& engine, Look look, const SinogramBand* room = nullptr);
+  // When the engine has finished:
+  std::vector<CorrectionReport> reports() const;
+  double share_at_lowest() const;  // of the values that were looked at: as few as one count, which the log is taken of
+  // What the corrections said of the scan when they were made; and, when the engine has finished, what they did that a
+  // person should look at. judge_replaced() throws Error(input) where one replaced more pixels so far, in the rows it
+  // has seen, than it may (correct/replaced_share.h).
+  const std::vector<std::string>& warnings_of_making() const { return warnings_of_making_; }
+  std::vector<std::string> warnings_of_work() const;
+  void judge_replaced() const;
+
+  // Where the steps that ask for it write what they leave: called with the step's file, once for each, rows ascending.
+  using Writer = std::function<void(std::size_t step, RowBand rows, const Planes& sinograms)>;
+  void write_with(Writer writer) { writer_ = std::move(writer); }
+  std::vector<std::pair<std::size_t, std::filesystem::path>> files() const;
+
+private:
+  struct Step;
+
+  std::vector<RowBand> rows_of_steps(RowBand wanted, std::size_t steps) const;
+  ChainBand read(RowBand rows, RowAudit* audit, ThreadPool& pool) const;
+  ChainBand run(RowBand wanted, std::size_t steps, Stage leave_as, RowAudit* audit, BandEngine& engine, Look look);
+  Stage first_stage(std::size_t steps, Stage leave_as) const;
+  void work_on(const SinogramBand& kept, RowBand wanted, std::size_t steps, Stage leave_as, BandEngine& engine,
+               Look look);
+  using SeenRow = std::shared_ptr<const float>;
+  std::vector<float> lowest_grey(std::int64_t row) const;  // what the log is taken of at least, of every column
+  void compare(Step& step, std::int64_t row, const SeenRow& before, const SeenRow& after, BandEngine& engine) const;
+  void count_lowest(std::int64_t row, const SeenRow& lines, BandEngine& engine);
+
+  const FrameSource& frames_;
+  const Normalisation* normalisation_;
+  std::int64_t columns_, rows_, views_;
+  std::vector<std::unique_ptr<Step>> steps_;
+  std::deque<double> lowest_shares_;  // of each row that was looked at; elements stay where they are
+  std::vector<std::string> warnings_of_making_;
+  Writer writer_;
+};
+
+}  // namespace lepus

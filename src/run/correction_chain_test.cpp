@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include <unistd.h>
+
+#include "core/format.h"
+#include "run/chain_cases_test.h"
+#include "run/corrected_frames.h"
+#include "run/correction_chain.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+std::vector<CorrectionSpec> specs_of(const std::vector<std::string>& kinds) {
+  std::vector<CorrectionSpec> specs;
+  for (const auto& kind : kinds) specs.push_back(chain_test::spec_of(kind));
+  return specs;
+}
+
+TEST(CorrectionChain, PlacesTheLog) {
+  using enum Stage;
+  EXPECT_EQ(place_corrections(specs_of({"drift", "hot-pixels", "rings", "hardening"})),
+            (std::vector<Stage>{grey_levels, grey_levels, line_integrals, line_integrals}));
+  // Known pixels are bridged on the side where they stand.
+  EXPECT_EQ(place_corrections(specs_of({"dead-pixels", "drift", "dead-pixels"})),
+            (std::vector<Stage>{grey_levels, grey_levels, line_integrals}));
+  auto settable = specs_of({"rings", "hot-pixels"});
+  settable[1].parameters["on"] = std::string("line-integrals");
+  EXPECT_EQ(place_corrections(settable), (std::vector<Stage>{line_integrals, line_integrals}));
+}
+
+TEST(CorrectionChain, AWrongOrderIsSaidWithOneThatWorks) {
+  try {
+    place_corrections(specs_of({"rings", "drift", "hardening", "lag"}));
+    FAIL() << "grey levels after the log";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::input);
+    EXPECT_NE(error.parts().what.find("drift"), std::string::npos);
+    EXPECT_NE(error.parts().why.find("rings"), std::string::npos);
+    EXPECT_NE(error.parts().hint.find("drift, lag, rings, hardening"), std::string::npos) << error.parts().hint;
+  }
+}
+
+TEST(CorrectionChain, WithoutCorrectionsRowsAreNormalisedAsEver) {
+  const chain_test::SmallScan scan({});
+  auto [frames, normalisation] = scan.inputs();
+  CorrectionChain chain(scan.scan, frames, &normalisation, scan.context());
+  EXPECT_TRUE(chain.empty());
+  const ChainBand band = chain.bring({3, 7}, nullptr, *host_engine(scan.context().threads));
+  std::vector<float> row(static_cast<std::size_t>(frames.columns()));
+  for (std::int64_t r = 3; r < 7; ++r)
+    for (std::int64_t view = 0; view < frames.frames(); ++view) {
+      frames.read(view, r, r + 1, row.data());
+      normalisation.apply(r, r + 1, row.data());
+      EXPECT_EQ(std::memcmp(band.wanted({3, 7}).row(r - 3, view), row.data(), row.size() * sizeof(float)), 0);
+    }
+}
+
+// One of each family, with and without halo rows, before and after the log.
+TEST(CorrectedFrames, AreTheSameBitsForAnyMemoryThreadsAndOrderOfReading) {
+  const chain_test::SmallScan scan(chain_test::long_chain());
+  auto [frames, normalisation] = scan.inputs();
+  const CancelFlag never;
+  std::vector<float> first;
+  for (const auto& [memory, threads] : std::vector<std::pair<std::int64_t, int>>{
+           {std::int64_t{1} << 30, 1}, {std::int64_t{1} << 30, 3}, {600000, 2}, {1, 1}}) {
+    CorrectionChain chain(scan.scan, frames, &normalisation, scan.context());
+    RowAudit audit(frames, {1, 0});
+    const CorrectedFrames corrected(frames, chain, audit,
+                                    {.memory_bytes = memory,
+                                     .scratch = std::filesystem::temp_directory_path(),
+                                     .force = false,
+                                     .threads = threads,
+                                     .devices = {}},
+                                    never);
+    std::vector<float> all(static_cast<std::size_t>(frames.frames() * frames.rows() * frames.columns()));
+    for (std::int64_t view = frames.frames() - 1; view >= 0; --view)
+      for (const RowBand rows : {RowBand{7, frames.rows()}, RowBand{0, 7}})
+        corrected.read_native(view, rows.first, rows.last,
+                              all.data() + (view * frames.rows() + rows.first) * frames.columns());
+    for (const float value : all) ASSERT_TRUE(std::isfinite(value));
+    if (first.empty()) first = all;
+    EXPECT_EQ(std::memcmp(all.data(), first.data(), all.size() * sizeof(float)), 0)
+        << corrected.description() << ", threads " << threads;
+    EXPECT_EQ(audit.pixels(), frames.frames() * frames.rows() * frames.columns()) << "halo rows count once";
+    const auto reports = chain.reports();
+    ASSERT_EQ(reports.size(), chain_test::long_chain().size());
+    for (const auto& report : reports) EXPECT_FALSE(report.found.empty()) << report.kind;
+  }
+}
+
+TEST(CorrectedFrames, WriteWhatAStepLeaves) {
+  const auto folder = std::filesystem::temp_directory_path() / format("lepus_chain_test_{}", ::getpid());
+  std::filesystem::create_directories(folder);
+  auto specs = std::vector{chain_test::spec_of("drift"), chain_test::spec_of("rings")};
+  for (auto& spec : specs) spec.folder = folder;
+  specs[0].parameters["write"] = std::string("after-drift.mha");
+  specs[1].parameters["write"] = std::string("after-rings");
+  const chain_test::SmallScan scan(specs);
+  auto [frames, normalisation] = scan.inputs();
+  CorrectionChain chain(scan.scan, frames, &normalisation, scan.context());
+  RowAudit audit(frames, {1, 0});
+  const CancelFlag never;
+  CorrectedFrames corrected(frames, chain, audit,
+                            {.memory_bytes = 500000, .scratch = folder, .force = false, .threads = 1, .devices = {}},
+                            never);
+  std::vector<float> one(static_cast<std::size_t>(frames.columns()));
+  corrected.read_native(5, 9, 10, one.data());  // in the middle: files are completed all the same
+  corrected.finish();
+  const auto written = open_volume(folder / "after-rings.mha");
+  EXPECT_EQ(written->grid().nx, frames.columns());
+  EXPECT_EQ(written->grid().ny, frames.frames());
+  ASSERT_EQ(written->grid().nz, frames.rows());
+  std::vector<float> sinogram(static_cast<std::size_t>(frames.columns() * frames.frames()));
+  written->read(9, 10, sinogram.data());
+  EXPECT_EQ(std::memcmp(sinogram.data() + 5 * frames.columns(), one.data(), one.size() * sizeof(float)), 0);
+  open_volume(folder / "after-drift.mha")->read(9, 10, sinogram.data());
+  double mean = 0;
+  for (std::int64_t view = 0; view < frames.frames(); ++view)
+    mean += static_cast<double>(sinogram[static_cast<std::size_t>(view * frames.columns())]);
+  EXPECT_NEAR(mean / static_cast<double>(frames.frames()), 1, 0.01) << "air is 1 in grey levels";
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace lepus

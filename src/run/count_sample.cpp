@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/count_sample.h"
+
+#include <algorithm>
+
+#include "run/intensity.h"
+#include "preprocess/row_audit.h"
+
+namespace lepus {
+namespace {
+
+constexpr std::int64_t most_views = 24, most_views_of_all_rows = 4, most_groups = 16, rows_of_group = 4;
+
+// At most `most` of the numbers 0 to count - 1, evenly spaced, the first and the last among them.
+std::vector<std::int64_t> evenly(std::int64_t count, std::int64_t most) {
+  std::vector<std::int64_t> chosen(static_cast<std::size_t>(std::min(count, most)));
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    chosen[i] = chosen.size() == 1
+                    ? count / 2
+                    : static_cast<std::int64_t>(i) * (count - 1) / static_cast<std::int64_t>(chosen.size() - 1);
+  return chosen;
+}
+
+std::vector<RowBand> groups_of(std::int64_t rows, CountSample::Rows wanted) {
+  std::vector<RowBand> groups;
+  const std::int64_t there = (rows + rows_of_group - 1) / rows_of_group;
+  for (const std::int64_t group : evenly(there, wanted == CountSample::Rows::all ? there : most_groups))
+    groups.push_back({group * rows_of_group, std::min(rows, (group + 1) * rows_of_group)});
+  return groups;
+}
+
+}  // namespace
+
+CountSample::CountSample(const Scan& scan, Rows rows, const CancelFlag& cancel)
+    : frames_(select_frames(open_frames(scan.frames), scan.selection)),
+      views_(evenly(frames_->frames(), rows == Rows::all ? most_views_of_all_rows : most_views)),
+      groups_(groups_of(frames_->rows(), rows)),
+      saturation_level_(saturation_level_of(frames_->pixel_type(), scan.saturation_level)) {
+  for (const RowBand group : groups_) {
+    dark_.emplace_back(static_cast<std::size_t>(group.size() * columns()), 0.0F);
+    open_.emplace_back(dark_.back().size(), 1.0F);
+  }
+  if (scan.content == FrameContent::counts) read_calibration(scan, cancel);
+}
+
+std::vector<float> CountSample::mean_of(const FrameSource& source, RowBand rows, const CancelFlag& cancel) const {
+  std::vector<float> frame(static_cast<std::size_t>(rows.size() * columns()));
+  std::vector<double> sum(frame.size());
+  for (std::int64_t i = 0; i < source.frames(); ++i) {
+    cancel.check();
+    source.read(i, rows.first, rows.last, frame.data());
+    std::transform(sum.begin(), sum.end(), frame.begin(), sum.begin(),
+                   [](double a, float b) { return a + static_cast<double>(b); });
+  }
+  std::transform(sum.begin(), sum.end(), frame.begin(),
+                 [&](double a) { return static_cast<float>(a / static_cast<double>(source.frames())); });
+  return frame;
+}
+
+void CountSample::read_calibration(const Scan& scan, const CancelFlag& cancel) {
+  const auto darks = scan.darks ? open_like_frames(*scan.darks, *frames_, scan, "darks") : nullptr;
+  const auto flats = scan.intensity == Intensity::flats && scan.flats
+                         ? open_like_frames(*scan.flats, *frames_, scan, "flats")
+                         : nullptr;
+  const auto i0 = flats ? 0.0F : static_cast<float>(intensity_without_flats(scan, frames_->pixel_type(), cancel));
+  double darkness = 0, openness = 0;
+  std::int64_t saturated = 0, pixels = 0;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    std::vector<float>&dark = dark_[g], &open = open_[g];
+    if (darks) dark = mean_of(*darks, groups_[g], cancel);
+    if (flats)
+      open = mean_of(*flats, groups_[g], cancel);
+    else
+      std::fill(open.begin(), open.end(), i0);
+    for (std::size_t i = 0; i < dark.size(); ++i) {
+      dark[i] = scan.scales.dark(dark[i]);
+      if (flats) {
+        saturated += static_cast<double>(open[i]) >= saturation_level_;
+        open[i] = scan.scales.flat(open[i]) - dark[i];
+      }
+      darkness += static_cast<double>(dark[i]);
+      openness += static_cast<double>(open[i]);
+      ++pixels;
+    }
+  }
+  saturated_flats_ = static_cast<double>(saturated) / static_cast<double>(pixels);
+  dark_to_open_ = darkness / openness;
+}
+
+}  // namespace lepus

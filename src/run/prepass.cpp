@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/prepass.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/format.h"
+#include "correct/beam/beam.h"
+#include "filter/consistency.h"
+#include "filter/truncation.h"
+#include "geometry/row_band.h"
+#include "run/intensity.h"
+#include "preprocess/arc_resample.h"
+#include "preprocess/dead_pixels.h"
+#include "preprocess/row_audit.h"
+
+namespace lepus {
+namespace {
+
+void normalise(const Scan& scan, PrePass& pre, Context& context) {
+  if (scan.content == FrameContent::line_integrals) return;
+  const FrameSource& frames = *pre.frames;
+  std::unique_ptr<FrameSource> darks;
+  if (scan.darks) {
+    darks = open_like_frames(*scan.darks, frames, scan, "darks");
+    pre.darks_checksum = frames_checksum(*darks);
+  }
+  if (scan.intensity == Intensity::flats) {
+    if (!scan.flats)
+      throw Error(ErrorKind::input,
+                  {.what = "the scan has no flats",
+                   .where = "frames.flats",
+                   .why = "I0 is to come from flats",
+                   .hint = "name the flats, or set intensity.from to value, air-region or detector-maximum"});
+    const auto flats = open_like_frames(*scan.flats, frames, scan, "flats");
+    pre.flats_checksum = frames_checksum(*flats);
+    pre.normalisation = std::make_unique<Normalisation>(
+        normalisation_from_flats(*flats, darks.get(), frames.pixel_type(), scan.scales));
+    pre.intensity = format("mean of {} flats", flats->frames());
+    return;
+  }
+  const double i0 = intensity_without_flats(scan, frames.pixel_type(), context.cancel);
+  pre.normalisation = std::make_unique<Normalisation>(
+      normalisation_from_value(i0, darks.get(), frames.columns(), frames.rows(), frames.pixel_type(), scan.scales));
+  pre.intensity = format("{}, I0 = {:.6g}",
+                         scan.intensity == Intensity::value        ? "intensity.value"
+                         : scan.intensity == Intensity::air_region ? "air region"
+                                                                   : "detector's maximum",
+                         i0);
+}
+
+void refuse_dead_flats(const Scan& scan, const PrePass& pre) {
+  if (!pre.normalisation || pre.normalisation->unusable.empty()) return;
+  const bool corrected = std::any_of(scan.corrections.begin(), scan.corrections.end(),
+                                     [](const CorrectionSpec& c) { return c.kind == "dead-pixels"; });
+  if (corrected) return;
+  const auto& bad = pre.normalisation->unusable;
+  const std::int64_t not_finite = pre.normalisation->not_finite;
+  throw Error(ErrorKind::input,
+              {.what = format(
+                   "{} pixels of the mean flat are zero, negative{}", bad.size(),
+                   not_finite > 0 ? format(" or not numbers ({} of them)", not_finite) : " or no more than the dark"),
+               .where = format("{}, first at column {}, row {}", "frames.flats",
+                               bad.front() % pre.normalisation->columns, bad.front() / pre.normalisation->columns),
+               .why = "the flat is not above the dark there, so that no line integral can be made",
+               .hint = "add [[correct]] kind = \"dead-pixels\" to the scan file to interpolate them, or check the "
+                       "flats and darks"});
+}
+
+// One row of the flat detector in every view, as line integrals: views x columns.
+std::vector<float> flat_row_of_views(const ScanGeometry& geometry, const PrePass& pre, std::int64_t row,
+                                     Context& context) {
+  std::optional<ArcResampler> arc;
+  if (geometry.recorded_on_arc) arc.emplace(geometry);
+  const RowBand flat{row, row + 1};
+  const RowBand recorded = arc ? arc->recorded_rows(0, flat) : flat;
+  const std::int64_t views = pre.frames->frames(), columns = pre.frames->columns();
+  const ChainBand band = pre.chain->bring(recorded, nullptr, *host_engine(context.threads));
+  std::vector<float> sinogram(static_cast<std::size_t>(views * geometry.columns));
+  std::vector<float> rows(static_cast<std::size_t>(recorded.size() * columns));
+  for (std::int64_t view = 0; view < views; ++view) {
+    for (std::int64_t i = 0; i < recorded.size(); ++i)
+      std::copy_n(band.wanted(recorded).row(i, view), columns, rows.data() + i * columns);
+    float* line = sinogram.data() + view * geometry.columns;
+    if (arc)
+      arc->apply(view, flat, rows.data(), line);
+    else
+      std::copy(rows.begin(), rows.end(), line);
+  }
+  return sinogram;
+}
+
+// Views in which the beam was off or shut: even their brightest tenth is a hundredth of what it is in the others. No
+// number is wrong in them, but they draw streaks through the whole volume.
+void warn_of_dark_views(const std::vector<float>& sinogram, std::int64_t columns, PrePass& pre) {
+  constexpr float hundredth = 4.6F;  // ln 100
+  if (!pre.normalisation || sinogram.empty()) return;
+  std::vector<float> brightest;
+  for (auto view = sinogram.begin(); view != sinogram.end(); view += columns) {
+    std::vector<float> sorted(view, view + columns);
+    const auto tenth = sorted.begin() + columns / 10;
+    std::nth_element(sorted.begin(), tenth, sorted.end());
+    brightest.push_back(*tenth);
+  }
+  std::vector<float> sorted(brightest);
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  const auto is_dark = [&](float p) { return p - *middle > hundredth; };
+  const auto dark = std::count_if(brightest.begin(), brightest.end(), is_dark);
+  if (dark == 0) return;
+  const auto first = std::find_if(brightest.begin(), brightest.end(), is_dark) - brightest.begin();
+  pre.warnings.push_back(
+      format("{} without beam (less than 1 % of the others'), first {}: streaks will run through the "
+             "volume; leave such frames out, with the angles of the others given",
+             dark == 1 ? "a view" : format("{} views", dark), pre.frames->name(first)));
+}
+
+// Null where all flats were taken at one time.
+std::unique_ptr<Correction> flats_of_each_view(const Scan& scan, const PrePass& pre) {
+  if (scan.flat_series.empty() || scan.intensity != Intensity::flats || !pre.normalisation) return nullptr;
+  const Normalisation& n = *pre.normalisation;
+  std::vector<double> positions;
+  std::vector<Buffer<float>> flats;
+  for (const Scan::FlatsAt& group : scan.flat_series) {
+    positions.push_back(group.view);
+    flats.push_back(mean_frame(*open_like_frames(group.files, *pre.frames, scan, "flats")));
+    for (float& flat : flats.back()) flat = scan.scales.flat(flat);
+    for (std::int64_t i = 0; i < n.dark.size(); ++i) flats.back()[i] -= n.dark[i];
+  }
+  Buffer<float> mean(n.columns * n.rows);
+  for (std::int64_t i = 0; i < mean.size(); ++i) mean[i] = std::exp(n.log_i0[i]);
+  for (const std::int64_t dead : n.unusable) mean[dead] = 0;
+  return make_flat_interpolation(
+      FlatSeries(n.columns, n.rows, pre.frames->frames(), std::move(positions), std::move(flats)), std::move(mean));
+}
+
+std::optional<std::vector<std::int64_t>> only_dead_pixels(const Scan& scan, const PrePass& pre) {
+  if (!scan.flat_series.empty()) return std::nullopt;
+  if (scan.corrections.empty()) return std::vector<std::int64_t>{};
+  const CorrectionSpec& spec = scan.corrections.front();
+  const bool only = scan.corrections.size() == 1 && spec.kind == "dead-pixels" && pre.normalisation &&
+                    place_corrections(scan.corrections).front() == Stage::line_integrals &&
+                    !spec.parameters.contains("write");
+  if (!only) return std::nullopt;
+  std::vector<std::int64_t> dead = dead_pixels(*pre.normalisation, number_of(spec, "threshold"));
+  // A row that is dead from end to end is bridged between its neighbours, which streaming rows do not have.
+  const std::int64_t columns = pre.normalisation->columns;
+  for (std::size_t i = 0; i + static_cast<std::size_t>(columns) <= dead.size(); ++i)
+    if (dead[i] % columns == 0 && dead[i + static_cast<std::size_t>(columns) - 1] == dead[i] + columns - 1)
+      return std::nullopt;
+  return dead;
+}
+
+void look_at_middle_row(const Scan& scan, PrePass& pre, Context& context) {
+  const std::int64_t row = consistency_row(scan.geometry);
+  const std::vector<float> sinogram = flat_row_of_views(scan.geometry, pre, row, context);
+  if (scan.filter.extrapolate <= 0)
+    if (auto message = truncation(scan.geometry, row, sinogram.data()).message(); !message.empty())
+      pre.warnings.push_back(std::move(message));
+  warn_of_dark_views(sinogram, scan.geometry.columns, pre);
+  const Consistency turning = check_turning(scan.geometry, row, sinogram.data());
+  if (turning.verdict == Turning::backwards || turning.verdict == Turning::mirrored)
+    pre.warnings.push_back(turning.message);
+  else if (auto message = what_does_not_fit(
+               scan.geometry, row, sinogram.data(),
+               [&](std::int64_t other) { return flat_row_of_views(scan.geometry, pre, other, context); });
+           !message.empty())
+    pre.warnings.push_back(std::move(message));
+}
+
+}  // namespace
+
+PrePass pre_pass(const Scan& scan, Context& context) {
+  PrePass pre;
+  pre.frames = select_frames(open_frames(scan.frames), scan.selection);
+  normalise(scan, pre, context);
+  refuse_dead_flats(scan, pre);
+  pre.chain = std::make_unique<CorrectionChain>(scan, *pre.frames, pre.normalisation.get(), context,
+                                                flats_of_each_view(scan, pre));
+  pre.only_dead_pixels = only_dead_pixels(scan, pre);
+  pre.warnings = pre.chain->warnings_of_making();
+  look_at_middle_row(scan, pre, context);
+  pre.chain->judge_replaced();  // before hours of work
+  return pre;
+}
+
+PrePass checked_pre_pass(const Scan& scan, Context& context) {
+  CountFigures counts = look_at_counts(scan, context.cancel);
+  if (counts.constant)
+    throw Error(ErrorKind::input,
+                {.what = "the frames are empty",
+                 .where = scan.frames.files.front().string(),
+                 .why = counts.warnings.front(),
+                 .hint = "look at them with lepus info, and name the files and dataset that hold the scan"});
+  PrePass pre = pre_pass(scan, context);
+  pre.warnings.insert(pre.warnings.begin(), counts.warnings.begin(), counts.warnings.end());
+  pre.counts = std::move(counts);
+  return pre;
+}
+
+}  // namespace lepus

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a volume says of its own making, and what a plan says before it: JSON and a few lines of text.
+#pragma once
+
+#include <string>
+
+#include "run/fdk.h"
+#include "run/prepass.h"
+#include "preprocess/row_audit.h"
+#include "scan/scan.h"
+#include <lepus/reconstruct.h>
+
+namespace lepus {
+
+// The version, the resolved scan file, the plan, the checksums of the inputs, the time it took.
+std::string provenance(const Scan& scan, const PrePass& pre, const Fdk& fdk, const RowAudit& audit,
+                       const ReconstructReport& report);
+
+std::string plan_json(const Scan& scan, const Fdk& fdk, const CountFigures& counts);
+std::string plan_text(const Scan& scan, const Fdk& fdk, const CountFigures& counts);
+
+}  // namespace lepus

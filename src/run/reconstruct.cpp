@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole way of the data: frames on disk -> row band of every view -> corrections -> weights and ramp filter ->
+// backprojection -> slab -> volume file. The loop itself is in sweep.cpp.
+#include <chrono>
+
+#include "core/format.h"
+#include "core/memory.h"
+#include "io/volume_file.h"
+#include "run/corrected_frames.h"
+#include "run/fdk.h"
+#include "run/prepass.h"
+#include "run/provenance.h"
+#include "run/reconstruct_scan.h"
+
+namespace lepus {
+namespace {
+
+FdkSetup setup_for(const Scan& scan, const ReconstructOptions& options, PixelType type) {
+  return {.geometry = scan.geometry,
+          .grid = scan.grid,
+          .filter = scan.filter,
+          .interpolation = scan.interpolation,
+          .field_of_view_mask = scan.field_of_view_mask,
+          .backend = options.backend,
+          .device = {.devices = options.device,
+                     .memory_bytes = options.device_memory_bytes,
+                     .precision = options.precision},
+          .memory_bytes = options.memory_bytes,
+          .still_to_come_bytes = 0,
+          .frame_pixel_bytes = bytes_per_pixel(type),
+          .frames_in_memory = false,
+          .frames_corrected = false,
+          .measure_speed = false};
+}
+
+void require_room_on_disk(const std::filesystem::path& file, const VolumeGrid& grid) {
+  const auto folder = std::filesystem::absolute(file).parent_path();
+  std::error_code failure;
+  const auto space = std::filesystem::space(folder, failure);
+  const auto needed = grid.voxels() * static_cast<std::int64_t>(sizeof(float));
+  if (failure || static_cast<std::uint64_t>(needed) <= space.available) return;
+  throw Error(ErrorKind::disk, {.what = "the disk has no room for the volume",
+                                .where = file.string(),
+                                .why = format("{} are needed, {} are free", format_bytes(needed),
+                                              format_bytes(static_cast<std::int64_t>(space.available))),
+                                .hint = "write to another disk, or ask for fewer or larger voxels"});
+}
+
+// One in ten thousand draws arcs that are seen; corrections replace them where they can, and then what is left counts.
+std::string warning_of_dark(const Scan& scan, const PrePass& pre, const RowAudit& audit) {
+  const DarkPixels dark = audit.at_dark();
+  const double recorded =
+      static_cast<double>(dark.pixels) / static_cast<double>(std::max<std::int64_t>(1, audit.pixels()));
+  const bool corrected = !pre.chain->empty() && !pre.only_dead_pixels;
+  const double left = corrected ? pre.chain->share_at_lowest() : recorded;
+  if (left < 1e-4) return "";
+  return format(
+      "{:.3g} % of the pixels are not above the dark{} and were taken for one count, most of them in row {} and "
+      "column {} of the detector: bright arcs or noise will be where they are projected to; add [[correct]] kind = "
+      "\"dead-pixels\" (with a defect map) or \"hot-pixels\" with below = true, and check the darks",
+      100 * left, corrected ? " after the corrections" : "",
+      scan.selection.first_row + dark.row * scan.selection.row_step, dark.column);
+}
+
+std::vector<std::string> audit_warnings(const Scan& scan, const PrePass& pre, const RowAudit& audit) {
+  std::vector<std::string> warnings;
+  if (audit.not_finite() > 0)
+    warnings.push_back(format("{} pixels were not numbers and were replaced by their neighbours", audit.not_finite()));
+  if (audit.saturated() > 0)
+    warnings.push_back(format("{} of {} pixels are saturated", audit.saturated(), audit.pixels()));
+  if (std::string dark = warning_of_dark(scan, pre, audit); !dark.empty()) warnings.push_back(std::move(dark));
+  return warnings;
+}
+
+// Half of the memory is for what the corrections need; the plan gets the rest. Null: rows need no other views. On a
+// device rows that are filtered are made from corrected ones there.
+std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, const PrePass& pre, RowAudit& audit,
+                                                  const std::filesystem::path& scratch_folder,
+                                                  const ReconstructOptions& options, Context& context) {
+  const bool on_device = options.backend == "cuda" || (options.backend == "auto" && why_no_device().empty());
+  if (pre.only_dead_pixels && !(on_device && filtered_rows(geometry).resampler)) return nullptr;
+  const std::int64_t limit = options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() * 6 / 10;
+  return std::make_unique<CorrectedFrames>(
+      *pre.frames, *pre.chain, audit,
+      CorrectedFramesOptions{.memory_bytes = std::max<std::int64_t>(0, limit - resident_bytes()) / 2,
+                             .scratch = scratch_folder,
+                             .force = options.force,
+                             .threads = context.threads.size(),
+                             .devices = on_device ? options.device : "",
+                             .device_bytes = options.device_memory_bytes},
+      context.cancel);
+}
+
+std::vector<std::string> correction_lines(const PrePass& pre, const CorrectedFrames* corrected) {
+  std::vector<std::string> lines;
+  for (const CorrectionReport& c : pre.chain->reports()) {
+    std::string line = format("{}: {}", c.kind, c.found);
+    if (corrected)
+      line += format("; values changed by {:.3g} rms, rings {:.3g} before, {:.3g} after", c.rms_change, c.rings_before,
+                     c.rings_after);
+    lines.push_back(line);
+  }
+  if (corrected)
+    lines.push_back(format("corrections took {:.2f} s: {}", corrected->seconds(), corrected->description()));
+  return lines;
+}
+
+}  // namespace
+
+ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
+                                   const ReconstructOptions& options, Context& context) {
+  require_room_on_disk(volume_file, scan.grid);
+  const auto writer =
+      create_volume(volume_file, scan.grid, {.force = options.force, .unit = "1/mm", .provenance_room = 0});
+  ReconstructReport report =
+      reconstruct_scan(scan, *writer, std::filesystem::absolute(volume_file).parent_path(), options, context);
+  report.output = volume_file;
+  return report;
+}
+
+ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& scratch_folder,
+                                   const ReconstructOptions& options, Context& context) {
+  const auto start = std::chrono::steady_clock::now();
+  const PrePass pre = checked_pre_pass(scan, context);
+  RowAudit audit(*pre.frames, {scan.maximum_bad_fraction, scan.saturation_level});
+  if (pre.normalisation)
+    audit.watch_dark(*pre.normalisation, pre.only_dead_pixels ? *pre.only_dead_pixels : pre.normalisation->unusable);
+  FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
+  const auto corrected = corrected_frames(scan.geometry, pre, audit, scratch_folder, options, context);
+  if (corrected) {
+    setup.frames_corrected = true;
+    setup.still_to_come_bytes = corrected->memory_bytes();
+    if (const std::int64_t left = corrected->device_bytes_left(); left > 0) setup.device.memory_bytes = left;
+  }
+  Fdk fdk(setup, context.threads);
+  if (corrected) corrected->expect(fdk.recorded_rows());
+
+  ReconstructReport report;
+  report.grid = scan.grid;
+  report.plan = fdk.plan_description();
+  report.backend = fdk.backend();
+  report.device = fdk.device();
+  report.kernel = fdk.kernel();
+  report.memory_limit_bytes = fdk.plan().memory_limit;
+  report.updates = fdk.plan().updates;
+  report.warnings = scan.warnings;
+  for (const auto& list : {pre.warnings, fdk.weights().warnings()})
+    report.warnings.insert(report.warnings.end(), list.begin(), list.end());
+  for (const auto& warning : report.warnings) context.progress.warning(warning);
+  if (options.backend == "auto" && report.backend == "cpu" && this_build_has_cuda())
+    context.progress.note(format("no GPU can be used ({}): the CPU computes", why_no_device()));
+
+  const Fdk::Frames recorded{*pre.frames, &audit, pre.normalisation.get(),
+                             pre.only_dead_pixels ? &*pre.only_dead_pixels : nullptr};
+  const SweepTimes times =
+      fdk.run(corrected ? Fdk::Frames{.source = *corrected, .corrected = corrected.get()} : recorded, writer, context);
+  if (corrected) corrected->finish();
+  report.corrections = correction_lines(pre, corrected.get());
+  for (const auto& line : report.corrections) context.progress.note(line);
+
+  for (const auto& list : {pre.chain->warnings_of_work(), audit_warnings(scan, pre, audit)})
+    for (const auto& warning : list) {
+      report.warnings.push_back(warning);
+      context.progress.warning(warning);
+    }
+  report.filter_seconds = times.filter_s;
+  report.backproject_seconds = times.backproject_s;
+  report.write_wait_seconds = times.write_wait_s;
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.peak_memory_bytes = peak_resident_bytes();
+  report.provenance = provenance(scan, pre, fdk, audit, report);
+  writer.finish(report.provenance);
+  return report;
+}
+
+PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Context& context) {
+  const auto frames = select_frames(open_frames(scan.frames), scan.selection);
+  FdkSetup setup = setup_for(scan, options, frames->pixel_type());
+  setup.frames_corrected = !scan.corrections.empty();
+  setup.measure_speed = true;
+  // Mean flat and dark, which the reconstruction holds and a plan does not load.
+  setup.still_to_come_bytes = 2 * frames->columns() * frames->rows() * static_cast<std::int64_t>(sizeof(float));
+  const Fdk fdk(setup, context.threads);
+  const CountFigures counts = look_at_counts(scan, context.cancel);
+  for (const auto& list : {scan.warnings, counts.warnings, fdk.weights().warnings()})
+    for (const auto& warning : list) context.progress.warning(warning);
+  return {plan_text(scan, fdk, counts), plan_json(scan, fdk, counts)};
+}
+
+}  // namespace lepus
