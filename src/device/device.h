@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine that computes: the host itself, a GPU. Everything above this folder is written once, against this
+// interface; host/, cuda/ and opencl/ implement it in files of the same names.
+//
+// Memory is named by plain addresses. Those of a device's own memory mean something to that device alone: whoever holds
+// one may add to it and hand it to the device, and nothing else. Work is given to queues; on a device with
+// processors of its own calls return before the work is done, on the host when it is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/threads.h"
+#include <lepus/compute.h>
+
+namespace lepus {
+
+class BandKernels;
+class Device;
+class Queue;
+
+// Memory that is given back with its last owner.
+using Block = std::shared_ptr<std::byte>;
+
+enum class Place {
+  device,  // where it computes
+  host,    // memory of the host that the device copies from and to fastest
+};
+
+// A point in a queue's work.
+class Event {
+public:
+  virtual ~Event() = default;
+  virtual void mark(Queue& queue) = 0;  // reached when what the queue was given so far is done
+  virtual void wait() const = 0;        // blocks the caller until it is reached; an event that was never marked is
+  virtual double seconds_since(const Event& earlier) const = 0;  // of timed events, both reached
+};
+
+// Work in order. One thread at a time gives work to a queue.
+class Queue {
+public:
+  virtual ~Queue() = default;
+  virtual Device& device() const = 0;
+  virtual void after(const Event& event) = 0;  // work given from now on starts when the event is reached
+  virtual void wait() = 0;                     // blocks the caller until all work is done
+
+  // Memory for the steps of a piece of work, not initialised, aligned to 256 bytes. It is given back when the
+  // enclosing ScratchScope ends; work of this queue that still uses it is safe.
+  template <class T>
+  T* scratch(std::int64_t count) {
+    return static_cast<T*>(scratch_bytes(count * static_cast<std::int64_t>(sizeof(T))));
+  }
+
+private:
+  friend class ScratchScope;
+  virtual void* scratch_bytes(std::int64_t bytes) = 0;
+  virtual std::size_t scratch_level() const = 0;
+  virtual void release_scratch(std::size_t level) = 0;
+};
+
+class ScratchScope {
+public:
+  explicit ScratchScope(Queue& queue) : queue_(queue), level_(queue.scratch_level()) {}
+  ~ScratchScope() { queue_.release_scratch(level_); }
+  ScratchScope(const ScratchScope&) = delete;
+  ScratchScope& operator=(const ScratchScope&) = delete;
+
+private:
+  Queue& queue_;
+  std::size_t level_;
+};
+
+enum class QueueRank { usual, first };  // first: its work goes before what waits in other queues
+enum class Timing { off, on };          // of events; without it they cost less
+
+class Device {
+public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;  // free_bytes: when it was opened
+  virtual std::int64_t free_bytes() const = 0;
+  // What may be taken of its memory: the limit it was given, or 90 % of what is free.
+  virtual std::int64_t memory_limit_bytes() const = 0;
+
+  virtual std::unique_ptr<Queue> make_queue(QueueRank rank = QueueRank::usual) = 0;
+  virtual std::unique_ptr<Event> make_event(Timing timing = Timing::off) = 0;
+
+  // Not initialised. Throws Error(memory).
+  virtual Block allocate(std::int64_t bytes, Place place = Place::device) = 0;
+  virtual bool copies_fast(const void* host_memory) const = 0;  // as fast as from Place::host
+  // Between any two places; on the host nothing is copied where both are the same. Host memory that is not Place::host
+  // has been read, or written, when it returns.
+  virtual void copy(void* to, const void* from, std::int64_t bytes, Queue& queue) = 0;
+  virtual void clear(void* memory, std::int64_t bytes, Queue& queue) = 0;  // all bytes zero
+
+  // What the corrections are made of.
+  virtual BandKernels& band_kernels() = 0;
+};
+
+// The devices that Compute names, one worker each; "auto" and "all" are decided here and nowhere else. The host's
+// kernels run on `threads`. Throws Error(usage) for a name that is not known, with the nearest one; Error(unsupported)
+// where what is asked for cannot be used, with the reason.
+std::vector<std::unique_ptr<Device>> open_devices(const Compute& compute, ThreadPool& threads);
+
+}  // namespace lepus
