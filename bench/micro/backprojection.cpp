@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU's backprojection of one tile: 16 x 16 columns of 64 voxels, 8 views whose rows lie in the cache, one thread.
 #include "device/backend.h"
-#include "bench/made_up.h"
+#include "bench/suite/synthetic.h"
 #include "checked.h"
 #include "core/memory.h"
 
