@@ -34,12 +34,12 @@ measure::Figure checked_figure(const std::string& group, const std::string& name
   return figure;
 }
 
-std::string told_figure(const measure::Figure& figure) {
+std::string figure_line(const measure::Figure& figure) {
   return format("{}, {}: {}, {}{}", figure.group, figure.name, measure::time_text(figure.seconds),
                 measure::rate_text(figure.rate(), figure.unit), figure.correct() ? "" : ", WRONG");
 }
 
-void tell(const LadderOptions& options, const measure::Report& report) {
+void show_so_far(const LadderOptions& options, const measure::Report& report) {
   if (options.so_far) options.so_far(report);
 }
 

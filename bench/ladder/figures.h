@@ -18,7 +18,7 @@ const Rung& rung_named(const std::vector<Rung>& rungs, std::string_view name);  
 measure::Figure checked_figure(const std::string& group, const std::string& name, const Problem& problem,
                                const Truth& truth, const std::vector<float>& sampled, Weights weights);
 // "kernel 512^3, kernel B: 123 ms, 504 GUPS", for the progress.
-std::string told_figure(const measure::Figure& figure);
+std::string figure_line(const measure::Figure& figure);
 // The volume at the sampled voxels.
 std::vector<float> sampled_from(const Truth& truth, const float* volume);
 
@@ -26,10 +26,9 @@ std::vector<float> sampled_from(const Truth& truth, const float* volume);
 void add_published(measure::Figure& figure, const Rung& rung, const Problem& problem);
 
 // A group is complete: whoever asked for it is shown the report so far.
-void tell(const LadderOptions& options, const measure::Report& report);
+void show_so_far(const LadderOptions& options, const measure::Report& report);
 
-// All sizes on a GPU into the report. Throws Error(unsupported) in a build without CUDA.
-void run_cuda(const LadderOptions& options, const Scene& scene, Context& context, measure::Report& report);
+// All sizes on the CPU into the report.
 void run_cpu(const LadderOptions& options, const Scene& scene, Context& context, measure::Report& report);
 
 }  // namespace lepus::ladder

@@ -67,7 +67,7 @@ TEST_F(Ladder, only_takes_parts_of_names) {
   EXPECT_EQ(refused(o), ErrorKind::usage);
 }
 
-TEST_F(Ladder, an_interrupted_run_has_told_what_it_found) {
+TEST_F(Ladder, an_interrupted_run_has_shown_what_it_found) {
   CancelFlag cancel;
   Progress silent;
   Context context{threads_, cancel, silent};
@@ -100,7 +100,7 @@ TEST_F(Ladder, refuses_what_is_not_possible) {
 }
 
 // Figures as a GPU would give them: the pages do not need one.
-measure::Report made_up() {
+measure::Report example_report() {
   measure::Report report;
   const auto add = [&](const std::string& group, const std::string& name, double seconds, double published) {
     measure::Figure f;
@@ -128,7 +128,7 @@ measure::Report made_up() {
 }
 
 TEST_F(Ladder, the_page_has_every_step_and_marks_what_is_wrong) {
-  const std::string page = ladder_markdown(made_up());
+  const std::string page = ladder_markdown(example_report());
   for (const Rung& rung : cuda_rungs()) EXPECT_NE(page.find(rung.name), std::string::npos) << rung.name;
   EXPECT_NE(page.find("42.6"), std::string::npos);
   EXPECT_NE(page.find("a note on kernel B"), std::string::npos);
@@ -138,7 +138,7 @@ TEST_F(Ladder, the_page_has_every_step_and_marks_what_is_wrong) {
 TEST_F(Ladder, plots_are_written) {
   const auto folder = std::filesystem::temp_directory_path() / "lepus_ladder_test";
   std::filesystem::remove_all(folder);
-  write_ladder(made_up(), folder);
+  write_ladder(example_report(), folder);
   for (const char* file : {"ladder.md", "ladder-host-512.svg", "ladder-kernel-512.svg", "ladder-ablation-512.svg",
                            "ladder-sweep-512.svg", "ladder-cpu-256.svg"})
     EXPECT_GT(std::filesystem::file_size(folder / file), 200U) << file;

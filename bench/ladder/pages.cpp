@@ -56,7 +56,7 @@ std::string with_notes(const measure::MarkdownTable& table) {
 }
 
 // The machine and the line that measures it again, as far as the report has them.
-std::string told_machine(const measure::Report& report) {
+std::string machine_line(const measure::Report& report) {
   const auto& m = report.machine;
   std::string text;
   for (const std::string& part :
@@ -238,7 +238,7 @@ std::vector<Section> sections_of(const measure::Report& report) {
 }  // namespace
 
 std::string ladder_markdown(const measure::Report& report) {
-  std::string text = told_machine(report);
+  std::string text = machine_line(report);
   for (const Section& section : sections_of(report)) {
     text += section.text;
     for (const Plot& plot : section.plots) text += format("\n![{}]({})\n", plot.title, plot.file);

@@ -69,7 +69,7 @@ Scene make_scene(Orbit orbit, std::int64_t views, std::int64_t columns, std::int
       const auto fine_u = profile(columns, 2, 3 * turn), fine_v = profile(rows, 2, turn);
       float* const picture = scene.pixels.data() + view * columns * rows;
       double step = 0, square = 0;
-      float most = 0;
+      float peak = 0;
       for (std::int64_t row = 0; row < rows; ++row) {
         const auto v = static_cast<std::size_t>(row);
         float* const line = picture + row * columns;
@@ -79,14 +79,14 @@ Scene make_scene(Orbit orbit, std::int64_t views, std::int64_t columns, std::int
           line[column] = blob_u[u] * blob_v[v] + 0.3F * wave_u[u] * wave_v[v] + 0.2F * fine_u[u] * fine_v[v] +
                          noise[static_cast<std::size_t>(grain)];
           square += static_cast<double>(line[column]) * line[column];
-          most = std::max(most, std::abs(line[column]));
+          peak = std::max(peak, std::abs(line[column]));
           if (column > 0) step += std::pow(static_cast<double>(line[column]) - line[column - 1], 2);
           if (row > 0) step += std::pow(static_cast<double>(line[column]) - line[column - columns], 2);
         }
       }
       steps[static_cast<std::size_t>(view)] = step;
       squares[static_cast<std::size_t>(view)] = square;
-      largest[static_cast<std::size_t>(view)] = most;
+      largest[static_cast<std::size_t>(view)] = peak;
     }
   });
   const auto mean = [&](const std::vector<double>& sums) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RabbitCT's problem in memory: views of a C-arm's sweep with irregular matrices, or of a full circle where a kernel
 // needs its symmetry, and what the volume must be at sampled voxels, in double precision.
-// The pictures are made up (a blob that all views see, slow waves, noise in every pixel): as smooth as filtered views
+// The pictures are synthetic (a blob that all views see, slow waves, noise in every pixel): as smooth as filtered views
 // are, quickly made, and no tap can be wrong unnoticed. Pixels: [view][row][column], fp32.
 #pragma once
 

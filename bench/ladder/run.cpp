@@ -3,7 +3,9 @@
 
 #include "core/format.h"
 #include "bench/ladder/figures.h"
+#include "bench/ladder/gpu.h"
 #include "bench/measure/gpu.h"
+#include "bench/measure/gpu_part.h"
 #include <lepus/error.h>
 
 namespace lepus::ladder {
@@ -47,7 +49,7 @@ measure::Report run_ladder(const LadderOptions& options, Context& context) {
   measure::Report report;
   report.title = "lepus bench ladder";
   if (gpu)
-    run_cuda(o, scene, context, report);
+    measure::gpu_part(gpu_ladder(), "cuda").run(o, scene, context, report);
   else
     run_cpu(o, scene, context, report);
   if (report.figures.empty())

@@ -42,7 +42,7 @@ void run_size(const LadderOptions& options, const Scene& scene, std::int64_t siz
   const auto finish = [&](measure::Figure figure, const Timed& timed, const Problem& p, const std::string& bound) {
     figure.seconds = timed.wall;
     figure.note = cycles_text(timed, p, bound);
-    context.progress.note(told_figure(figure));
+    context.progress.note(figure_line(figure));
     figures.push_back(std::move(figure));
     context.progress.advance();
   };
@@ -97,7 +97,7 @@ void run_cpu(const LadderOptions& options, const Scene& scene, Context& context,
     context.progress.begin(format("steps on the CPU at {}^3", size), static_cast<std::int64_t>(cpu_rungs().size()));
     run_size(options, scene, size, context, report.figures);
     context.progress.end();
-    tell(options, report);
+    show_so_far(options, report);
   }
 }
 

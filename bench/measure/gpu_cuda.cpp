@@ -7,6 +7,7 @@
 #include "device/cuda/devices.h"
 #include "core/format.h"
 #include "bench/measure/gpu.h"
+#include "bench/measure/limits_parts.h"
 #include <lepus/error.h>
 
 namespace lepus::measure {
@@ -29,9 +30,7 @@ std::string kernel_module_version() {
   return {};
 }
 
-}  // namespace
-
-std::string why_no_gpu(int device) {
+std::string why_no_cuda_device(int device) {
   try {
     cuda::require_device(device);
   } catch (const Error& error) {
@@ -40,7 +39,7 @@ std::string why_no_gpu(int device) {
   return {};
 }
 
-GpuDescription describe_gpu(int device) {
+GpuDescription describe_cuda_device(int device) {
   cuda::require_device(device);
   GpuDescription d;
   cudaDeviceProp properties{};
@@ -57,5 +56,9 @@ GpuDescription describe_gpu(int device) {
   d.driver = format("{}{}CUDA {}.{}", module, module.empty() ? "" : ", ", version / 1000, version % 1000 / 10);
   return d;
 }
+
+}  // namespace
+
+GpuMeasure cuda_measure() { return {"cuda", why_no_cuda_device, describe_cuda_device, measure_cuda_limits}; }
 
 }  // namespace lepus::measure

@@ -129,7 +129,7 @@ void measure_device_multiply_adds(Limits& limits, const GpuDescription& gpu, int
 
 }  // namespace
 
-void measure_gpu_limits(Limits& limits, int device, bool quick) {
+void measure_cuda_limits(Limits& limits, int device, bool quick) {
   const GpuDescription gpu = describe_gpu(device);
   cuda::use_device(device);
   const cuda::Stream stream;

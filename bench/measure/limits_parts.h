@@ -20,7 +20,8 @@ void fill_pattern(Buffer<std::uint64_t>& buffer, ThreadPool& threads);
 double differing_bytes(const void* a, const void* b, std::int64_t bytes, ThreadPool& threads);
 
 void measure_multiply_adds(Limits& limits, bool quick, ThreadPool& threads);
-// Error(unsupported) in a build without CUDA.
+// Error(unsupported) where there is none.
 void measure_gpu_limits(Limits& limits, int device, bool quick);
+void measure_cuda_limits(Limits& limits, int device, bool quick);  // in a build that has CUDA
 
 }  // namespace lepus::measure

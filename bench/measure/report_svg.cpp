@@ -27,18 +27,18 @@ BarChart time_chart(const Report& report, const std::string& group) {
   BarChart chart{group + ": time", "seconds", "published", false, {}};
   const bool published = std::any_of(report.figures.begin(), report.figures.end(),
                                      [&](const Figure& f) { return f.group == group && f.published_seconds > 0; });
-  double least = 0, most = 0;
+  double shortest = 0, longest = 0;
   for (const Figure& f : report.figures)
     if (f.group == group && f.seconds > 0 && f.group != "machine" && (published || !(f.limit_rate > 0))) {
       for (const double s : {f.seconds, f.published_seconds})
         if (s > 0) {
-          least = least > 0 ? std::min(least, s) : s;
-          most = std::max(most, s);
+          shortest = shortest > 0 ? std::min(shortest, s) : s;
+          longest = std::max(longest, s);
         }
       const std::string text = time_text(f.seconds) + (f.work > 0 ? ", " + rate_text(f.rate(), f.unit) : "");
       chart.bars.push_back({f.name, f.correct() ? f.seconds : 0, verdict_or(f, text), f.published_seconds});
     }
-  chart.logarithmic = most > 30 * least;  // else the short bars cannot be told apart
+  chart.logarithmic = longest > 30 * shortest;  // else the short bars cannot be told apart
   return chart;
 }
 

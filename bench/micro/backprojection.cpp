@@ -23,8 +23,8 @@ void backproject_a_tile(benchmark::State& state) {
     Buffer<float>& picture = pictures.emplace_back(columns * row_stride);
     for (std::int64_t i = 0; i < picture.size(); ++i)
       picture[i] = i % row_stride < rows
-                       ? bench::made_up_pixel(static_cast<unsigned>(view), static_cast<unsigned>(i / row_stride),
-                                              static_cast<unsigned>(i % row_stride))
+                       ? bench::synthetic_pixel(static_cast<unsigned>(view), static_cast<unsigned>(i / row_stride),
+                                                static_cast<unsigned>(i % row_stride))
                        : 0.0f;
     wedge.bands.push_back({picture.data(), 0, rows});
   }

@@ -4,6 +4,9 @@
 // step.
 #include "bench/papers/filters.h"
 
+#include "bench/measure/gpu_part.h"
+#include "bench/papers/gpu.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -39,6 +42,8 @@ std::vector<float> sinogram_of(std::int64_t columns, std::int64_t views) {
   return values;
 }
 
+GpuPapers gpu_steps() { return measure::gpu_part(gpu_papers(), "cuda"); }
+
 SinogramStep filter_step(const char* name, FilterKind kind, double published, std::int64_t radius) {
   FilterOptions options;
   options.kind = kind;
@@ -51,11 +56,9 @@ SinogramStep filter_step(const char* name, FilterKind kind, double published, st
   step.on_host = [options](const SinogramStack& s, float* in, float* out, ThreadPool& threads) {
     filter(s.planes(in), s.planes(out), options, threads);
   };
-#ifdef LEPUS_HAVE_CUDA
   step.on_device = [options](const SinogramStack& s, float* in, float* out, cuda::Workspace& workspace) {
-    cuda::filter(s.planes(in), s.planes(out), options, workspace);
+    gpu_steps().filter(s.planes(in), s.planes(out), options, workspace);
   };
-#endif
   step.reference = [options](const SinogramStack& one, float* in, float* out) {
     reference::filter(one.planes(in), one.planes(out), options);
   };
@@ -75,11 +78,9 @@ SinogramStep rings_step(double published, std::int64_t radius) {
   step.on_host = [options](const SinogramStack& s, float* in, float*, ThreadPool& threads) {
     remove_rings(s.planes(in), options, threads);
   };
-#ifdef LEPUS_HAVE_CUDA
   step.on_device = [options](const SinogramStack& s, float* in, float*, cuda::Workspace& workspace) {
-    cuda::remove_rings(s.planes(in), options, workspace);
+    gpu_steps().remove_rings(s.planes(in), options, workspace);
   };
-#endif
   step.reference = [options](const SinogramStack& one, float* in, float*) {
     reference::remove_rings(one.planes(in), options);
   };
@@ -169,7 +170,7 @@ std::vector<Figure> filters_paper(const PaperRun& run) {
         filter_step("bilateral", bilateral, 16e-3, radius), filter_step("median", median, 203e-3, radius),
         rings_step(18e-3, radius), hot_pixels_step(8e-3)}) {
     std::vector<float> last;
-    const double seconds = run.gpu ? time_on_device(run, stack, step, last) : time_on_host(run, stack, step, last);
+    const double seconds = run.gpu ? gpu_steps().time(run, stack, step, last) : time_on_host(run, stack, step, last);
     Figure f;
     f.group = "Iowa State filters";
     f.name = step.name;

@@ -36,9 +36,4 @@ struct SinogramStep {
   std::function<void(const SinogramStack& one, float* in, float* out)> reference;
 };
 
-// Fills a stack in device memory, runs the step and returns the seconds of the best run; the last sinogram as it came
-// out goes to `last`. In a build without CUDA: Error(unsupported).
-double time_on_device(const PaperRun& run, const SinogramStack& stack, const SinogramStep& step,
-                      std::vector<float>& last);
-
 }  // namespace lepus::bench

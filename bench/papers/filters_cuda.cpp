@@ -4,10 +4,11 @@
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/device_memory.h"
 #include "device/cuda/devices.h"
-#include "bench/papers/filters.h"
+#include "bench/papers/gpu.h"
 #include "correct/workspace.h"
 
 namespace lepus::bench {
+namespace {
 
 double time_on_device(const PaperRun& run, const SinogramStack& stack, const SinogramStep& step,
                       std::vector<float>& last) {
@@ -38,5 +39,9 @@ double time_on_device(const PaperRun& run, const SinogramStack& stack, const Sin
               "copy a sinogram from the device");
   return best;
 }
+
+}  // namespace
+
+GpuPapers cuda_papers() { return {"cuda", time_on_device, cuda::filter, cuda::remove_rings}; }
 
 }  // namespace lepus::bench

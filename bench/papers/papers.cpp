@@ -45,8 +45,8 @@ std::string PaperRun::how() const {
   return precision == Precision::exact ? "cuda, exact" : precision == Precision::fast ? "cuda, fast" : "cuda, half";
 }
 
-std::int64_t scaled(std::int64_t n, double scale, std::int64_t least) {
-  return std::max(least, static_cast<std::int64_t>(std::llround(static_cast<double>(n) * scale)));
+std::int64_t scaled(std::int64_t n, double scale, std::int64_t minimum) {
+  return std::max(minimum, static_cast<std::int64_t>(std::llround(static_cast<double>(n) * scale)));
 }
 
 void add_note(measure::Figure& figure, const std::string& note) {
@@ -73,10 +73,10 @@ measure::Report run_papers(const PapersOptions& options, Context& context) {
                   "there are rabbitct, michigan, paris, projector, iowa and filters",
                   nearest.empty() ? "" : format("did you mean '{}'?", nearest));
   }
-  constexpr double least_scale = 0.08;  // below it the ball has too few voxels to be checked
-  if (options.scale != 0 && !(options.scale >= least_scale && options.scale <= 1))
+  constexpr double minimum_scale = 0.08;  // below it the ball has too few voxels to be checked
+  if (options.scale != 0 && !(options.scale >= minimum_scale && options.scale <= 1))
     refuse_papers(format("a scale of {:g} is not possible", options.scale),
-                  format("it must be {:g} to 1, or 0 for what suits the machine", least_scale), "");
+                  format("it must be {:g} to 1, or 0 for what suits the machine", minimum_scale), "");
   if (options.repeats < 1) refuse_papers("nothing can be measured in no run", "", "give at least one repeat");
   Progress silent;
   Context quiet{context.threads, context.cancel, silent};

@@ -34,8 +34,8 @@ std::vector<measure::Figure> projector_paper(const PaperRun& run);
 std::vector<measure::Figure> iowa_paper(const PaperRun& run);
 std::vector<measure::Figure> filters_paper(const PaperRun& run);
 
-// n times the scale, at least `least`.
-std::int64_t scaled(std::int64_t n, double scale, std::int64_t least);
+// n times the scale, at least `minimum`.
+std::int64_t scaled(std::int64_t n, double scale, std::int64_t minimum);
 
 // Puts a published time beside the figure. work_ratio is the share of the paper's work that was done here: where it is
 // not 1, the published time is multiplied by it and the note says so.

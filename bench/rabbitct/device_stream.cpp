@@ -12,8 +12,7 @@
 #include "device/cuda/device_memory.h"
 #include "device/cuda/devices.h"
 #include "bench/rabbitct/format.h"
-#include "bench/rabbitct/host_memory.h"
-#include "bench/rabbitct/view_stream.h"
+#include "bench/rabbitct/gpu.h"
 
 namespace lepus::rabbitct {
 namespace {
@@ -23,13 +22,19 @@ namespace {
 constexpr std::int64_t usual_block = 32;
 // The last blocks are half of what is still to come, but not smaller: below, a block is the volume's own way in and
 // out.
-constexpr std::int64_t least_block = 8;
+constexpr std::int64_t minimum_block = 8;
 // Views on their way up at a time: the link is busy while the next is handed over, and the last one waits for few.
 constexpr std::int64_t on_their_way = 3;
 // Slabs of the last block: one is summed while another comes down.
 constexpr std::int64_t last_slabs = 8;
 // fp16 texels hold values up to 30 times this; run/device_sweep.cpp takes the same for filtered views.
 constexpr float usual_largest_value = 32;
+
+std::shared_ptr<float> pinned_floats(std::int64_t count, int device) {
+  cuda::use_device(device);
+  auto buffer = std::make_shared<cuda::PinnedBuffer<float>>(count);
+  return {buffer, buffer->data()};
+}
 
 class DeviceStream final : public ViewStream {
 public:
@@ -54,7 +59,7 @@ public:
 
   std::string device() const override { return cuda::device_name(device_); }
   std::string description() const override { return description_; }
-  std::shared_ptr<float> host_memory(std::int64_t floats) const override { return page_locked(floats, device_); }
+  std::shared_ptr<float> host_memory(std::int64_t floats) const override { return pinned_floats(floats, device_); }
 
   void expect(std::int64_t views) override { expected_ = views; }
 
@@ -168,7 +173,7 @@ private:
   // Of the block that begins with the next view.
   std::int64_t next_size() const {
     const std::int64_t to_come = expected_ - views_;
-    return to_come <= 0 ? block_ : std::min(block_, std::max(least_block, to_come / 2));
+    return to_come <= 0 ? block_ : std::min(block_, std::max(minimum_block, to_come / 2));
   }
 
   void next_block() {
@@ -196,16 +201,10 @@ private:
   std::string description_;
 };
 
+std::unique_ptr<ViewStream> make_stream(const StreamSetup& setup) { return std::make_unique<DeviceStream>(setup); }
+
 }  // namespace
 
-std::shared_ptr<float> page_locked(std::int64_t count, int device) {
-  cuda::use_device(device);
-  auto buffer = std::make_shared<cuda::PinnedBuffer<float>>(count);
-  return {buffer, buffer->data()};
-}
-
-std::unique_ptr<ViewStream> make_device_stream(const StreamSetup& setup) {
-  return std::make_unique<DeviceStream>(setup);
-}
+GpuRabbitct cuda_rabbitct() { return {"cuda", make_stream, pinned_floats}; }
 
 }  // namespace lepus::rabbitct

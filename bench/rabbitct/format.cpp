@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t matrix_bytes = 12 * sizeof(double);
 // A detector or a sweep larger than this is no RabbitCT file but something else; all products stay below 2^63.
-constexpr std::int64_t most_pixels_a_side = 1 << 16, most_views = 1 << 20;
+constexpr std::int64_t maximum_pixels_a_side = 1 << 16, maximum_views = 1 << 20;
 
 [[noreturn]] void refuse_file(const std::filesystem::path& path, std::string what, std::string why, std::string hint) {
   throw Error(ErrorKind::input,
@@ -23,8 +23,8 @@ constexpr std::int64_t most_pixels_a_side = 1 << 16, most_views = 1 << 20;
 }
 
 bool plausible(const Header& h) {
-  return h.columns > 0 && h.rows > 0 && h.views > 0 && h.columns <= most_pixels_a_side &&
-         h.rows <= most_pixels_a_side && h.views <= most_views;
+  return h.columns > 0 && h.rows > 0 && h.views > 0 && h.columns <= maximum_pixels_a_side &&
+         h.rows <= maximum_pixels_a_side && h.views <= maximum_views;
 }
 
 // The first word is the version, or in version 1 the width: nobody has a detector of two columns.
@@ -169,7 +169,7 @@ DataWriter::DataWriter(const std::filesystem::path& path, const Header& header, 
                 {.what = "this cannot be a RabbitCT data file",
                  .where = path.string(),
                  .why = described(header),
-                 .hint = format("versions are 1 and 2, pictures have up to {} pixels a side", most_pixels_a_side)});
+                 .hint = format("versions are 1 and 2, pictures have up to {} pixels a side", maximum_pixels_a_side)});
   std::string bytes;
   if (header.version == 2) append_little_endian(bytes, std::uint32_t{2});
   for (const std::int64_t n : {header.columns, header.rows, header.views})

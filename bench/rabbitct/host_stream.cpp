@@ -7,9 +7,10 @@
 #include "geometry/camera.h"
 #include "run/band_store.h"
 #include "run/device_sweep.h"
+#include "bench/measure/gpu_part.h"
 #include "bench/rabbitct/format.h"
+#include "bench/rabbitct/gpu.h"
 #include "bench/rabbitct/host_memory.h"
-#include "bench/rabbitct/view_stream.h"
 #include <lepus/error.h>
 
 namespace lepus::rabbitct {
@@ -106,6 +107,10 @@ std::shared_ptr<float> aligned_floats(std::int64_t count) {
   return {buffer, buffer->data()};
 }
 
+std::shared_ptr<float> page_locked(std::int64_t count, int device) {
+  return measure::gpu_part(gpu_rabbitct(), "cuda").page_locked(count, device);
+}
+
 Matrix34 MatrixScale::scaled(const Matrix34& matrix, std::int64_t view) {
   (void)normalised(matrix, Beam::cone, view);  // refuses what cannot be used
   const double w = matrix(2, 3);
@@ -126,6 +131,10 @@ Matrix34 MatrixScale::scaled(const Matrix34& matrix, std::int64_t view) {
 std::unique_ptr<ViewStream> make_host_stream(std::unique_ptr<Backend> backend, const StreamSetup& setup,
                                              ThreadPool& threads) {
   return std::make_unique<HostStream>(std::move(backend), setup, threads);
+}
+
+std::unique_ptr<ViewStream> make_device_stream(const StreamSetup& setup) {
+  return measure::gpu_part(gpu_rabbitct(), "cuda").make_stream(setup);
 }
 
 std::unique_ptr<ViewStream> make_view_stream(const std::string& backend, const StreamSetup& setup,

@@ -62,13 +62,13 @@ TEST(RabbitMake, TheSweepIsAShortScanThatWobbles) {
   EXPECT_EQ(file.header().version, 2);
   EXPECT_EQ(file.header().views, 16);
   EXPECT_EQ(file.last_size(), 128);
-  double least = 2, most = 0;  // w in the middle: near 1 and different in each view
+  double smallest = 2, largest = 0;  // w in the middle: near 1 and different in each view
   for (std::int64_t view = 0; view < 16; ++view) {
     const double w = file.matrix(view)(2, 3);
-    least = std::min(least, w);
-    most = std::max(most, w);
+    smallest = std::min(smallest, w);
+    largest = std::max(largest, w);
   }
-  EXPECT_TRUE(least > 0.98 && most < 1.02 && most - least > 1e-3) << least << " to " << most;
+  EXPECT_TRUE(smallest > 0.98 && largest < 1.02 && largest - smallest > 1e-3) << smallest << " to " << largest;
 }
 
 // 16 coarse views blur and streak; but the phantom is where it should be and as dense: Shepp-Logan's brain has 200 HU

@@ -77,7 +77,7 @@ Difference from_definition(const Sweep& sweep, const std::vector<float>& volume,
   PlainSlices plain(128, spread_slices(128, 5));
   for (std::size_t i = 0; i < sweep.views.size(); ++i)
     plain.add(sweep.matrices[i], sweep.columns, sweep.rows, sweep.views[i].data(), pool);
-  double squares = 0, norm = 0, most = 0, peak = 0;
+  double squares = 0, norm = 0, largest = 0, peak = 0;
   for (std::size_t s = 0; s < plain.slices().size(); ++s)
     for (std::int64_t i = 0; i < 128 * 128; ++i) {
       const double truth = plain.values(s)[i];
@@ -85,10 +85,10 @@ Difference from_definition(const Sweep& sweep, const std::vector<float>& volume,
           factor * static_cast<double>(volume[static_cast<std::size_t>(plain.slices()[s] * 128 * 128 + i)]) - truth;
       squares += error * error;
       norm += truth * truth;
-      if (!(std::abs(error) <= most)) most = std::abs(error);
+      if (!(std::abs(error) <= largest)) largest = std::abs(error);
       peak = std::max(peak, std::abs(truth));
     }
-  return {std::sqrt(squares / norm), most / peak};
+  return {std::sqrt(squares / norm), largest / peak};
 }
 
 TEST(RabbitPlain, VoxelsByHand) {

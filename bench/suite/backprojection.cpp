@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU's backprojection kernels on made-up views: views and volume lie in memory, all threads.
+// The CPU's backprojection kernels on synthetic views: views and volume lie in memory, all threads.
 #include <algorithm>
 
 #include "device/backend.h"
@@ -17,15 +17,15 @@ namespace {
 constexpr double circular_multiply_adds = 3, general_multiply_adds = 7;
 
 // [column][row], as the CPU's kernels read them.
-std::vector<Buffer<float>> made_up_bands(const ScanGeometry& g, std::int64_t stride, ThreadPool& threads) {
+std::vector<Buffer<float>> synthetic_bands(const ScanGeometry& g, std::int64_t stride, ThreadPool& threads) {
   std::vector<Buffer<float>> views(static_cast<std::size_t>(g.views()));
   threads.parallel_for(0, g.views(), 1, [&](std::int64_t first, std::int64_t last, int) {
     for (std::int64_t view = first; view < last; ++view) {
       Buffer<float> data(g.columns * stride);
       for (std::int64_t c = 0; c < g.columns; ++c)
         for (std::int64_t r = 0; r < stride; ++r)
-          data[c * stride + r] = r < g.rows ? made_up_pixel(static_cast<unsigned>(view), static_cast<unsigned>(c),
-                                                            static_cast<unsigned>(r))
+          data[c * stride + r] = r < g.rows ? synthetic_pixel(static_cast<unsigned>(view), static_cast<unsigned>(c),
+                                                              static_cast<unsigned>(r))
                                             : 0.0f;
       views[static_cast<std::size_t>(view)] = std::move(data);
     }
@@ -42,7 +42,7 @@ void on_cpu(Run& run, std::int64_t size) {
   Buffer<float> volume(size * size * z_stride);
   for (const Orbit orbit : {Orbit::circular, Orbit::general}) {
     const ScanGeometry geometry = build_scan(c_arm_scan(v.columns, v.rows, v.views, orbit));
-    if (views.empty()) views = made_up_bands(geometry, row_stride, threads);
+    if (views.empty()) views = synthetic_bands(geometry, row_stride, threads);
     const auto kernel = make_backend("cpu")->make_backprojector(geometry, grid, Interpolation::linear);
     BandSet wedge{.first = 0, .row_stride = row_stride, .bands = {}};
     for (const std::int64_t view : kernel->view_order())
@@ -82,8 +82,6 @@ void bench_backprojection(Run& run) {
   if (run.cpu)
     for (const std::int64_t size : run.cpu_sizes())
       run.unless_memory_is_short(format("backprojection {}^3 on the CPU", size), [&] { on_cpu(run, size); });
-  if (run.gpu)
-    for (const std::int64_t size : run.gpu_sizes()) bench_backprojection_cuda(run, size);
 }
 
 }  // namespace lepus::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU's backprojection kernels on made-up views: views and volume lie in device memory; CUDA events.
+// The GPU's backprojection kernels on synthetic views: views and volume lie in device memory; CUDA events.
 #include <algorithm>
 
 #include "device/cuda/backproject.h"
@@ -7,7 +7,7 @@
 #include "device/cuda/devices.h"
 #include "bench/suite/synthetic.h"
 #include "bench/suite/synthetic_views.h"
-#include "bench/suite/parts.h"
+#include "bench/suite/gpu.h"
 #include "core/format.h"
 #include "bench/measure/device_clock.h"
 
@@ -34,7 +34,7 @@ void one_kernel(Run& run, std::int64_t size, const KernelCase& c) {
   const VolumeGrid grid = cube_of_256_mm(size);
   const ScanGeometry geometry = build_scan(c_arm_scan(v.columns, v.rows, v.views, c.orbit));
   const cuda::Backprojection kernel(geometry, grid, c.precision);
-  const cuda::ViewTextures store = made_up_store(kernel, geometry);
+  const cuda::ViewTextures store = synthetic_store(kernel, geometry);
   const cuda::DeviceBuffer<float> volume(grid.voxels());
   const cuda::Stream stream;
   cuda::check(cudaMemsetAsync(volume.data(), 0, static_cast<std::size_t>(volume.bytes()), stream.get()),
@@ -62,12 +62,15 @@ void one_kernel(Run& run, std::int64_t size, const KernelCase& c) {
   run.add(f);
 }
 
+void all_kernels(Run& run) {
+  cuda::use_device(run.options.device);
+  for (const std::int64_t size : run.gpu_sizes())
+    for (const KernelCase& c : kernel_cases)
+      run.unless_memory_is_short(format("backprojection {}^3, {}", size, c.name), [&] { one_kernel(run, size, c); });
+}
+
 }  // namespace
 
-void bench_backprojection_cuda(Run& run, std::int64_t size) {
-  cuda::use_device(run.options.device);
-  for (const KernelCase& c : kernel_cases)
-    run.unless_memory_is_short(format("backprojection {}^3, {}", size, c.name), [&] { one_kernel(run, size, c); });
-}
+GpuSuite cuda_backprojection() { return {"backprojection", all_kernels}; }
 
 }  // namespace lepus::bench

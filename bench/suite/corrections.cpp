@@ -137,7 +137,6 @@ void bench_corrections(Run& run) {
                                  [&] { correct_scan(run, quick ? few : run.gpu_views(), c, true); });
   }
   if (run.cpu) bench_filters_cpu(run);
-  if (run.gpu) run.unless_memory_is_short("smoothing filters on the GPU", [&] { bench_filters_cuda(run); });
 }
 
 }  // namespace lepus::bench

@@ -126,7 +126,6 @@ measure::Figure filter_figure(const FilterProblem& problem, double error) {
 
 void bench_filter(Run& run) {
   if (run.cpu) filter_on_cpu(run);
-  if (run.gpu) run.unless_memory_is_short("filter on the GPU", [&] { bench_filter_cuda(run); });
 }
 
 }  // namespace lepus::bench

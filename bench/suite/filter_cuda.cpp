@@ -4,12 +4,14 @@
 #include "device/cuda/devices.h"
 #include "device/cuda/row_filter.h"
 #include "bench/suite/filter_problem.h"
+#include "bench/suite/gpu.h"
 #include "core/format.h"
 #include "bench/measure/device_clock.h"
 
 namespace lepus::bench {
+namespace {
 
-void bench_filter_cuda(Run& run) {
+void filter_on_gpu(Run& run) {
   cuda::use_device(run.options.device);
   const FilterProblem problem(run.gpu_views());
   const ScanGeometry& g = problem.geometry;
@@ -66,6 +68,12 @@ void bench_filter_cuda(Run& run) {
   f.limit = "device copy";
   f.note = run.gpu_views().text() + (filter.uses_cufft() ? ", cuFFT" : ", fused");
   run.add(f);
+}
+
+}  // namespace
+
+GpuSuite cuda_filter() {
+  return {"filter", [](Run& run) { run.unless_memory_is_short("filter on the GPU", [&] { filter_on_gpu(run); }); }};
 }
 
 }  // namespace lepus::bench

@@ -61,8 +61,8 @@ void volume_io(Run& run, const std::filesystem::path& folder, const std::string&
   const VolumeGrid grid = cube_of_256_mm(size);
   Buffer<float> out(grid.voxels()), in(grid.voxels());
   for (std::int64_t i = 0; i < out.size(); ++i)
-    out[i] = made_up_pixel(static_cast<unsigned>(i >> 20), static_cast<unsigned>(i & 1023),
-                           static_cast<unsigned>(i >> 10 & 1023));
+    out[i] = synthetic_pixel(static_cast<unsigned>(i >> 20), static_cast<unsigned>(i & 1023),
+                             static_cast<unsigned>(i >> 10 & 1023));
   forget(in);
   const std::filesystem::path file = folder / ("volume" + ending);
   constexpr std::int64_t slab = 16;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scan whose result is known: a ball of one density, 16-bit counts of an open beam of 60000, on the C-arm of
-// made_up.h. The ball stands beside the axis: what turns about its own centre looks the same in all views, like a ring.
+// synthetic.h. The ball stands beside the axis: what turns about its own centre looks the same in all views, like a
+// ring.
 #pragma once
 
 #include <cstdint>

@@ -60,9 +60,4 @@ struct SampleErrors;
 // Group, unit and verdict of a backprojection.
 measure::Figure backprojection_figure(std::int64_t size, const SampleErrors& errors, const SampleErrors& limits);
 
-// On the GPU; a build without CUDA never calls them.
-void bench_backprojection_cuda(Run& run, std::int64_t size);
-void bench_filter_cuda(Run& run);
-void bench_filters_cuda(Run& run);
-
 }  // namespace lepus::bench

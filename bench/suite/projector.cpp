@@ -15,14 +15,14 @@ namespace lepus::bench {
 namespace {
 
 // Smooth with edges: every plane of voxels differs, and rays that leave the grid show.
-void fill_made_up_volume(const VolumeGrid& grid, float* volume, ThreadPool& threads) {
+void fill_synthetic_volume(const VolumeGrid& grid, float* volume, ThreadPool& threads) {
   threads.parallel_for(0, grid.nz, 1, [&](std::int64_t first, std::int64_t last, int) {
     for (std::int64_t z = first; z < last; ++z)
       for (std::int64_t y = 0; y < grid.ny; ++y)
         for (std::int64_t x = 0; x < grid.nx; ++x) {
           const Vec3 p = grid.centre(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z));
           const float wave_of =
-              made_up_pixel(static_cast<unsigned>(z), static_cast<unsigned>(x), static_cast<unsigned>(y));
+              synthetic_pixel(static_cast<unsigned>(z), static_cast<unsigned>(x), static_cast<unsigned>(y));
           volume[(z * grid.ny + y) * grid.nx + x] = norm(p) < 100 ? 0.02f + 0.002f * wave_of : 0.0f;
         }
   });
@@ -57,7 +57,7 @@ void project(Run& run, std::int64_t size, const Run::Views& v, const std::vector
   const bool page_locked = cases.front().options.backend == "cuda";
   const auto volume_memory = run.host_floats(grid.voxels(), page_locked);
   float* volume = volume_memory.get();
-  fill_made_up_volume(grid, volume, threads);
+  fill_synthetic_volume(grid, volume, threads);
   const auto lines_memory = run.host_floats(v.views * view_pixels, page_locked);
   float* lines = lines_memory.get();
   // The definition, for two views at angles that run along different axes.

@@ -3,14 +3,16 @@
 // the CPU's.
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/devices.h"
+#include "bench/suite/gpu.h"
 #include "bench/suite/smoothing.h"
 #include "core/format.h"
 #include "correct/workspace.h"
 #include "bench/measure/device_clock.h"
 
 namespace lepus::bench {
+namespace {
 
-void bench_filters_cuda(Run& run) {
+void smooth_on_gpu(Run& run) {
   cuda::use_device(run.options.device);
   const std::int64_t sinograms = run.options.quick ? 8 : 450, pixels = sinogram_columns * sinogram_views;
   const auto bytes = static_cast<std::size_t>(pixels) * sizeof(float);
@@ -43,6 +45,13 @@ void bench_filters_cuda(Run& run) {
                     1e3 * f.seconds / static_cast<double>(sinograms));
     run.add(f);
   }
+}
+
+}  // namespace
+
+GpuSuite cuda_smoothing() {
+  return {"corrections",
+          [](Run& run) { run.unless_memory_is_short("smoothing filters on the GPU", [&] { smooth_on_gpu(run); }); }};
 }
 
 }  // namespace lepus::bench

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "bench/suite/names.h"
-#include "bench/suite/parts.h"
+#include "bench/suite/gpu.h"
 #include "core/format.h"
 #include "core/text.h"
 #include "bench/measure/gpu.h"
@@ -125,6 +125,8 @@ measure::Report run_bench(const BenchOptions& options, Context& context) {
   for (std::size_t i = 0; i < std::size(part_names); ++i)
     if (work_of_parts[i] != nullptr && asked(part_names[i])) {
       work_of_parts[i](run);
+      for (const GpuSuite& more : gpu_suite())
+        if (run.gpu && more.part == part_names[i]) more.work(run);
       context.progress.advance();
     }
   context.progress.end();

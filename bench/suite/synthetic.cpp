@@ -65,7 +65,8 @@ std::vector<Sample> reference_samples(const ScanGeometry& geometry, const Volume
                                       static_cast<double>(s.y), static_cast<double>(s.z));
         if (!in_front_of_source(p.w)) continue;
         const auto pixel = [&](std::int64_t column, std::int64_t row) {
-          return made_up_pixel(static_cast<unsigned>(view), static_cast<unsigned>(column), static_cast<unsigned>(row));
+          return synthetic_pixel(static_cast<unsigned>(view), static_cast<unsigned>(column),
+                                 static_cast<unsigned>(row));
         };
         s.expected += distance_weight(geometry.beam, p.w) *
                       sample(interpolation, geometry.columns, geometry.rows, p.u, p.v, pixel);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem that backprojections are measured on: made-up filtered views that host and device compute alike, a C-arm
-// (source-axis 750 mm, source-detector 1200 mm, detector 399 mm wide) around a cube of 256 mm, and the definition in
-// double precision at some thousand voxels.
+// The problem that backprojections are measured on: synthetic filtered views that host and device compute alike, a
+// C-arm (source-axis 750 mm, source-detector 1200 mm, detector 399 mm wide) around a cube of 256 mm, and the definition
+// in double precision at some thousand voxels.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ LEPUS_HD inline int wave(unsigned phase) {
   return (phase & 1024u) != 0 ? -arc : arc;
 }
 // A filtered view as it may look: waves of 30 to 60 pixels across and along the rows, and some noise of its own.
-LEPUS_HD inline float made_up_pixel(unsigned view, unsigned column, unsigned row) {
+LEPUS_HD inline float synthetic_pixel(unsigned view, unsigned column, unsigned row) {
   unsigned h = view * 0x9e3779b9u ^ column * 0x85ebca6bu ^ row * 0xc2b2ae35u;
   h ^= h >> 15;
   h *= 0x2c1b3c6du;

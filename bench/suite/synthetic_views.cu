@@ -11,7 +11,7 @@ __global__ void fill_kernel(float* data, unsigned view, int columns, int rows) {
   const int column = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x), row = static_cast<int>(blockIdx.y);
   if (column < columns && row < rows)
     data[static_cast<std::int64_t>(row) * columns + column] =
-        made_up_pixel(view, static_cast<unsigned>(column), static_cast<unsigned>(row));
+        synthetic_pixel(view, static_cast<unsigned>(column), static_cast<unsigned>(row));
 }
 
 }  // namespace
@@ -23,10 +23,10 @@ void fill_views(float* data, const std::vector<std::int64_t>& order, std::int64_
     fill_kernel<<<grid, 256>>>(data + i * columns * rows,
                                static_cast<unsigned>(order[static_cast<std::size_t>(first + i)]),
                                static_cast<int>(columns), static_cast<int>(rows));
-  cuda::check_launch("made-up views");
+  cuda::check_launch("synthetic views");
 }
 
-cuda::ViewTextures made_up_store(const cuda::Backprojection& backprojection, const ScanGeometry& geometry) {
+cuda::ViewTextures synthetic_store(const cuda::Backprojection& backprojection, const ScanGeometry& geometry) {
   cuda::ViewTextures store(backprojection.store_shape(geometry.views(), geometry.rows));
   store.set_scale(cuda::scale_for_half(2.0f));
   const std::int64_t batch = 16, view = geometry.columns * geometry.rows;

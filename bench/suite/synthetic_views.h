@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The made-up views on the device.
+// The synthetic views on the device.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,6 @@ void fill_views(float* data, const std::vector<std::int64_t>& order, std::int64_
                 std::int64_t columns, std::int64_t rows);
 
 // All views of the scan as the kernels of `backprojection` read them.
-cuda::ViewTextures made_up_store(const cuda::Backprojection& backprojection, const ScanGeometry& geometry);
+cuda::ViewTextures synthetic_store(const cuda::Backprojection& backprojection, const ScanGeometry& geometry);
 
 }  // namespace lepus::bench

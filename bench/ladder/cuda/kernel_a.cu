@@ -10,7 +10,7 @@ namespace lepus::ladder {
 namespace {
 
 template <bool synchronised, class Access>
-__global__ void kernel_a(const __grid_constant__ Views<most_views> views, cudaTextureObject_t texture, float* volume,
+__global__ void kernel_a(const __grid_constant__ Views<maximum_views> views, cudaTextureObject_t texture, float* volume,
                          int size, int K, Access access) {
   const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int y = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
@@ -35,9 +35,9 @@ template <bool synchronised, class Access = Everything>
 void launch_a(const Launch& launch, int K, const Access& access = {}) {
   const dim3 block(32, 8);
   const dim3 grid(blocks_of(launch.size, 32), blocks_of(launch.size, 8), blocks_of(launch.size, K));
-  for (int done = 0; done < launch.views; done += most_views) {
+  for (int done = 0; done < launch.views; done += maximum_views) {
     kernel_a<synchronised><<<grid, block, 0, launch.stream>>>(
-        take_views<most_views>(launch, done), launch.pictures.texture, launch.volume, launch.size, K, access);
+        take_views<maximum_views>(launch, done), launch.pictures.texture, launch.volume, launch.size, K, access);
     cuda::check_launch("kernel A");
   }
 }

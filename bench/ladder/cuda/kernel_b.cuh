@@ -18,7 +18,7 @@ struct ReadAndWrite {
 
 // All views of a launch into the sums of K voxels from (x, y, z) on.
 template <int K, class Reciprocal, class Access>
-__device__ inline void sum_views(const Views<most_views>& views, cudaTextureObject_t texture, int x, int y, int z,
+__device__ inline void sum_views(const Views<maximum_views>& views, cudaTextureObject_t texture, int x, int y, int z,
                                  const Access& access, float (&sum)[K]) {
   const auto fx = static_cast<float>(x), fy = static_cast<float>(y), fz = static_cast<float>(z);
   for (int i = 0; i < views.count; ++i) {
@@ -43,7 +43,7 @@ __device__ inline void update_volume(float* volume, int size, int x, int y, int 
 }
 
 template <int K, class Reciprocal, class Update, class Access>
-__global__ void kernel_b(const __grid_constant__ Views<most_views> views, cudaTextureObject_t texture, float* volume,
+__global__ void kernel_b(const __grid_constant__ Views<maximum_views> views, cudaTextureObject_t texture, float* volume,
                          int size, Access access) {
   const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int y = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
@@ -60,7 +60,7 @@ void launch_kernel_b(const Launch& launch, const BShape& shape, const Access& ac
   const dim3 grid(blocks_of(launch.size, shape.block_x), blocks_of(launch.size, shape.block_y),
                   blocks_of(launch.size, K));
   for (int done = 0; done < launch.views; done += shape.views) {
-    Views<most_views> views = take_views<most_views>(launch, done);
+    Views<maximum_views> views = take_views<maximum_views>(launch, done);
     views.count = views.count < shape.views ? views.count : shape.views;
     kernel_b<K, Reciprocal, Update>
         <<<grid, block, 0, launch.stream>>>(views, launch.pictures.texture, launch.volume, launch.size, access);

@@ -44,7 +44,7 @@ void launch_a_8(const Launch& launch);
 void launch_a_8_synchronised(const Launch& launch);
 void launch_b(const Launch& launch);
 struct BShape {
-  int views, voxels;     // I views per launch, at most most_views; K = 1, 2, 4, 8, 16
+  int views, voxels;     // I views per launch, at most maximum_views; K = 1, 2, 4, 8, 16
   int block_x, block_y;  // threads
 };
 inline constexpr BShape usual_b{62, 8, 32, 8};

@@ -65,7 +65,7 @@ void run_ablation(const LadderOptions& options, const Problem& problem, const Tr
         figure.error_of += ", of the sum of coordinates";
       }
       figure.seconds = seconds[i] = timed.seconds;
-      context.progress.note(told_figure(figure));
+      context.progress.note(figure_line(figure));
       context.progress.advance();
       figures.push_back(std::move(figure));
     }

@@ -84,13 +84,13 @@ void run_ours(const LadderOptions& options, const Problem& problem, const Truth&
     figure.seconds = timed.seconds;
     bench.set_limit(figure, truth.seen, cuda::views_per_launch);
     figure.note += format("; {:.0f} % of the updates see the detector, the others are left out", 100 * truth.seen);
-    context.progress.note(told_figure(figure));
+    context.progress.note(figure_line(figure));
     figures.push_back(std::move(figure));
     // The whole way knows RabbitCT's sizes only.
     if (of_rabbitct && (is_first(options, problem) || kind.precision == Precision::fast)) {
       measure::Figure whole = whole_figure(name, options, problem, truth, kind.precision, kind.weights, context);
       set_host_note(whole, problem, bench.limits(), timed.seconds);
-      context.progress.note(told_figure(whole));
+      context.progress.note(figure_line(whole));
       figures.push_back(std::move(whole));
     }
     context.progress.advance();

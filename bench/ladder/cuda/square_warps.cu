@@ -19,8 +19,8 @@ struct OneInstruction {
 
 template <class Access>
 __global__ void __launch_bounds__(Square::threads, Square::min_blocks)
-    square_kernel(const __grid_constant__ Views<most_views> views, cudaTextureObject_t texture, float* volume, int size,
-                  Access access) {
+    square_kernel(const __grid_constant__ Views<maximum_views> views, cudaTextureObject_t texture, float* volume,
+                  int size, Access access) {
   const int x = static_cast<int>(blockIdx.x) * Square::nx + Square::x(static_cast<int>(threadIdx.x));
   const int y = static_cast<int>(blockIdx.y) * Square::ny + Square::y(static_cast<int>(threadIdx.x));
   const int z = static_cast<int>(blockIdx.z) * voxels;
@@ -34,9 +34,9 @@ template <class Access>
 void launch_squares(const Launch& launch, const Access& access) {
   const dim3 grid(blocks_of(launch.size, Square::nx), blocks_of(launch.size, Square::ny),
                   blocks_of(launch.size, voxels));
-  for (int done = 0; done < launch.views; done += most_views) {
+  for (int done = 0; done < launch.views; done += maximum_views) {
     square_kernel<<<grid, Square::threads, 0, launch.stream>>>(
-        take_views<most_views>(launch, done), launch.pictures.texture, launch.volume, launch.size, access);
+        take_views<maximum_views>(launch, done), launch.pictures.texture, launch.volume, launch.size, access);
     cuda::check_launch("the step with square warps");
   }
 }

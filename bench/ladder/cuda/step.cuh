@@ -11,18 +11,18 @@
 
 namespace lepus::ladder {
 
-inline constexpr int most_views = 128;  // per launch
-template <int most>
+inline constexpr int maximum_views = 128;  // per launch
+template <int maximum>
 struct Views {
-  Matrix matrix[most];
+  Matrix matrix[maximum];
   int first_slot, count;
 };
 
-template <int most>
-Views<most> take_views(const Launch& launch, int done) {
-  Views<most> views{};
+template <int maximum>
+Views<maximum> take_views(const Launch& launch, int done) {
+  Views<maximum> views{};
   views.first_slot = launch.first_slot + done;
-  views.count = launch.views - done < most ? launch.views - done : most;
+  views.count = launch.views - done < maximum ? launch.views - done : maximum;
   for (int i = 0; i < views.count; ++i) views.matrix[i] = launch.matrices[done + i];
   return views;
 }

@@ -7,27 +7,27 @@
 namespace lepus::ladder {
 namespace {
 
-template <int most>
-__global__ void texture_kernel(const __grid_constant__ Views<most> views, cudaTextureObject_t texture, float* volume,
+template <int maximum>
+__global__ void texture_kernel(const __grid_constant__ Views<maximum> views, cudaTextureObject_t texture, float* volume,
                                int size) {
   const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int y = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y), z = static_cast<int>(blockIdx.z);
   if (x >= size || y >= size) return;
   float sum = 0.0f;
 #pragma unroll
-  for (int i = 0; i < most; ++i)
+  for (int i = 0; i < maximum; ++i)
     if (i < views.count)
       sum += whole_update(views.matrix[i], texture, views.first_slot + i, static_cast<float>(x), static_cast<float>(y),
                           static_cast<float>(z));
   volume[voxel_at(size, x, y, z)] += sum;
 }
 
-template <int most>
+template <int maximum>
 void launch_few_views(const Launch& launch) {
   const dim3 block(32, 8), grid(blocks_of(launch.size, 32), blocks_of(launch.size, 8), launch.size);
-  for (int done = 0; done < launch.views; done += most) {
-    texture_kernel<most><<<grid, block, 0, launch.stream>>>(take_views<most>(launch, done), launch.pictures.texture,
-                                                            launch.volume, launch.size);
+  for (int done = 0; done < launch.views; done += maximum) {
+    texture_kernel<maximum><<<grid, block, 0, launch.stream>>>(take_views<maximum>(launch, done),
+                                                               launch.pictures.texture, launch.volume, launch.size);
     cuda::check_launch("the texture step");
   }
 }
