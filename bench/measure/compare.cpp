@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/format.h"
+#include <lepus/error.h>
 #include "bench/measure/report.h"
 #include "bench/measure/table.h"
 #include "bench/measure/text.h"
@@ -63,6 +64,40 @@ std::string compare_markdown(const Report& a, const Report& b) {
     text += format("\n## only in {}\n\n", name) + table.text();
   }
   return text;
+}
+
+std::vector<SlowerFigure> slower_figures(const Report& a, const Report& b, double tolerance) {
+  std::vector<SlowerFigure> slower;
+  for (const Figure& f : a.figures) {
+    const Figure* other = figure_of(b, f);
+    const double ratio = other == nullptr ? 0 : speed_ratio(f, *other);
+    if (f.group != "machine" && !(ratio >= 1 - tolerance)) slower.push_back({f.group, f.name, ratio});
+  }
+  return slower;
+}
+
+Report read_best_report(const std::filesystem::path& file_or_folder) {
+  if (!std::filesystem::is_directory(file_or_folder)) return read_report(file_or_folder);
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(file_or_folder))
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  if (files.empty())
+    throw Error(ErrorKind::input, {.what = "no report is in this folder",
+                                   .where = file_or_folder.string(),
+                                   .why = "no file in it or below ends in .json",
+                                   .hint = "'lepus bench --output FOLDER' writes one"});
+  Report best = read_report(files.front());
+  for (std::size_t i = 1; i < files.size(); ++i)
+    for (const Figure& f : read_report(files[i]).figures) {
+      const auto known = std::find_if(best.figures.begin(), best.figures.end(),
+                                      [&](const Figure& k) { return k.group == f.group && k.name == f.name; });
+      if (known == best.figures.end())
+        best.figures.push_back(f);
+      else if (known->correct() && (!f.correct() || speed_ratio(*known, f) > 1))
+        *known = f;
+    }
+  return best;
 }
 
 std::string compare_json(const Report& a, const Report& b) {

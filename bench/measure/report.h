@@ -67,8 +67,20 @@ std::string to_svg(const Report& report);  // bars per group: share of the limit
 // NAME.json, NAME.md and NAME.svg.
 void write_report(const Report& report, const std::filesystem::path& folder, const std::string& name);
 
+// One report, or of a folder all .json files in it and below, as runs of one program on one machine: the best of each
+// figure, and the wrong one where one is wrong. Error(input) where there is none.
+Report read_best_report(const std::filesystem::path& file_or_folder);
+
 // Figures of the same group and name side by side, b's speed over a's, and those that only one has.
 std::string compare_markdown(const Report& a, const Report& b);
 std::string compare_json(const Report& a, const Report& b);
+
+// The figures of a that b does not hold to `tolerance` (0.02: 2 %): slower by more than that, wrong, or not there.
+// Those of the group "machine" say nothing of lepus and are left out.
+struct SlowerFigure {
+  std::string group, name;
+  double speed = 0;  // b's over a's; 0: wrong, or not in b
+};
+std::vector<SlowerFigure> slower_figures(const Report& a, const Report& b, double tolerance);
 
 }  // namespace lepus::measure

@@ -178,6 +178,44 @@ TEST(Compare, SpeedIsTheRatioOfRates) {
   EXPECT_TRUE(nlohmann::json::parse(compare_json(a, b))["figures"][0]["speed"].is_null()) << "wrong is not fast";
 }
 
+// What is slower, wrong or gone is named; the machine's own figures are not lepus's.
+TEST(Report, SlowerFiguresAreFound) {
+  Report a = sample_report();
+  EXPECT_TRUE(slower_figures(a, a, 0.02).empty());
+  Report b = a;
+  b.figures[0].seconds = a.figures[0].seconds / 0.99;  // 1 % slower
+  EXPECT_TRUE(slower_figures(a, b, 0.02).empty());
+  b.figures[0].seconds = a.figures[0].seconds / 0.97;
+  ASSERT_EQ(slower_figures(a, b, 0.02).size(), 1u);
+  EXPECT_EQ(slower_figures(a, b, 0.02)[0].name, a.figures[0].name);
+  EXPECT_NEAR(slower_figures(a, b, 0.02)[0].speed, 0.97, 1e-9);
+  EXPECT_TRUE(slower_figures(b, a, 0.02).empty()) << "faster is no fault";
+  b = a;
+  b.figures[1].error = std::numeric_limits<double>::quiet_NaN();
+  b.figures.erase(b.figures.begin());
+  EXPECT_EQ(slower_figures(a, b, 0.02).size(), 2u);
+  a.figures[0].group = "machine";
+  EXPECT_EQ(slower_figures(a, b, 0.02).size(), 1u);
+}
+
+// Of several runs the best time of each figure counts, and one that is wrong stays wrong.
+TEST_F(ReportFile, TheBestOfAFolder) {
+  EXPECT_THROW(read_best_report(folder), Error) << "there is none yet";
+  const Report a = sample_report();
+  Report b = a, wrong = a;
+  b.figures[0].seconds *= 0.5;
+  b.figures[1].seconds *= 2;
+  wrong.figures[1].error = 1;
+  write_report(a, folder / "1", "bench");
+  write_report(b, folder / "2", "bench");
+  const Report best = read_best_report(folder);
+  EXPECT_DOUBLE_EQ(best.figures[0].seconds, b.figures[0].seconds);
+  EXPECT_DOUBLE_EQ(best.figures[1].seconds, a.figures[1].seconds);
+  EXPECT_TRUE(best.correct());
+  write_report(wrong, folder / "3", "bench");
+  EXPECT_FALSE(read_best_report(folder).correct());
+}
+
 TEST(Text, ThreeDigits) {
   EXPECT_EQ(time_text(0.01234), "12.3 ms");
   EXPECT_EQ(time_text(0.9996), "1 s");

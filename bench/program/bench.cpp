@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus bench: how near this machine's limits every part of lepus runs. compare: two such reports side by side.
+#include <charconv>
 #include <cmath>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -61,7 +63,7 @@ std::string command_line(const BenchArguments& a, const Session& session) {
   return words;
 }
 
-// Where title, version, date and machine are not yet told, as of now and here.
+// Where title, version, date and machine are not yet known, as of now and here.
 void complete(measure::Report& report, const BenchArguments& a, Session& session) {
   const measure::Report now =
       bench::new_report("lepus bench " + a.action, session.context().threads.size(), static_cast<int>(a.device));
@@ -142,19 +144,49 @@ int run_papers_again(const BenchArguments& a, Session& session) {
   return hand_over(report, a, session);
 }
 
+// "2%", "2 %" or "2"
+double percent_of(const std::string& text) {
+  double percent = -1;
+  const char* const end = text.data() + text.size();
+  const auto [rest, failed] = std::from_chars(text.data(), end, percent);
+  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  if (failed != std::errc() || (!unit.empty() && unit != "%" && unit != " %") || !(percent >= 0 && percent < 100))
+    refuse_bench_use("option --tolerance", format("'{}' is no share", text), "write it as --tolerance 2%");
+  return percent;
+}
+
 int compare_reports(const BenchArguments& a, Session& session) {
-  const measure::Report first = measure::read_report(a.a), second = measure::read_report(a.b);
-  const std::string text = measure::compare_markdown(first, second);
+  const double percent = a.tolerance.empty() ? 100 : percent_of(a.tolerance);
+  const measure::Report first = measure::read_best_report(a.a), second = measure::read_best_report(a.b);
+  std::string text = measure::compare_markdown(first, second);
+  nlohmann::json result = nlohmann::json::parse(measure::compare_json(first, second));
+  std::vector<measure::SlowerFigure> slower;
+  if (!a.tolerance.empty()) {
+    slower = measure::slower_figures(first, second, percent / 100);
+    text += format("\n## slower in b by more than {:g} %\n\n", percent);
+    for (const measure::SlowerFigure& f : slower)
+      text += format("- {}: {}, {}\n", f.group, f.name,
+                     f.speed > 0 ? format("{:.4g} times a's speed", f.speed) : std::string("wrong or not measured"));
+    if (slower.empty()) text += "nothing\n";
+    result["slower"] = nlohmann::json::array();
+    for (const measure::SlowerFigure& f : slower)
+      result["slower"].push_back({{"group", f.group}, {"name", f.name}, {"speed", f.speed}});
+  }
   if (!a.output.empty()) write_file(std::filesystem::path(a.output) / "compare.md", text, session.common().force);
   session.print(text);
-  session.result(nlohmann::json::parse(measure::compare_json(first, second)));
-  return verdict(first.correct() && second.correct(), session);
+  session.result(result);
+  if (!slower.empty())
+    session.context().progress.warning(format("{} figures are slower by more than {:g} %, the first is {}: {}",
+                                              slower.size(), percent, slower.front().group, slower.front().name));
+  return slower.empty() ? verdict(first.correct() && second.correct(), session) : int{exit_comparison_failed};
 }
 
 int run_bench_command(BenchArguments& a, Session& session) {
   const bool compares = a.action == "compare";
   if (compares && (a.a.empty() || a.b.empty()))
     refuse_bench_use("bench compare", "two reports are needed", "lepus bench compare a/bench.json b/bench.json");
+  if (!compares && !a.tolerance.empty())
+    refuse_bench_use("option --tolerance", "only compare takes it", "leave it out");
   if (!compares && !a.a.empty())
     refuse_bench_use("bench " + a.action, format("'{}' is one word too many", a.a), "only compare takes files");
   if (session.common().memory_bytes > 0)

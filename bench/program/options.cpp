@@ -65,16 +65,19 @@ std::unique_ptr<Command> described_bench(BenchArguments& a) {
       "backprojection, filter, projector, corrections, files, the whole way. Each result is checked before its time\n"
       "counts; a wrong one makes the exit code 8. 'ladder' runs the classic steps of RabbitCT's backprojection, and\n"
       "'papers' the headline problems of the literature, each with its published time beside ours. 'compare' lays two\n"
-      "reports side by side.";
+      "reports side by side; with --tolerance the exit code is 8, too, where something is slower in the second.";
   command->examples = {{"lepus bench --quick", "Whether everything is right here; a few seconds, small problems"},
                        {"lepus bench --only backprojection,fdk --size 64 --output here",
                         "Two parts at one size; here/bench.json, .md and .svg"},
                        {"lepus bench --quick --only io --output a && lepus bench compare a/bench.json a/bench.json",
-                        "Two machines side by side (here: one with itself)"}};
+                        "Two machines side by side (here: one with itself)"},
+                       {"lepus bench --quick --only filter --output a && lepus bench compare a a --tolerance 2%",
+                        "Whether anything is more than 2 % slower in b's reports (here: a's own)"}};
   command->writes = true;
   OptionTable& table = command->options;
   table.positional("ACTION", a.action, "what to do").one_of({"suite", "ladder", "papers", "compare"});
-  table.positional("A", a.a, "compare: a report, the .json file").file();
+  table.positional("A", a.a, "compare: a report, the .json file; or a folder of several: the best of each figure")
+      .file();
   table.positional("B", a.b, "compare: another one, whose speed is given over A's").file();
   table.group("What is measured");
   table.flag("--quick", a.quick, "small problems, a few seconds: whether it is right, not how fast it is");
@@ -93,6 +96,9 @@ std::unique_ptr<Command> described_bench(BenchArguments& a) {
   table.value("--scale", "SHARE", a.scale, "papers: of every length of the problems")
       .otherwise("1 on a GPU, 1/4 on a CPU");
   table.value("--precision", "NAME", a.precision, "papers: of a GPU").one_of({"exact", "fast", "half"});
+  table.group("compare");
+  table.value("--tolerance", "PERCENT", a.tolerance, "fail where a figure of B is slower than A's by more than this")
+      .otherwise("nothing fails that is right");
   table.group("Output");
   table
       .value("-o,--output", "FOLDER", a.output,

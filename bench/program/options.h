@@ -15,7 +15,7 @@
 namespace lepus::app {
 
 struct BenchArguments {
-  std::string action = "suite", a, b, only, output;
+  std::string action = "suite", a, b, only, output, tolerance;
   std::vector<double> sizes;
   std::string backend = "auto", precision = "fast";
   std::int64_t device = 0, views = 0, repeats = 3;
