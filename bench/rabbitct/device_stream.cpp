@@ -101,7 +101,7 @@ public:
       cuda::check(
           cudaMemcpyAsync(volume + z * slice, volume_.data() + z * slice,
                           static_cast<std::size_t>(slab * slice) * sizeof(float), cudaMemcpyDeviceToHost, down_.get()),
-          "bring the volume down from the device");
+          "download the volume");
     }
     next_block();
     down_.synchronize();

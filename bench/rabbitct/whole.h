@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All views in host memory to the volume in host memory in one go: on a GPU by the sweep of run/, which sends
-// up only the rows that a slab needs and brings finished slabs down; on the host by a ViewStream.
+// up only the rows that a slab needs and downloads finished slabs; on the host by a ViewStream.
 #pragma once
 
 #include <cstdint>

@@ -58,7 +58,7 @@ void filter_on_gpu(Run& run) {
     std::vector<float> line(static_cast<std::size_t>(g.columns));
     cuda::check(cudaMemcpy(line.data(), out.data() + view * frame + row * g.columns, line.size() * sizeof(float),
                            cudaMemcpyDeviceToHost),
-                "bring a row down");
+                "download a row");
     return line;
   });
   measure::Figure f = filter_figure(problem, error);

@@ -33,7 +33,7 @@ void smooth_on_gpu(Run& run) {
     measure::Figure f = smoothing_figure(c, sinograms);
     for (const std::int64_t i : {std::int64_t{0}, sinograms - 1}) {
       cuda::check(cudaMemcpy(got.values.data(), out.data() + i * pixels, bytes, cudaMemcpyDeviceToHost),
-                  "bring a sinogram down");
+                  "download a sinogram");
       f.error = std::max(f.error, largest_difference(got.values, expected.values));
     }
     f.name = std::string("CUDA ") + c.name;

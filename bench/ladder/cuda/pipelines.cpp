@@ -133,7 +133,7 @@ double Pipeline::run() {
     run_overlapped();
   cuda::check(cudaMemcpyAsync(host_, volume_.data(), static_cast<std::size_t>(volume_.bytes()), cudaMemcpyDeviceToHost,
                               work_.get()),
-              "bring the volume down from the device");
+              "download the volume");
   work_.synchronize();
   return measure::seconds() - start;
 }
