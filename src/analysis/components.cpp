@@ -251,9 +251,7 @@ std::vector<std::uint8_t> components_touching(const Components& components,
     std::fill_n(marked, bits.slice_words(), Word{0});
     marks(z, marked, piece);
     for (std::int64_t y = 0; y < bits.size().ny; ++y)
-      for (std::int64_t i = runs.begin[static_cast<std::size_t>(y)]; i < runs.begin[static_cast<std::size_t>(y) + 1];
-           ++i) {
-        const Run& run = runs.runs[static_cast<std::size_t>(i)];
+      for (const Run& run : runs.row(y)) {
         if (any_bit(marked + y * bits.row_words(), run.first, run.last))
           std::atomic_ref(touched[run.label]).store(1, std::memory_order_relaxed);
       }
@@ -262,12 +260,22 @@ std::vector<std::uint8_t> components_touching(const Components& components,
   return touched;
 }
 
+void keep_components(const Components& components, BitVolume& bits, Context& context) {
+  WorkerSlices words(bits, components.pieces());
+  components.each_slice(context, [&](int piece, std::int64_t z, const SliceRuns& runs) {
+    Word* const out = words[piece];
+    std::fill_n(out, bits.slice_words(), Word{0});
+    for (std::int64_t y = 0; y < bits.size().ny; ++y)
+      for (const Run& run : runs.row(y))
+        if (run.label != 0) set_bits(out + y * bits.row_words(), run.first, run.last);
+    bits.write(z, out);
+  });
+}
+
 void fill_labels(const SliceRuns& runs, const VolumeSize& size, Label* labels) {
   std::fill_n(labels, size.nx * size.ny, Label{0});
   for (std::int64_t y = 0; y < size.ny; ++y)
-    for (std::int64_t i = runs.begin[static_cast<std::size_t>(y)]; i < runs.begin[static_cast<std::size_t>(y) + 1];
-         ++i) {
-      const Run& run = runs.runs[static_cast<std::size_t>(i)];
+    for (const Run& run : runs.row(y)) {
       std::fill(labels + y * size.nx + run.first, labels + y * size.nx + run.last, run.label);
     }
 }

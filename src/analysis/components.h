@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "analysis/bit_volume.h"
@@ -27,6 +28,11 @@ struct Run {
 struct SliceRuns {
   std::vector<Run> runs;
   std::vector<std::int64_t> begin;
+
+  std::span<const Run> row(std::int64_t y) const {
+    const auto at = static_cast<std::size_t>(y);
+    return {runs.data() + begin[at], runs.data() + begin[at + 1]};
+  }
 };
 
 class Components {
@@ -69,6 +75,10 @@ private:
 std::vector<std::uint8_t> components_touching(const Components& components,
                                               const std::function<void(std::int64_t z, Word* words, int piece)>& marks,
                                               Context& context);
+
+// `bits` become those of the components that were not dropped; they may be the bits that were labelled, which the
+// components can then no longer walk.
+void keep_components(const Components& components, BitVolume& bits, Context& context);
 
 // Runs as a slice of labels, nx * ny of them, zero between the runs.
 void fill_labels(const SliceRuns& runs, const VolumeSize& size, Label* labels);
