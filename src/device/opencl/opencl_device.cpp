@@ -72,6 +72,10 @@ std::unique_ptr<lepus::RowFilter> OpenclDevice::make_row_filter(const RowFilterS
   not_yet(info_.name, "row filter");
 }
 
+void OpenclDevice::forward_project(const ForwardJob&, const Devices&, ForwardReport&) {
+  not_yet(info_.name, "forward projector");
+}
+
 std::vector<DeviceInfo> opencl_device_infos() {
   std::vector<DeviceInfo> infos;
   if (library() == nullptr) return infos;
