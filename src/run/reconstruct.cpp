@@ -111,7 +111,8 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
                                    const ReconstructOptions& options, Context& context) {
   require_room_on_disk(volume_file, scan.grid);
   const auto writer =
-      create_volume(volume_file, scan.grid, {.force = options.force, .unit = "1/mm", .provenance_room = 0});
+      create_volume(volume_file, scan.grid,
+                    {.force = options.force, .unit = "1/mm", .provenance_room = 0, .threads = options.threads});
   ReconstructReport report = reconstruct_scan(scan, *writer, files_of_volume(volume_file).front(), options, context);
   report.output = volume_file;
   return report;
@@ -125,10 +126,11 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
   if (pre.normalisation)
     audit.watch_dark(*pre.normalisation, pre.only_dead_pixels ? *pre.only_dead_pixels : pre.normalisation->unusable);
   FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
+  setup.still_to_come_bytes = writer.memory_bytes();
   const auto corrected = corrected_frames(scan.geometry, pre, audit, output, options, context);
   if (corrected) {
     setup.frames_corrected = true;
-    setup.still_to_come_bytes = corrected->memory_bytes();
+    setup.still_to_come_bytes += corrected->memory_bytes();
     if (const std::int64_t left = corrected->device_bytes_left(); left > 0) setup.device.memory_bytes = left;
   }
   Fdk fdk(setup, context.threads);
