@@ -57,6 +57,7 @@ const char* element_name(PixelType type) {
   return type == PixelType::u8    ? "MET_UCHAR"
          : type == PixelType::u16 ? "MET_USHORT"
          : type == PixelType::i16 ? "MET_SHORT"
+         : type == PixelType::u32 ? "MET_UINT"
                                   : "MET_FLOAT";
 }
 

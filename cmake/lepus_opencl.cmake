@@ -1,0 +1,13 @@
+# The backend `opencl`, where its headers are found (opencl-headers): sets LEPUS_HAVE_OPENCL. Nothing is linked.
+find_path(LEPUS_OPENCL_HEADERS CL/cl.h PATHS ${CUDAToolkit_INCLUDE_DIRS})
+set(found OFF)
+if(LEPUS_OPENCL_HEADERS)
+  set(found ON)
+endif()
+option(LEPUS_WITH_OPENCL "Build the backend opencl (needs the headers of OpenCL)" ${found})
+set(LEPUS_HAVE_OPENCL FALSE)
+if(LEPUS_WITH_OPENCL AND LEPUS_OPENCL_HEADERS)
+  set(LEPUS_HAVE_OPENCL TRUE)
+else()
+  message(STATUS "lepus: built without the backend opencl (install opencl-headers to add it)")
+endif()

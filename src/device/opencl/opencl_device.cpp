@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/opencl/opencl_device.h"
+
+#include <algorithm>
+
+#include "core/format.h"
+#include "core/memory.h"
+#include "device/opencl/queue.h"
+#include "device/projector.h"
+#include "device/row_filter.h"
+#include <lepus/error.h>
+
+namespace lepus::opencl {
+namespace {
+
+// OpenCL does not tell what other programs took; a device that works in the host's memory has what is left there.
+std::int64_t free_of(const DeviceDescription& device, std::int64_t allocated) {
+  const std::int64_t left = device.memory_bytes - allocated;
+  return std::max<std::int64_t>(0, device.shares_memory ? std::min(left, available_memory_bytes()) : left);
+}
+
+DeviceInfo info_of(const DeviceDescription& device, int number) {
+  return {.kind = "opencl",
+          .number = number,
+          .name = device.name,
+          .why_not = device.why_not,
+          .free_bytes = free_of(device, 0),
+          .host = false};
+}
+
+}  // namespace
+
+OpenclDevice::OpenclDevice(const Library* cl, int number, std::int64_t limit_bytes)
+    : context_(Context::of(require_device(cl, number))),
+      limit_bytes_(limit_bytes),
+      info_(info_of(context_->device(), number)) {}
+
+std::int64_t OpenclDevice::free_bytes() const { return free_of(context_->device(), context_->allocated_bytes()); }
+
+std::int64_t OpenclDevice::memory_limit_bytes() const {
+  return limit_bytes_ > 0 ? limit_bytes_ : free_bytes() / 10 * 9;
+}
+
+std::unique_ptr<Queue> OpenclDevice::make_queue(QueueRank) { return std::make_unique<OpenclQueue>(*this, context_); }
+
+std::unique_ptr<Event> OpenclDevice::make_event(Timing) { return std::make_unique<OpenclEvent>(context_); }
+
+Block OpenclDevice::allocate(std::int64_t bytes, Place place) {
+  if (place == Place::device && limit_bytes_ > 0 && context_->allocated_bytes() + bytes > limit_bytes_)
+    throw Error(ErrorKind::memory,
+                {.what = "the limit on device memory is reached",
+                 .where = info_.name,
+                 .why = format("{} asked for, {} of {} taken", format_bytes(bytes),
+                               format_bytes(context_->allocated_bytes()), format_bytes(limit_bytes_)),
+                 .hint = "give more device memory"});
+  return context_->allocate(bytes, place);
+}
+
+namespace {
+
+[[noreturn]] void not_yet(const std::string& device, const char* what) {
+  throw Error(ErrorKind::unsupported, {.what = std::string("OpenCL devices have no ") + what + " of the sweep yet",
+                                       .where = device,
+                                       .why = {},
+                                       .hint = "use --backend cpu or cuda"});
+}
+
+}  // namespace
+
+std::unique_ptr<Projector> OpenclDevice::make_projector(const ProjectorSetup&) { not_yet(info_.name, "projector"); }
+std::unique_ptr<lepus::RowFilter> OpenclDevice::make_row_filter(const RowFilterSetup&) {
+  not_yet(info_.name, "row filter");
+}
+
+void OpenclDevice::forward_project(const ForwardJob&, const Devices&, ForwardReport&) {
+  not_yet(info_.name, "forward projector");
+}
+
+std::vector<DeviceInfo> opencl_device_infos() {
+  std::vector<DeviceInfo> infos;
+  if (library() == nullptr) return infos;
+  for (const DeviceDescription& device : list_devices(*library()))
+    infos.push_back(info_of(device, static_cast<int>(infos.size())));
+  return infos;
+}
+
+}  // namespace lepus::opencl

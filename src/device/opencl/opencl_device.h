@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// An OpenCL device as device.h has it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+#include "device/opencl/context.h"
+
+namespace lepus::opencl {
+
+class OpenclDevice final : public Device {
+public:
+  // limit_bytes: of its memory, 0: 90 % of what is free. Throws Error(unsupported) where the device cannot be used.
+  OpenclDevice(const Library* cl, int number, std::int64_t limit_bytes);
+
+  const DeviceInfo& info() const override { return info_; }
+  std::int64_t free_bytes() const override;
+  std::int64_t memory_limit_bytes() const override;
+  std::unique_ptr<Queue> make_queue(QueueRank rank = QueueRank::usual) override;
+  std::unique_ptr<Event> make_event(Timing timing = Timing::off) override;
+  Block allocate(std::int64_t bytes, Place place = Place::device) override;
+  bool copies_fast(const void* host_memory) const override;
+  void copy(void* to, const void* from, std::int64_t bytes, Queue& queue) override;
+  void clear(void* memory, std::int64_t bytes, Queue& queue) override;
+  std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) override;
+  std::unique_ptr<lepus::RowFilter> make_row_filter(const RowFilterSetup& setup) override;
+  void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override;
+
+  Context& context() { return *context_; }
+
+private:
+  std::shared_ptr<Context> context_;
+  std::int64_t limit_bytes_;
+  DeviceInfo info_;
+};
+
+// All of this machine, with why_not; none where there is no OpenCL.
+std::vector<DeviceInfo> opencl_device_infos();
+
+}  // namespace lepus::opencl
