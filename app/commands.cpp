@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands.h"
 
-#include "app/bench_options.h"
+#include "bench/program/options.h"
 
 namespace lepus::app {
 

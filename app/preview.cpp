@@ -80,13 +80,13 @@ std::vector<Version> versions_of(std::vector<CorrectionSpec> chain) {
   return versions;
 }
 
-PreviewVersion reconstructed(Scan scan, const Version& version, const fs::path& scratch_folder,
+PreviewVersion reconstructed(Scan scan, const Version& version, const fs::path& output,
                              const ReconstructOptions& options, Context& context) {
   scan.corrections = version.corrections;
   const VolumeGrid& grid = scan.grid;
   std::vector<float> voxels(static_cast<std::size_t>(grid.nx * grid.ny));
   MemoryVolume volume(grid, voxels.data());
-  const ReconstructReport report = reconstruct_scan(scan, volume, scratch_folder, options, context);
+  const ReconstructReport report = reconstruct_scan(scan, volume, output, options, context);
   PreviewVersion result;
   result.name = version.name;
   result.slice = extract_slices(ArrayVolume(grid, voxels), {{Axis::z, 0}}, options.memory_bytes, context).front();
@@ -140,11 +140,10 @@ int run_preview(const PreviewArguments& a, Session& session) {
   ReconstructOptions options;
   a.compute.fill(options);
   options.memory_bytes = session.memory_bytes();
-  const fs::path beside = fs::absolute(page).parent_path();
   std::vector<PreviewVersion> versions;
   for (const Version& version : versions_of(scan.corrections)) {
     session.note(version.name);
-    versions.push_back(reconstructed(scan, version, beside, options, context));
+    versions.push_back(reconstructed(scan, version, page, options, context));
   }
   facts.all = versions.size() - 1;
   const post::FlatRegion flat = post::flattest_region(versions[facts.all].slice);

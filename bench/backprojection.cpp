@@ -14,7 +14,7 @@
 
 #include "device/backend.h"
 #include "device/host/cpu_backend.h"
-#include "measure/clock.h"
+#include "bench/measure/clock.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include <lepus/error.h>

@@ -14,8 +14,8 @@
 #include "device/cuda/backproject.h"
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/devices.h"
-#include "bench/made_up.h"
-#include "bench/made_up_views.h"
+#include "bench/suite/synthetic.h"
+#include "bench/suite/synthetic_views.h"
 #include "cuda_kernels.h"
 #include "core/format.h"
 #include "core/threads.h"
@@ -58,7 +58,7 @@ public:
     cuda::Backprojection backprojection(geometry, grid, c.precision, c.interpolation);
     ThreadPool pool;
     const auto samples = reference_samples(geometry, grid, c.interpolation, o_.samples, pool);
-    const cuda::ViewTextures store = made_up_store(backprojection, geometry);
+    const cuda::ViewTextures store = synthetic_store(backprojection, geometry);
     cuda::DeviceBuffer<float> volume(grid.voxels());
 
     std::vector<KernelShape> shapes{{"chosen", nullptr}};

@@ -16,7 +16,7 @@
 
 #include "device/cuda/device_memory.h"
 #include "device/cuda/devices.h"
-#include "bench/known_scan.h"
+#include "bench/suite/known_scan.h"
 #include "core/format.h"
 #include "run/corrected_frames.h"
 #include "run/device_sweep.h"

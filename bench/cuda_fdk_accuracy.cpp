@@ -56,21 +56,21 @@ int against_double(nlohmann::json& rows) {
     for (const Row row :
          {Row{"exact", Precision::exact, 0.01}, Row{"fast", Precision::fast, 0.3}, Row{"half", Precision::half, 0.4}}) {
       const std::vector<float> volume = volume_of(geometry, lines, grid, "cuda", row.precision);
-      double sum = 0, most = 0;
+      double sum = 0, largest = 0;
       for (std::size_t i = 0; i < volume.size(); ++i) {
         const double d = (static_cast<double>(volume[i]) - static_cast<double>(truth[i])) * 1000 / water;
         sum += d * d;
-        most = std::max(most, std::abs(d));
+        largest = std::max(largest, std::abs(d));
       }
       const double rms = std::sqrt(sum / static_cast<double>(volume.size()));
       const bool good = rms <= row.bar;
       missed += !good;
       std::printf("error of %-5s against double precision, %s: %.4f HU rms, %.3f HU at most (bar %.2f)%s\n", row.name,
-                  irregular ? "general matrices" : "circular orbit", rms, most, row.bar, good ? "" : "  MISSED");
+                  irregular ? "general matrices" : "circular orbit", rms, largest, row.bar, good ? "" : "  MISSED");
       rows.push_back({{"what", format("error of {} against double precision", row.name)},
                       {"orbit", irregular ? "general" : "circular"},
                       {"rms_hu", rms},
-                      {"largest_hu", most},
+                      {"largest_hu", largest},
                       {"bar_hu", row.bar}});
     }
   }
@@ -91,20 +91,20 @@ int against_the_cpu(nlohmann::json& rows) {
     const VolumeGrid grid = centred_grid(row.nx, row.ny, row.nz, {voxel, voxel, voxel});
     const std::vector<float> cpu = volume_of(geometry, lines, grid, "cpu", Precision::exact);
     const std::vector<float> gpu = volume_of(geometry, lines, grid, "cuda", Precision::exact);
-    double most = 0, peak = 0;
+    double largest = 0, peak = 0;
     for (std::size_t i = 0; i < cpu.size(); ++i) {
       const double d = std::abs(static_cast<double>(cpu[i]) - static_cast<double>(gpu[i]));
-      if (!(d <= most)) most = d;
+      if (!(d <= largest)) largest = d;
       peak = std::max(peak, std::abs(static_cast<double>(cpu[i])));
     }
-    const bool good = most / peak <= row.bar;
+    const bool good = largest / peak <= row.bar;
     missed += !good;
     std::printf(
         "CPU against CUDA, exact, %lldx%lldx%lld from %lld views: %.5f %% of the largest value (bar %.3f %%)%s\n",
         static_cast<long long>(row.nx), static_cast<long long>(row.ny), static_cast<long long>(row.nz),
-        static_cast<long long>(row.views), 100 * most / peak, 100 * row.bar, good ? "" : "  MISSED");
+        static_cast<long long>(row.views), 100 * largest / peak, 100 * row.bar, good ? "" : "  MISSED");
     rows.push_back(
-        {{"what", "CPU exact against CUDA exact"}, {"nx", row.nx}, {"largest", most / peak}, {"bar", row.bar}});
+        {{"what", "CPU exact against CUDA exact"}, {"nx", row.nx}, {"largest", largest / peak}, {"bar", row.bar}});
   }
   return missed;
 }

@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "bench/known_scan.h"
-#include "bench/made_up.h"
+#include "bench/suite/known_scan.h"
+#include "bench/suite/synthetic.h"
 #include "run/corrected_frames.h"
 #include "run/fdk.h"
 #include "run/memory_io.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "bench/smoothing.h"
-#include "measure/clock.h"
+#include "bench/suite/smoothing.h"
+#include "bench/measure/clock.h"
 #include "correct/filters/row_kernels.h"
 
 namespace lepus::bench {

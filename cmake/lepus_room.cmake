@@ -1,10 +1,11 @@
-# lepus_room(name SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...] [TESTS ...] [NO_LOOPS])
+# lepus_room(name SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...] [TESTS ...] [NO_LOOPS] [BENCH])
 # One room of src/: a static library lepus_<name>, and <name>_test from the tests beside the source (label: unit).
-# src/CMakeLists.txt puts all rooms into the one library that is installed. With LEPUS_UNITY eight files are compiled
+# src/CMakeLists.txt puts all rooms into the one library that is installed, but those of bench/ (BENCH), whose headers are
+# named from the project's folder as those of app/ are. With LEPUS_UNITY eight files are compiled
 # together, so names in the anonymous namespaces of a room differ; those that Highway includes again stay alone. NO_LOOPS: it
 # handles text and options, no pixels, and is not worth the compiler's time.
 function(lepus_room name)
-  cmake_parse_arguments(room "NO_LOOPS" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(room "NO_LOOPS;BENCH" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   add_library(lepus_${name} STATIC ${room_SOURCES})
   target_include_directories(lepus_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
                                                   ${PROJECT_BINARY_DIR}/generated)
@@ -26,8 +27,12 @@ function(lepus_room name)
   if(room_NO_LOOPS)
     lepus_compile_quickly(lepus_${name})
   endif()
-  set_property(GLOBAL APPEND PROPERTY LEPUS_ROOMS ${name})
-  set_property(GLOBAL APPEND PROPERTY LEPUS_ROOM_LIBRARIES ${room_LIBRARIES})
+  if(room_BENCH)
+    target_include_directories(lepus_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  else()
+    set_property(GLOBAL APPEND PROPERTY LEPUS_ROOMS ${name})
+    set_property(GLOBAL APPEND PROPERTY LEPUS_ROOM_LIBRARIES ${room_LIBRARIES})
+  endif()
   if(LEPUS_BUILD_TESTS AND room_TESTS)
     lepus_test(${name}_test SOURCES ${room_TESTS} LINK lepus_${name} LABELS unit)
   endif()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU's backprojection of one tile: 16 x 16 columns of 64 voxels, 8 views whose rows lie in the cache, one thread.
 #include "device/backend.h"
-#include "bench/made_up.h"
+#include "bench/suite/synthetic.h"
 #include "checked.h"
 #include "core/memory.h"
 
@@ -23,8 +23,8 @@ void backproject_a_tile(benchmark::State& state) {
     Buffer<float>& picture = pictures.emplace_back(columns * row_stride);
     for (std::int64_t i = 0; i < picture.size(); ++i)
       picture[i] = i % row_stride < rows
-                       ? bench::made_up_pixel(static_cast<unsigned>(view), static_cast<unsigned>(i / row_stride),
-                                              static_cast<unsigned>(i % row_stride))
+                       ? bench::synthetic_pixel(static_cast<unsigned>(view), static_cast<unsigned>(i / row_stride),
+                                                static_cast<unsigned>(i % row_stride))
                        : 0.0f;
     wedge.bands.push_back({picture.data(), 0, rows});
   }

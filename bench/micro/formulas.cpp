@@ -3,7 +3,7 @@
 // pixels, a ray's planes. They are what the reference is made of; the fast kernels have loops of their own.
 #include <array>
 
-#include "bench/made_up.h"
+#include "bench/suite/synthetic.h"
 #include "checked.h"
 #include "geometry/camera.h"
 #include "project/detector_point.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smoothing filters on one row of a sinogram, radius 30, one thread.
 #include "checked.h"
-#include "bench/smoothing.h"
+#include "bench/suite/smoothing.h"
 
 namespace lepus::micro {
 namespace {

@@ -143,8 +143,11 @@ PartialFile::~PartialFile() { discard(); }
 void PartialFile::discard() noexcept {
   if (descriptor_ >= 0) ::close(descriptor_);
   descriptor_ = -1;
-  if (there_) ::unlink(partial_.c_str());
-  there_ = false;
+  remove();
+}
+
+void PartialFile::remove() noexcept {
+  if (there_.exchange(false)) ::unlink(partial_.c_str());
 }
 
 void PartialFile::write(std::int64_t offset, const void* data, std::int64_t bytes) {
@@ -159,18 +162,21 @@ void PartialFile::write(std::int64_t offset, const void* data, std::int64_t byte
       const std::int64_t free = free_bytes(folder_of(final_));
       const std::string needed =
           needed_ > 0 ? format("{} needed", format_bytes(needed_)) : format("{} bytes at {}", bytes, offset);
-      discard();
+      remove();  // not closed: its number could be another file's before the other threads are done writing
       throw_disk(code == ENOSPC || code == EDQUOT ? "the disk is full"
                  : code == EFBIG                  ? "files may not become so large here"
                                                   : "cannot write",
                  target_,
-                 format("{}: {}, {} written, {} free", std::strerror(code), needed, format_bytes(offset + done),
+                 format("{}: {}, {} written, {} free", std::strerror(code), needed, format_bytes(written_),
                         free < 0 ? std::string("unknown") : format_bytes(free)),
                  hint_for_errno(code, "check the disk or the network"));
     }
     done += put;
+    written_ += put;
   }
-  end_ = std::max(end_, offset + bytes);
+  std::int64_t end = end_;
+  while (end < offset + bytes && !end_.compare_exchange_weak(end, offset + bytes)) {
+  }
 }
 
 void PartialFile::close() {

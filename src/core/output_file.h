@@ -3,6 +3,7 @@
 // runs, and renamed into place at the end, or removed. An output that is a link is followed: the link stays.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -37,8 +38,10 @@ public:
   std::int64_t end() const { return end_; }
   void append(const void* data, std::int64_t bytes) { write(end_, data, bytes); }
   void append(const std::string& text) { append(text.data(), static_cast<std::int64_t>(text.size())); }
-  void write(std::int64_t offset, const void* data, std::int64_t bytes);  // Error(disk) on a short write
-  void close();                                                           // reports what the system kept back until now
+  // Anywhere, by any thread, each its own part; holes are no bytes on the disk until they are filled. Error(disk) on a
+  // short write: the file loses its name at once, and its bytes when it is closed.
+  void write(std::int64_t offset, const void* data, std::int64_t bytes);
+  void close();              // reports what the system kept back until now
   void check_place() const;  // Error(disk) where the target appeared meanwhile, unless forced
   void commit();             // close, and rename into place; never over what appeared meanwhile, unless forced
   void discard() noexcept;
@@ -47,9 +50,11 @@ private:
   std::filesystem::path target_, final_, partial_;  // as given; where links lead
   OutputLock lock_;
   bool force_;
-  std::int64_t needed_ = 0, end_ = 0;
+  std::int64_t needed_ = 0;
+  std::atomic<std::int64_t> end_ = 0, written_ = 0;
   int descriptor_ = -1;
-  bool there_ = false;  // the partial file exists and is ours
+  std::atomic<bool> there_ = false;  // the partial file exists and is ours
+  void remove() noexcept;
 };
 
 // Files that belong together: none is renamed while the place of another is taken. Null ones are left out.

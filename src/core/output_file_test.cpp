@@ -233,14 +233,51 @@ TEST(OutputFolder, of_another_run_is_named_and_of_a_dead_one_removed) {
 
 TEST(ScratchFile, has_no_name_and_keeps_its_bytes) {
   const TempFolder folder;
-  ScratchFile a(folder.path(), 100, "a test", ""), b(folder.path(), 100, "a test", "");
+  ScratchFile a(folder.path(), 100, {"a test", ""}), b(folder.path(), 100, {"a test", ""});
   EXPECT_EQ(folder.entries(), 0u);
   a.write(90, "from a", 6);
   b.write(90, "from b", 6);
   char text[6];
   a.read(90, text, 6);
   EXPECT_EQ(std::string(text, 6), "from a");
-  EXPECT_LEPUS_ERROR(ScratchFile(folder / "none", 1, "a test", ""), ErrorKind::disk, "scratch file for a test");
+  EXPECT_LEPUS_ERROR(ScratchFile(folder / "none", 1, {"a test", ""}), ErrorKind::disk, "scratch file for a test");
+}
+
+TEST(ScratchFile, of_an_output_has_its_name_and_goes_with_the_run) {
+  const TempFolder folder;
+  {
+    ScratchFile rows(folder / "v.mha", "rows", 100, {"a test", ""});
+    EXPECT_TRUE(rows.name().filename().string().starts_with("v.mha.rows-")) << rows.name();
+    EXPECT_EQ(fs::file_size(rows.name()), 100u);
+    rows.write(0, "text", 4);
+    EXPECT_EQ(read_file(rows.name()).substr(0, 4), "text");
+    EXPECT_LEPUS_ERROR(ScratchFile(folder / "v.mha", "rows", 1, {"a test", ""}), ErrorKind::disk, "v.mha.rows-");
+    EXPECT_TRUE(fs::exists(rows.name())) << "the second one harms the first";
+    PartialFile output(folder / "v.mha", false, 0);  // under the same lock
+    output.commit();
+    EXPECT_TRUE(fs::exists(rows.name()));
+  }
+  EXPECT_EQ(folder.entries(), 1u);
+  EXPECT_LEPUS_ERROR(ScratchFile(folder / "w.mha", "rows", std::int64_t{1} << 60, {"a test", ""}), ErrorKind::disk,
+                     "space for the scratch file for a test");
+  EXPECT_EQ(folder.entries(), 1u);
+}
+
+TEST(ScratchFile, of_a_run_that_was_killed_is_found_by_the_next) {
+  const TempFolder folder;
+  OtherRun other([&] {
+    begin_and_stay(folder / "v.mha");
+    new ScratchFile(folder / "v.mha", "rows", 4096, {"a test", ""});  // never freed, as in a process that dies
+  });
+  ASSERT_TRUE(other.good());
+  EXPECT_LEPUS_ERROR(ScratchFile(folder / "v.mha", "rows", 1, {"a test", ""}), ErrorKind::disk,
+                     "process " + std::to_string(other.id()));
+  other.kill();
+  EXPECT_EQ(folder.entries(), 3u);
+  Notes notes;
+  { const OutputLock lock = reserve_output(folder / "v.mha", false, notes); }
+  EXPECT_NE(notes.text.find("removed 2 files (4.0 KiB)"), std::string::npos) << notes.text;
+  EXPECT_EQ(folder.entries(), 0u);
 }
 
 }  // namespace

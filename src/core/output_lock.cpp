@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock file's text: "lepus", the token that ends the names of the run's partial files, and who it is, for people. A
+// The lock file's text: "lepus", the token that ends the names of the run's own files, and who it is, for people. A
 // file that is there and not locked was left by a run that was killed.
 #include "core/output_lock.h"
 
@@ -29,8 +29,6 @@ namespace lepus {
 namespace fs = std::filesystem;
 
 namespace {
-
-const std::string partial_mark = ".partial-";
 
 // Names have at most 255 bytes, and something is added to them.
 std::string shortened_name(const std::string& name) {
@@ -150,14 +148,14 @@ std::string remove_left_behind(const fs::path& folder, const Record& dead) {
   std::error_code code;
   std::vector<fs::path> left;
   for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code))
-    if (entry->path().filename().string().ends_with(partial_mark + dead.token)) left.push_back(entry->path());
+    if (entry->path().filename().string().ends_with("-" + dead.token)) left.push_back(entry->path());
   for (const fs::path& path : left) {
     bytes += bytes_below(path);
     if (fs::remove_all(path, code) > 0 && !code) ++count;
   }
   if (count == 0) return {};
   return format("removed {} ({}), which a run that was ended left behind: {}",
-                count == 1 ? left.front().string() : format("{} partial files", count), format_bytes(bytes), dead.who);
+                count == 1 ? left.front().string() : format("{} files", count), format_bytes(bytes), dead.who);
 }
 
 }  // namespace
@@ -201,9 +199,11 @@ std::int64_t bytes_below(const fs::path& path) {
   return bytes;
 }
 
-fs::path partial_name(const fs::path& target) {
-  return target.parent_path() / (shortened_name(target.filename().string()) + partial_mark + run_token());
+fs::path name_of_this_run(const fs::path& target, const std::string& what) {
+  return target.parent_path() / format("{}.{}-{}", shortened_name(target.filename().string()), what, run_token());
 }
+
+fs::path partial_name(const fs::path& target) { return name_of_this_run(target, "partial"); }
 
 OutputLock::OutputLock(const fs::path& target, Folder folder) {
   static std::mutex mutex;

@@ -17,7 +17,10 @@ namespace lepus {
 // "link" -> what it points to, which need not exist; other names stay as they are.
 std::filesystem::path followed(const std::filesystem::path& target);
 
-// "v.mha" -> "v.mha.partial-4711-0a1b2c3d": beside the output, of this process alone.
+// "v.mha", "rows" -> "v.mha.rows-4711-0a1b2c3d": beside the output, of this process alone. Whoever takes the lock of
+// the output after this process was killed removes it.
+std::filesystem::path name_of_this_run(const std::filesystem::path& target, const std::string& what);
+// "v.mha.partial-4711-0a1b2c3d"
 std::filesystem::path partial_name(const std::filesystem::path& target);
 
 // Of a file, or of all files in a folder and below.

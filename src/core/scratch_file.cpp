@@ -40,18 +40,36 @@ int transfer_all(std::int64_t bytes, const Transfer& transfer) {
 
 }  // namespace
 
-ScratchFile::ScratchFile(std::filesystem::path folder, std::int64_t bytes, std::string holds, std::string hint)
-    : folder_(folder.empty() ? "." : std::move(folder)), holds_(std::move(holds)), hint_(std::move(hint)) {
+ScratchFile::ScratchFile(std::filesystem::path folder, std::int64_t bytes, Words words)
+    : folder_(folder.empty() ? "." : std::move(folder)), words_(std::move(words)) {
   descriptor_ = open_without_name(folder_);
   if (descriptor_ < 0) fail("make", errno);
-  const int failure = ::posix_fallocate(descriptor_, 0, bytes);
-  if (failure == ENOSPC || failure == EFBIG || failure == EDQUOT) {
-    ::close(descriptor_);
-    fail("make room for", failure);
-  }
+  reserve(bytes);
 }
 
-ScratchFile::~ScratchFile() { ::close(descriptor_); }
+ScratchFile::ScratchFile(const std::filesystem::path& output, const std::string& what, std::int64_t bytes, Words words)
+    : lock_(output),
+      folder_(std::filesystem::absolute(followed(output)).parent_path()),
+      name_(name_of_this_run(followed(output), what)),
+      words_(std::move(words)) {
+  descriptor_ = ::open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor_ < 0) fail("make", errno);
+  reserve(bytes);
+}
+
+ScratchFile::~ScratchFile() { close(); }
+
+void ScratchFile::reserve(std::int64_t bytes) {
+  const int failure = ::posix_fallocate(descriptor_, 0, bytes);
+  if (failure != ENOSPC && failure != EFBIG && failure != EDQUOT) return;
+  close();
+  fail("make space for", failure);
+}
+
+void ScratchFile::close() noexcept {
+  if (!name_.empty()) ::unlink(name_.c_str());
+  ::close(descriptor_);
+}
 
 void ScratchFile::write(std::int64_t offset, const void* data, std::int64_t bytes) {
   const auto* from = static_cast<const char*>(data);
@@ -70,10 +88,10 @@ void ScratchFile::read(std::int64_t offset, void* out, std::int64_t bytes) const
 }
 
 void ScratchFile::fail(const char* what, int code) const {
-  throw Error(ErrorKind::disk, {.what = format("cannot {} the scratch file for {}", what, holds_),
-                                .where = folder_.string(),
+  throw Error(ErrorKind::disk, {.what = format("cannot {} the scratch file for {}", what, words_.holds),
+                                .where = (name_.empty() ? folder_ : name_).string(),
                                 .why = std::strerror(code),
-                                .hint = hint_});
+                                .hint = words_.hint});
 }
 
 }  // namespace lepus

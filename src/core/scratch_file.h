@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room on a disk for what is needed again in the same run: a file without a name. No other run can meet it, and it is
-// gone when the program is, however that ends.
+// Space on a disk for what is needed again in the same run. A file without a name: no other run can meet it, and it is
+// gone when the program is, however that ends. Or a file that belongs to the run's output, under the output's lock: its
+// name can be handed on, and where the run is killed the next one that writes the output removes it.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
 
+#include "core/output_lock.h"
+
 namespace lepus {
 
 class ScratchFile {
 public:
-  // `holds` ("corrected rows") and `hint` are for messages. Throws Error(disk) where there is no such room.
-  ScratchFile(std::filesystem::path folder, std::int64_t bytes, std::string holds, std::string hint);
+  struct Words {        // for messages
+    std::string holds;  // "corrected rows"
+    std::string hint;
+  };
+  // Without a name. Both throw Error(disk) where there is not so much space.
+  ScratchFile(std::filesystem::path folder, std::int64_t bytes, Words words);
+  // "OUTPUT.rows-4711-0a1b2c3d" for `what` = "rows". Throws Error(disk), too, where another run writes the output or
+  // this one has such a file already.
+  ScratchFile(const std::filesystem::path& output, const std::string& what, std::int64_t bytes, Words words);
   ~ScratchFile();
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
@@ -21,11 +31,16 @@ public:
   void write(std::int64_t offset, const void* data, std::int64_t bytes);
   void read(std::int64_t offset, void* out, std::int64_t bytes) const;
 
+  const std::filesystem::path& name() const { return name_; }  // "": it has none
+
 private:
+  void reserve(std::int64_t bytes);
+  void close() noexcept;
   [[noreturn]] void fail(const char* what, int code) const;
 
-  std::filesystem::path folder_;
-  std::string holds_, hint_;
+  OutputLock lock_;  // of the output it belongs to
+  std::filesystem::path folder_, name_;
+  Words words_;
   int descriptor_ = -1;
 };
 

@@ -2,6 +2,7 @@
 // A disk that fills up while a volume is written, played by a limit on the size of files: the write comes back short,
 // then with EFBIG. A full disk takes the same path with ENOSPC, which only changes the first words of the message.
 #include <csignal>
+#include <thread>
 
 #include <sys/resource.h>
 
@@ -55,6 +56,39 @@ TEST(DiskFull, is_an_error_and_leaves_nothing) {
     EXPECT_NE(text.find(" free"), std::string::npos) << text;
     EXPECT_EQ(folder.entries(), 0u) << "partial files must go at once";
     EXPECT_LEPUS_ERROR(writer->finish("{}"), ErrorKind::internal, "finished");
+  }
+}
+
+// The thread that meets the end of the disk says so; the others, in the middle of their writing, harm no other file.
+TEST(DiskFull, while_several_threads_write) {
+  const VolumeGrid grid{64, 64, 40, {}, {1, 1, 1}};
+  for (const char* name : {"v.mha", "v.tif", "v.h5"}) {
+    if (!have(fs::path(name).extension().string())) continue;
+    SCOPED_TRACE(name);
+    const TempFolder folder;
+    const auto writer = create_volume(folder / name, grid);
+    const std::vector<float> slab(64 * 64, 1.0f);
+    std::vector<std::optional<Error>> errors(4);
+    {
+      const FileSizeLimit limit(300 << 10);
+      std::vector<std::thread> threads;
+      for (std::size_t t = 0; t < errors.size(); ++t)
+        threads.emplace_back([&, t] {
+          errors[t] = error_of([&] {
+            for (std::int64_t z = static_cast<std::int64_t>(t); z < 40; z += 4) writer->write(z, z + 1, slab.data());
+          });
+        });
+      for (std::thread& thread : threads) thread.join();
+    }
+    int full = 0;
+    for (const auto& error : errors) {
+      if (!error) continue;  // it was done before
+      full += error->kind() == ErrorKind::disk;
+      EXPECT_TRUE(error->kind() == ErrorKind::disk || error->kind() == ErrorKind::internal) << error->what();
+    }
+    EXPECT_GT(full, 0);
+    EXPECT_EQ(folder.entries(), 0u);
+    EXPECT_LEPUS_ERROR(writer->finish("{}"), ErrorKind::internal, "given up");
   }
 }
 

@@ -62,7 +62,7 @@ TEST(FormatsJudge, tifffile_reads_ours) {
   big.text = {odd_grid(), "1/mm"};
   big.big_tiff_above = 0;
   const auto writer = create_tiff_stack(big);
-  writer->append(pattern_volume(odd_grid()).data(), 6);
+  writer->write(0, 6, pattern_volume(odd_grid()).data());
   writer->finish("{\"program\":\"lepus\"}");
   JUDGE("check-tiff", folder.path());
 }

@@ -38,7 +38,7 @@ public:
   void write(const void* pixels) override {
     if (!stack_ || written_ == frames_) fail(format("more than {} frames", frames_));
     try {
-      stack_->append(pixels, 1);
+      stack_->write(written_, 1, pixels);
     } catch (...) {
       stack_.reset();
       throw;

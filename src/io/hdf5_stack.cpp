@@ -58,7 +58,7 @@ public:
     if (!id.valid()) fail();
     const haddr_t offset = H5Dget_offset(id);
     if (offset == HADDR_UNDEF) fail();
-    next_ = static_cast<std::int64_t>(offset);
+    data_start_ = static_cast<std::int64_t>(offset);
     if (target.text.grid) {
       const VolumeGrid& grid = *target.text.grid;
       if (!write_hdf5_numbers(id, "origin_mm", {grid.origin_mm.x, grid.origin_mm.y, grid.origin_mm.z}) ||
@@ -69,10 +69,10 @@ public:
     if (id.reset() < 0 || file.reset() < 0) fail();
   }
 
-  void append(const void* pixels, std::int64_t images) override {
-    const std::int64_t bytes = images * target_.shape.image_bytes();
-    file_.write(next_, pixels, bytes);
-    next_ += bytes;
+  // Without the library and its lock: the pixels lie one after another.
+  void write(std::int64_t first, std::int64_t images, const void* pixels) override {
+    const std::int64_t bytes = target_.shape.image_bytes();
+    file_.write(data_start_ + first * bytes, pixels, images * bytes);
   }
 
   void finish(const std::string& provenance) override {
@@ -102,7 +102,7 @@ private:
   StackTarget target_;
   std::string dataset_;
   PartialFile file_;
-  std::int64_t next_ = 0;
+  std::int64_t data_start_ = 0;
 };
 
 Vec3 vector_of(const std::vector<double>& v) { return {v[0], v[1], v[2]}; }

@@ -57,6 +57,7 @@ const char* element_name(PixelType type) {
   return type == PixelType::u8    ? "MET_UCHAR"
          : type == PixelType::u16 ? "MET_USHORT"
          : type == PixelType::i16 ? "MET_SHORT"
+         : type == PixelType::u32 ? "MET_UINT"
                                   : "MET_FLOAT";
 }
 
@@ -79,11 +80,14 @@ public:
     header_ = std::make_unique<PartialFile>(target.path, target.force, detached_ ? 0 : target.shape.bytes() + room_);
     if (detached_) data_ = std::make_unique<PartialFile>(data_path, target.force, target.shape.bytes());
     side_car_ = side_car_of(target.path);
-    if (!detached_) header_->append(start_ + room_lines(room_) + end_);
+    if (detached_) return;
+    header_->append(start_ + room_lines(room_) + end_);
+    data_start_ = header_->end();
   }
 
-  void append(const void* pixels, std::int64_t images) override {
-    (detached_ ? *data_ : *header_).append(pixels, images * target_.shape.image_bytes());
+  void write(std::int64_t first, std::int64_t images, const void* pixels) override {
+    const std::int64_t bytes = target_.shape.image_bytes();
+    (detached_ ? *data_ : *header_).write(data_start_ + first * bytes, pixels, images * bytes);
   }
 
   void finish(const std::string& provenance) override {
@@ -105,7 +109,7 @@ public:
 private:
   StackTarget target_;
   bool detached_;
-  std::int64_t room_;
+  std::int64_t room_, data_start_ = 0;
   std::string start_, end_;
   fs::path side_car_;
   std::unique_ptr<PartialFile> header_, data_;

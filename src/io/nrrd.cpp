@@ -66,11 +66,14 @@ public:
     start_ += format("{}:={}\n", unit_key, escaped(target.text.unit));
     header_ = std::make_unique<PartialFile>(target.path, target.force, detached_ ? 0 : target.shape.bytes() + room_);
     if (detached_) data_ = std::make_unique<PartialFile>(data_path, target.force, target.shape.bytes());
-    if (!detached_) header_->append(start_ + padding(room_) + "\n");
+    if (detached_) return;
+    header_->append(start_ + padding(room_) + "\n");
+    data_start_ = header_->end();
   }
 
-  void append(const void* pixels, std::int64_t images) override {
-    (detached_ ? *data_ : *header_).append(pixels, images * target_.shape.image_bytes());
+  void write(std::int64_t first, std::int64_t images, const void* pixels) override {
+    const std::int64_t bytes = target_.shape.image_bytes();
+    (detached_ ? *data_ : *header_).write(data_start_ + first * bytes, pixels, images * bytes);
   }
 
   void finish(const std::string& provenance) override {
@@ -96,7 +99,7 @@ private:
 
   StackTarget target_;
   bool detached_;
-  std::int64_t room_;
+  std::int64_t room_, data_start_ = 0;
   std::string start_;
   std::unique_ptr<PartialFile> header_, data_;
 };

@@ -20,8 +20,9 @@ public:
         data_(target.path, target.force, target.shape.bytes()),
         side_car_(side_car_of(target.path), target.force, 0) {}
 
-  void append(const void* pixels, std::int64_t images) override {
-    data_.append(pixels, images * target_.shape.image_bytes());
+  void write(std::int64_t first, std::int64_t images, const void* pixels) override {
+    const std::int64_t bytes = target_.shape.image_bytes();
+    data_.write(first * bytes, pixels, images * bytes);
   }
 
   void finish(const std::string& provenance) override {

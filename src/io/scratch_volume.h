@@ -8,6 +8,7 @@
 
 #include "core/scratch_file.h"
 #include "io/volume_file.h"
+#include "io/written_slices.h"
 
 namespace lepus {
 
@@ -16,13 +17,19 @@ public:
   ScratchVolume(const std::filesystem::path& folder, const VolumeGrid& grid, std::string unit)
       : grid_(grid),
         unit_(std::move(unit)),
-        file_(folder, grid.voxels() * static_cast<std::int64_t>(sizeof(float)), "a volume between two steps",
-              "free some space or write to another disk") {}
+        file_(folder, grid.voxels() * static_cast<std::int64_t>(sizeof(float)),
+              {"a volume between two steps", "free some space or write to another disk"}),
+        written_(grid.nz, "a volume between two steps") {}
 
   void write(std::int64_t z0, std::int64_t z1, const float* slices) override {
+    written_.begin(z0, z1);
     file_.write(z0 * slice_bytes(), slices, (z1 - z0) * slice_bytes());
+    written_.end(z0, z1);
   }
-  void finish(const std::string& provenance) override { provenance_ = provenance; }
+  void finish(const std::string& provenance) override {
+    written_.check_complete();
+    provenance_ = provenance;
+  }
 
   const VolumeGrid& grid() const override { return grid_; }
   std::string format() const override { return "scratch"; }
@@ -39,6 +46,7 @@ private:
   VolumeGrid grid_;
   std::string unit_, provenance_;
   ScratchFile file_;
+  WrittenSlices written_;
 };
 
 }  // namespace lepus

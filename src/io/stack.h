@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What frame files and volume files have in common: a stack of equal images, written one after another into a file that
-// gets its final name at the end. FrameWriter and VolumeWriter are thin layers over these, one factory per format.
+// What frame files and volume files have in common: a stack of equal images, written in any order into a file that gets
+// its final name at the end. FrameWriter and VolumeWriter are thin layers over these, one factory per format.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,9 @@ struct StackText {
 class StackWriter {
 public:
   virtual ~StackWriter() = default;  // without finish() nothing stays
-  virtual void append(const void* pixels, std::int64_t images) = 0;
+  // Images [first, first + images), each once; any thread may, and several at a time.
+  virtual void write(std::int64_t first, std::int64_t images, const void* pixels) = 0;
+  // After every image was written.
   virtual void finish(const std::string& provenance) = 0;  // one line of JSON, or ""
 };
 

@@ -124,8 +124,9 @@ public:
     file_.append(header);
   }
 
-  void append(const void* pixels, std::int64_t images) override {
-    file_.append(pixels, images * target_.shape.image_bytes());
+  void write(std::int64_t first, std::int64_t images, const void* pixels) override {
+    const std::int64_t bytes = target_.shape.image_bytes();
+    file_.write(data_start + first * bytes, pixels, images * bytes);
   }
 
   void finish(const std::string& provenance) override {
@@ -208,7 +209,10 @@ private:
 class TiffFolder final : public StackWriter {
 public:
   explicit TiffFolder(const StackTarget& target)
-      : target_(target), place_(*find_number(target.path)), lock_(lock_slices(target.path)) {
+      : target_(target),
+        place_(*find_number(target.path)),
+        lock_(lock_slices(target.path)),
+        images_(static_cast<std::size_t>(target.shape.images)) {
     for (std::int64_t k = 0; k < target.shape.images; ++k) check_target(numbered(target.path, place_, k), target.force);
     const fs::path beyond = numbered(target.path, place_, target.shape.images);
     std::error_code code;
@@ -223,15 +227,16 @@ public:
       side_car_ = std::make_unique<PartialFile>(lock_, slices_side_car(target.path), target.force, 0);
   }
 
-  void append(const void* pixels, std::int64_t images) override {
+  void write(std::int64_t first, std::int64_t images, const void* pixels) override {
     const auto* from = static_cast<const char*>(pixels);
-    for (std::int64_t k = 0; k < images; ++k, from += target_.shape.image_bytes()) {
+    for (std::int64_t k = first; k < first + images; ++k, from += target_.shape.image_bytes()) {
       StackTarget one = target_;
-      one.path = numbered(target_.path, place_, static_cast<std::int64_t>(images_.size()));
+      one.path = numbered(target_.path, place_, k);
       one.shape.images = 1;
-      images_.push_back(std::make_unique<TiffStack>(one, lock_));
-      images_.back()->append(from, 1);
-      images_.back()->complete({});
+      auto image = std::make_unique<TiffStack>(one, lock_);
+      image->write(0, 1, from);
+      image->complete({});
+      images_[static_cast<std::size_t>(k)] = std::move(image);
     }
   }
 
@@ -252,8 +257,8 @@ public:
 private:
   StackTarget target_;
   NumberPlace place_;
-  OutputLock lock_;  // of all of them, and of the folder that it made
-  std::vector<std::unique_ptr<TiffStack>> images_;
+  OutputLock lock_;                                 // of all of them, and of the folder that it made
+  std::vector<std::unique_ptr<TiffStack>> images_;  // closed, under their partial names
   std::unique_ptr<PartialFile> side_car_;
 };
 

@@ -265,7 +265,7 @@ TEST(TiffStack, writes_big_tiff_where_offsets_need_it) {
     target.force = true;
     target.big_tiff_above = limit;
     const auto writer = create_tiff_stack(target);
-    for (int f = 0; f < 5; ++f) writer->append(pattern_frame<std::uint16_t>(9, 7, f).data(), 1);
+    for (int f = 0; f < 5; ++f) writer->write(f, 1, pattern_frame<std::uint16_t>(9, 7, f).data());
     writer->finish("");
     EXPECT_EQ(read_file(folder / "a.tif")[2], limit == 1000 ? 43 : 42);
     const auto source = open_frames({{folder / "a.tif"}, "", {}, {}});

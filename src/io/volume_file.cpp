@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// create_volume and open_volume: which format a name asks for; slabs in order.
+// create_volume and open_volume: which format a name asks for.
 #include "io/volume_file.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include "core/format.h"
 #include "core/output_file.h"
@@ -14,6 +15,7 @@
 #include "io/json_text.h"
 #include "io/pixels.h"
 #include "io/stack.h"
+#include "io/written_slices.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -54,55 +56,65 @@ bool is_volume_type(PixelType type) {
 class SlabWriter final : public VolumeWriter {
 public:
   SlabWriter(std::unique_ptr<StackWriter> stack, const VolumeGrid& grid, PixelType type, std::string where)
-      : stack_(std::move(stack)), grid_(grid), type_(type), where_(std::move(where)) {}
+      : stack_(std::move(stack)), grid_(grid), type_(type), where_(std::move(where)), written_(grid.nz, where_) {}
 
   void write(std::int64_t z0, std::int64_t z1, const float* slices) override {
-    if (!stack_ || z0 != next_ || z1 < z0 || z1 > grid_.nz)
-      fail(format("slices [{}, {}) came after {} of {}", z0, z1, next_, grid_.nz));
+    const std::shared_ptr<StackWriter> stack = current();
+    written_.begin(z0, z1);
     try {
-      append(slices, z1 - z0);
+      put(*stack, z0, z1, slices);
     } catch (...) {
-      stack_.reset();  // the partial files go now, not when the writer does
+      give_up();
       throw;
     }
-    next_ = z1;
+    written_.end(z0, z1);
   }
 
   void finish(const std::string& provenance) override {
-    if (!stack_ || next_ != grid_.nz) fail(format("finished after {} of {} slices", next_, grid_.nz));
-    stack_->finish(one_line_json(provenance));
-    stack_.reset();
+    const std::shared_ptr<StackWriter> stack = current();
+    written_.check_complete();
+    stack->finish(one_line_json(provenance));
+    give_up();
   }
 
 private:
+  std::shared_ptr<StackWriter> current() {
+    const std::scoped_lock lock(mutex_);
+    if (stack_) return stack_;
+    throw Error(ErrorKind::internal, {.what = "the volume is finished or was given up",
+                                      .where = where_,
+                                      .why = "nothing can be written to it any more",
+                                      .hint = "report this"});
+  }
+  // The partial files go when the last thread that still writes comes back, not when the writer does.
+  void give_up() {
+    const std::scoped_lock lock(mutex_);
+    stack_.reset();
+  }
   // Integers slice by slice: the rounded copy stays small.
-  void append(const float* slices, std::int64_t count) {
-    if (type_ == PixelType::f32) return stack_->append(slices, count);
+  void put(StackWriter& stack, std::int64_t z0, std::int64_t z1, const float* slices) const {
+    if (type_ == PixelType::f32) return stack.write(z0, z1 - z0, slices);
     const std::int64_t n = grid_.nx * grid_.ny;
-    rounded_.resize(static_cast<std::size_t>(n * bytes_per_pixel(type_)));
-    for (std::int64_t z = 0; z < count; ++z, slices += n) {
-      const bool numbers = type_ == PixelType::u8    ? round_pixels<std::uint8_t>(slices, n, rounded_.data())
-                           : type_ == PixelType::u16 ? round_pixels<std::uint16_t>(slices, n, rounded_.data())
-                                                     : round_pixels<std::int16_t>(slices, n, rounded_.data());
+    std::vector<unsigned char> rounded(static_cast<std::size_t>(n * bytes_per_pixel(type_)));
+    for (std::int64_t z = z0; z < z1; ++z, slices += n) {
+      const bool numbers = type_ == PixelType::u8    ? round_pixels<std::uint8_t>(slices, n, rounded.data())
+                           : type_ == PixelType::u16 ? round_pixels<std::uint16_t>(slices, n, rounded.data())
+                                                     : round_pixels<std::int16_t>(slices, n, rounded.data());
       if (!numbers)
         throw Error(ErrorKind::input, {.what = "voxels that are not numbers cannot be written as integers",
-                                       .where = format("{}, slice {}", where_, next_ + z),
+                                       .where = format("{}, slice {}", where_, z),
                                        .why = {},
                                        .hint = "replace them first, or write floats"});
-      stack_->append(rounded_.data(), 1);
+      stack.write(z, 1, rounded.data());
     }
   }
-  [[noreturn]] void fail(const std::string& why) const {
-    throw Error(ErrorKind::internal,
-                {.what = "volume written out of order", .where = where_, .why = why, .hint = "report this"});
-  }
 
-  std::unique_ptr<StackWriter> stack_;
+  std::mutex mutex_;
+  std::shared_ptr<StackWriter> stack_;
   VolumeGrid grid_;
   PixelType type_;
   std::string where_;
-  std::vector<unsigned char> rounded_;
-  std::int64_t next_ = 0;
+  WrittenSlices written_;
 };
 
 // "scan.h5:/entry/data" -> file and dataset.

@@ -20,12 +20,14 @@ namespace lepus {
 class VolumeWriter {
 public:
   virtual ~VolumeWriter() = default;  // without finish() the partial files are removed
-  // Slices [z0, z1), x fastest, as float; called in order without gaps.
+  // Slices [z0, z1), x fastest, as float: at any place, in any order, by any thread and by several at a time. A slice
+  // that is outside or comes twice is an Error(internal).
   virtual void write(std::int64_t z0, std::int64_t z1, const float* slices) = 0;
   // Where the volume lies in memory: slice z0, the slices after it following, to be filled instead of write(); null
   // where it does not.
   virtual float* in_memory(std::int64_t /*z0*/) { return nullptr; }
   // provenance: a JSON object kept inside the file (or beside it where the format has no room). Renames into place.
+  // After every write() has returned; slices that were never written are an Error(internal) that names them.
   virtual void finish(const std::string& provenance) = 0;
 };
 

@@ -72,9 +72,8 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
   const auto locks = reserve_volume(volume_file, options.force, once.progress);
   find_automatic_center(scan, once);
   if (scan.post.empty()) return reconstruct_scan(scan, volume_file, options, once);
-  const auto beside = std::filesystem::absolute(volume_file).parent_path();
-  ScratchVolume before(beside, scan.grid, "1/mm");
-  ReconstructReport report = reconstruct_scan(scan, before, beside, options, once);
+  ScratchVolume before(std::filesystem::absolute(volume_file).parent_path(), scan.grid, "1/mm");
+  ReconstructReport report = reconstruct_scan(scan, before, files_of_volume(volume_file).front(), options, once);
   post_into(volume_file, before, scan, options, report, once);
   return report;
 }

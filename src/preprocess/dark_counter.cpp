@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/format.h"
 #include "io/pixels.h"
+#include <lepus/error.h>
 
 namespace lepus {
 
@@ -50,6 +52,31 @@ DarkPixels DarkCounter::found() const {
   most(in_row_, sum.row, sum.in_row);
   most(in_column_, sum.column, sum.in_column);
   return sum;
+}
+
+DarkCounter::Counts DarkCounter::counts() const {
+  const auto of = [](const std::vector<std::atomic<std::int64_t>>& counts) {
+    std::map<std::int64_t, std::int64_t> found;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (const std::int64_t count = counts[i]; count > 0) found[static_cast<std::int64_t>(i)] = count;
+    return found;
+  };
+  return {of(in_row_), of(in_column_)};
+}
+
+void DarkCounter::add(const Counts& counts) {
+  const auto to = [](std::vector<std::atomic<std::int64_t>>& sums, const std::map<std::int64_t, std::int64_t>& found) {
+    for (const auto& [index, count] : found) {
+      if (index < 0 || index >= static_cast<std::int64_t>(sums.size()))
+        throw Error(ErrorKind::input, {.what = "the counts of dark pixels are of another detector",
+                                       .where = {},
+                                       .why = format("row or column {} of {}", index, sums.size()),
+                                       .hint = "begin anew"});
+      sums[static_cast<std::size_t>(index)] += count;
+    }
+  };
+  to(in_row_, counts.in_row);
+  to(in_column_, counts.in_column);
 }
 
 }  // namespace lepus

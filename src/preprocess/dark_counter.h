@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "preprocess/normalise.h"
@@ -27,6 +28,14 @@ public:
   // A row as it was recorded, in host order. Thread-safe.
   void record(std::int64_t row, const void* pixels);
   DarkPixels found() const;
+
+  // What was counted so far, for a state that another process goes on from; only rows and columns that have any.
+  struct Counts {
+    std::map<std::int64_t, std::int64_t> in_row, in_column;
+    friend bool operator==(const Counts&, const Counts&) = default;
+  };
+  Counts counts() const;
+  void add(const Counts& counts);  // Error(input) where they are of another detector
 
 private:
   const Normalisation& normalisation_;

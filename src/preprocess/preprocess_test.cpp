@@ -177,6 +177,52 @@ TEST(RowAudit, ChecksumDoesNotDependOnTheOrderOfReading) {
   EXPECT_NE(frames_checksum(frames), frames_checksum(other));
 }
 
+// A process that reads some rows, and another that goes on from its state and reads rows again that were read before.
+TEST(RowAudit, GoesOnFromTheStateOfAnother) {
+  const ComputedFrames frames(6, 5, 7, PixelType::f32, [](auto f, auto r, auto c) {
+    return f == 2 && r == 1 && c == 3 ? NAN : static_cast<float>((f * 5 + r * 3 + c) % 11);
+  });
+  Normalisation normalisation;
+  normalisation.columns = 6;
+  normalisation.rows = 5;
+  const auto record = [&](RowAudit& audit, std::int64_t frame, std::int64_t row0, std::int64_t row1) {
+    std::vector<float> native(static_cast<std::size_t>((row1 - row0) * 6));
+    frames.read_native(frame, row0, row1, native.data());
+    std::vector<float> values = native;
+    audit.record(frame, row0, row1, native.data(), values.data());
+  };
+  const BadPixelLimits limits{.maximum_fraction = 1, .saturation_level = 10};
+  RowAudit whole(frames, limits), first(frames, limits), second(frames, limits);
+  for (RowAudit* audit : {&whole, &first, &second}) audit->watch_dark(normalisation, {});
+  for (std::int64_t frame = 0; frame < 7; ++frame) record(whole, frame, 0, 5);
+  for (std::int64_t frame = 0; frame < 5; ++frame) record(first, frame, 1, frame == 3 ? 2 : 4);
+  record(first, 6, 0, 1);
+  record(first, 6, 4, 5);
+
+  const AuditState state = first.state();
+  const std::vector<AuditState::Rows> seen{{0, 3, 1, 4}, {3, 4, 1, 2}, {4, 5, 1, 4}, {6, 7, 0, 1}, {6, 7, 4, 5}};
+  EXPECT_EQ(state.seen, seen);
+  second.go_on_from(state);
+  EXPECT_EQ(second.state(), state);
+  EXPECT_EQ(second.pixels(), first.pixels());
+  for (std::int64_t frame = 6; frame >= 0; --frame) record(second, frame, 0, 5);
+  EXPECT_EQ(second.state(), whole.state());
+  EXPECT_EQ(second.checksum(), whole.checksum());
+  EXPECT_EQ(second.pixels(), whole.pixels());
+  EXPECT_EQ(second.saturated(), whole.saturated());
+  EXPECT_EQ(second.not_finite(), 1);
+  EXPECT_GT(whole.at_dark().pixels, 0);
+  EXPECT_EQ(second.at_dark().pixels, whole.at_dark().pixels);
+  EXPECT_EQ(second.at_dark().in_column, whole.at_dark().in_column);
+
+  AuditState wrong = state;
+  wrong.seen.push_back({0, 8, 0, 1});
+  EXPECT_THROW(RowAudit(frames, limits).go_on_from(wrong), Error);
+  wrong = state;
+  wrong.bad_in[7] = 1;
+  EXPECT_THROW(RowAudit(frames, limits).go_on_from(wrong), Error);
+}
+
 TEST(RowAudit, CountsAndRefusesBadPixels) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const ComputedFrames frames(10, 10, 2, PixelType::f32,

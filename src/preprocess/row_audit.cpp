@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "preprocess/row_audit.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -156,6 +157,65 @@ void RowAudit::refuse(std::int64_t frame, std::int64_t bad) const {
        .where = format("{}, view {}", source_.name(frame), frame),
        .why = format("{} bad pixels or more, {:.3g} % of the frame are allowed", bad, 100 * limits_.maximum_fraction),
        .hint = "leave the view out, or raise frames.maximum_bad_fraction if the object does not cover those pixels"});
+}
+
+std::vector<AuditState::Rows> RowAudit::seen_in(std::int64_t frame) const {
+  std::vector<AuditState::Rows> bands;
+  for (std::int64_t row = 0; row < source_.rows(); ++row) {
+    if (!seen_[static_cast<std::size_t>(frame * source_.rows() + row)]) continue;
+    if (bands.empty() || bands.back().row1 != row) bands.push_back({frame, frame + 1, row, row});
+    bands.back().row1 = row + 1;
+  }
+  return bands;
+}
+
+AuditState RowAudit::state() const {
+  AuditState state;
+  state.checksum = checksum_;
+  state.not_finite = not_finite_;
+  state.saturated = saturated_;
+  std::vector<AuditState::Rows> open;  // bands that the frames up to here have in common
+  const auto close = [&] { state.seen.insert(state.seen.end(), open.begin(), open.end()); };
+  for (std::int64_t frame = 0; frame < source_.frames(); ++frame) {
+    std::vector<AuditState::Rows> bands = seen_in(frame);
+    const bool same = std::equal(bands.begin(), bands.end(), open.begin(), open.end(),
+                                 [](const auto& a, const auto& b) { return a.row0 == b.row0 && a.row1 == b.row1; });
+    if (same) {
+      for (AuditState::Rows& rows : open) rows.frame1 = frame + 1;
+    } else {
+      close();
+      open = std::move(bands);
+    }
+    if (const std::int64_t bad = bad_in_[static_cast<std::size_t>(frame)]; bad > 0) state.bad_in[frame] = bad;
+  }
+  close();
+  if (dark_) state.dark = dark_->counts();
+  return state;
+}
+
+void RowAudit::go_on_from(const AuditState& state) {
+  const auto check = [&](std::int64_t first, std::int64_t last, std::int64_t limit, const char* what) {
+    if (first < 0 || last < first || last > limit)
+      throw Error(ErrorKind::input, {.what = "the account of what was read is of another scan",
+                                     .where = source_.name(0),
+                                     .why = format("{} [{}, {}) of {}", what, first, last, limit),
+                                     .hint = "begin anew"});
+  };
+  for (const AuditState::Rows& rows : state.seen) {
+    check(rows.frame0, rows.frame1, source_.frames(), "frames");
+    check(rows.row0, rows.row1, source_.rows(), "rows");
+    for (std::int64_t frame = rows.frame0; frame < rows.frame1; ++frame)
+      for (std::int64_t row = rows.row0; row < rows.row1; ++row)
+        if (!seen_[static_cast<std::size_t>(frame * source_.rows() + row)].exchange(1)) pixels_ += source_.columns();
+  }
+  for (const auto& [frame, bad] : state.bad_in) {
+    check(frame, frame + 1, source_.frames(), "frame");
+    bad_in_[static_cast<std::size_t>(frame)] += bad;
+  }
+  checksum_ += state.checksum;
+  not_finite_ += state.not_finite;
+  saturated_ += state.saturated;
+  if (dark_) dark_->add(state.dark);
 }
 
 std::string RowAudit::checksum() const { return format("{:016x}", checksum_.load()); }

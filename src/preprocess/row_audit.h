@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,20 @@ std::string frames_checksum(const FrameSource& source);
 struct BadPixelLimits {
   double maximum_fraction = 0.01;  // of a frame's pixels
   double saturation_level = 0;     // counts at or above it are saturated; 0: the largest value of an integer pixel type
+};
+
+// How far the account is: enough for another process to go on with it, counting no row twice.
+struct AuditState {
+  struct Rows {  // rows [row0, row1) of every frame of [frame0, frame1)
+    std::int64_t frame0 = 0, frame1 = 0, row0 = 0, row1 = 0;
+    friend bool operator==(const Rows&, const Rows&) = default;
+  };
+  std::vector<Rows> seen;
+  std::uint64_t checksum = 0;  // of these rows
+  std::int64_t not_finite = 0, saturated = 0;
+  std::map<std::int64_t, std::int64_t> bad_in;  // bad pixels of frames that have any
+  DarkCounter::Counts dark;
+  friend bool operator==(const AuditState&, const AuditState&) = default;
 };
 
 class RowAudit {
@@ -54,9 +69,15 @@ public:
   std::int64_t pixels() const { return pixels_; }
   DarkPixels at_dark() const { return dark_ ? dark_->found() : DarkPixels{}; }
 
+  // While nothing is recorded. go_on_from: at the beginning, after watch_dark; Error(input) where it is of another
+  // scan.
+  AuditState state() const;
+  void go_on_from(const AuditState& state);
+
 private:
   bool first_time(std::int64_t frame, std::int64_t row, const void* bytes);
   void refuse(std::int64_t frame, std::int64_t bad) const;
+  std::vector<AuditState::Rows> seen_in(std::int64_t frame) const;
 
   const FrameSource& source_;
   BadPixelLimits limits_;

@@ -22,7 +22,7 @@ namespace lepus {
 
 struct CorrectedFramesOptions {
   std::int64_t memory_bytes = 0;  // for rows that are kept and for a band at work
-  std::filesystem::path scratch;  // folder for what does not fit
+  std::filesystem::path scratch;  // the run's output, beside which rows are kept that do not fit (run/row_store.h)
   bool force = false;             // overwrite what the chain's `write` names
   int threads = 0;                // of its own: bands are corrected while others are filtered and summed
   std::string devices;            // "" : the host computes

@@ -67,18 +67,19 @@ TEST(CorrectedFrames, AreTheSameBitsForAnyMemoryThreadsAndOrderOfReading) {
   const chain_test::SmallScan scan(chain_test::long_chain());
   auto [frames, normalisation] = scan.inputs();
   const CancelFlag never;
+  const auto output = std::filesystem::temp_directory_path() / format("lepus_chain_test_{}.mha", ::getpid());
+  const auto rows_file = name_of_this_run(output, "rows");
+  int in_files = 0;
   std::vector<float> first;
   for (const auto& [memory, threads] : std::vector<std::pair<std::int64_t, int>>{
            {std::int64_t{1} << 30, 1}, {std::int64_t{1} << 30, 3}, {600000, 2}, {1, 1}}) {
     CorrectionChain chain(scan.scan, frames, &normalisation, scan.context());
     RowAudit audit(frames, {1, 0});
-    const CorrectedFrames corrected(frames, chain, audit,
-                                    {.memory_bytes = memory,
-                                     .scratch = std::filesystem::temp_directory_path(),
-                                     .force = false,
-                                     .threads = threads,
-                                     .devices = {}},
-                                    never);
+    const CorrectedFrames corrected(
+        frames, chain, audit,
+        {.memory_bytes = memory, .scratch = output, .force = false, .threads = threads, .devices = {}}, never);
+    EXPECT_EQ(std::filesystem::exists(rows_file), corrected.description().find("scratch file") != std::string::npos);
+    in_files += std::filesystem::exists(rows_file);
     std::vector<float> all(static_cast<std::size_t>(frames.frames() * frames.rows() * frames.columns()));
     for (std::int64_t view = frames.frames() - 1; view >= 0; --view)
       for (const RowBand rows : {RowBand{7, frames.rows()}, RowBand{0, 7}})
@@ -93,6 +94,8 @@ TEST(CorrectedFrames, AreTheSameBitsForAnyMemoryThreadsAndOrderOfReading) {
     ASSERT_EQ(reports.size(), chain_test::long_chain().size());
     for (const auto& report : reports) EXPECT_FALSE(report.found.empty()) << report.kind;
   }
+  EXPECT_EQ(in_files, 2);
+  EXPECT_FALSE(std::filesystem::exists(rows_file)) << "it goes with its run";
 }
 
 TEST(CorrectedFrames, WriteWhatAStepLeaves) {
@@ -107,9 +110,9 @@ TEST(CorrectedFrames, WriteWhatAStepLeaves) {
   CorrectionChain chain(scan.scan, frames, &normalisation, scan.context());
   RowAudit audit(frames, {1, 0});
   const CancelFlag never;
-  CorrectedFrames corrected(frames, chain, audit,
-                            {.memory_bytes = 500000, .scratch = folder, .force = false, .threads = 1, .devices = {}},
-                            never);
+  CorrectedFrames corrected(
+      frames, chain, audit,
+      {.memory_bytes = 500000, .scratch = folder / "v.mha", .force = false, .threads = 1, .devices = {}}, never);
   std::vector<float> one(static_cast<std::size_t>(frames.columns()));
   corrected.read_native(5, 9, 10, one.data());  // in the middle: files are completed all the same
   corrected.finish();

@@ -75,7 +75,7 @@ std::vector<std::string> audit_warnings(const Scan& scan, const PrePass& pre, co
 // Half of the memory is for what the corrections need; the plan gets the rest. Null: rows need no other views. On a
 // device rows that are filtered are made from corrected ones there.
 std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, const PrePass& pre, RowAudit& audit,
-                                                  const std::filesystem::path& scratch_folder,
+                                                  const std::filesystem::path& output,
                                                   const ReconstructOptions& options, Context& context) {
   const bool on_device = options.backend == "cuda" || (options.backend == "auto" && why_no_device().empty());
   if (pre.only_dead_pixels && !(on_device && filtered_rows(geometry).resampler)) return nullptr;
@@ -83,7 +83,7 @@ std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, 
   return std::make_unique<CorrectedFrames>(
       *pre.frames, *pre.chain, audit,
       CorrectedFramesOptions{.memory_bytes = std::max<std::int64_t>(0, limit - resident_bytes()) / 2,
-                             .scratch = scratch_folder,
+                             .scratch = output,
                              .force = options.force,
                              .threads = context.threads.size(),
                              .devices = on_device ? options.device : "",
@@ -112,13 +112,12 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
   require_room_on_disk(volume_file, scan.grid);
   const auto writer =
       create_volume(volume_file, scan.grid, {.force = options.force, .unit = "1/mm", .provenance_room = 0});
-  ReconstructReport report =
-      reconstruct_scan(scan, *writer, std::filesystem::absolute(volume_file).parent_path(), options, context);
+  ReconstructReport report = reconstruct_scan(scan, *writer, files_of_volume(volume_file).front(), options, context);
   report.output = volume_file;
   return report;
 }
 
-ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& scratch_folder,
+ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& output,
                                    const ReconstructOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   const PrePass pre = checked_pre_pass(scan, context);
@@ -126,7 +125,7 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
   if (pre.normalisation)
     audit.watch_dark(*pre.normalisation, pre.only_dead_pixels ? *pre.only_dead_pixels : pre.normalisation->unusable);
   FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
-  const auto corrected = corrected_frames(scan.geometry, pre, audit, scratch_folder, options, context);
+  const auto corrected = corrected_frames(scan.geometry, pre, audit, output, options, context);
   if (corrected) {
     setup.frames_corrected = true;
     setup.still_to_come_bytes = corrected->memory_bytes();

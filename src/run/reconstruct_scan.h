@@ -13,8 +13,9 @@ namespace lepus {
 
 ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
                                    const ReconstructOptions& options, Context& context);
-// The same into any writer; scratch files, where they are needed, go into the folder.
-ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& scratch_folder,
+// The same into any writer; `output` is the file that comes of it in the end: scratch files, where they are needed, lie
+// beside it and belong to it.
+ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& output,
                                    const ReconstructOptions& options, Context& context);
 
 // What reconstruct_scan would do: the plan, coverage, field of view, expected time; nothing is computed or written.

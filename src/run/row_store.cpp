@@ -7,11 +7,15 @@
 namespace lepus {
 
 RowStore::RowStore(const RowStoreSize& size) : columns_(size.columns), rows_(size.rows), views_(size.views) {
-  if (size.floats() * value_bytes <= size.host_bytes)
+  const std::int64_t bytes = size.floats() * value_bytes;
+  const ScratchFile::Words words{"corrected rows",
+                                 "allow more memory with --memory, or write the volume to a disk with more space"};
+  if (bytes <= size.host_bytes)
     memory_ = Buffer<float>(size.floats());
+  else if (size.output.empty())
+    file_.emplace(std::filesystem::path(), bytes, words);
   else
-    file_.emplace(size.folder, size.floats() * value_bytes, "corrected rows",
-                  "allow more memory with --memory, or write the volume to a disk with more room");
+    file_.emplace(size.output, "rows", bytes, words);
 }
 
 void RowStore::put(const SinogramBand& kept, RowBand rows) {

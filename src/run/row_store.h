@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Corrected rows that are kept until they are filtered. On the host, [view][row][column]: in memory, or, where the scan
-// is larger than its share of the memory, in a scratch file.
+// is larger than its share of the memory, in a scratch file that belongs to the run.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@ inline constexpr std::int64_t value_bytes = sizeof(float);
 
 struct RowStoreSize {
   std::int64_t columns = 0, rows = 0, views = 0;
-  std::int64_t host_bytes = 0;   // at most, in the host's memory
-  std::filesystem::path folder;  // for what does not fit
+  std::int64_t host_bytes = 0;  // at most, in the host's memory
+  // The run's output: what does not fit is kept beside it, in "OUTPUT.rows-..."; "": in a file without a name.
+  std::filesystem::path output;
 
   std::int64_t floats() const { return columns * rows * views; }
 };
@@ -42,7 +43,7 @@ public:
 
 class RowStore final : public RowKeeper {
 public:
-  // Takes memory where the rows need at most so much, else a file in the folder. Throws Error(disk).
+  // Takes memory where the rows need at most so much, else a file. Throws Error(disk).
   explicit RowStore(const RowStoreSize& size);
 
   void put(const SinogramBand& kept, RowBand rows) override;

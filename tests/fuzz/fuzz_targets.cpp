@@ -12,8 +12,8 @@
 
 #include "io/frames.h"
 #include "io/volume_file.h"
-#include "rabbitct/format.h"
-#include "rabbitct/result.h"
+#include "bench/rabbitct/format.h"
+#include "bench/rabbitct/result.h"
 #include <lepus/error.h>
 
 namespace lepus::fuzz {

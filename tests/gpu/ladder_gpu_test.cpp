@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "core/cancel.h"
-#include "ladder/cuda/table.h"
-#include "ladder/figures.h"
-#include "ladder/ladder.h"
+#include "bench/ladder/cuda/table.h"
+#include "bench/ladder/figures.h"
+#include "bench/ladder/ladder.h"
 #include "need_device.h"
 
 namespace lepus::ladder {

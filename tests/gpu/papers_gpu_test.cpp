@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/papers.h"
+#include "bench/papers/papers.h"
 #include "need_device.h"
 
 namespace lepus::bench {

@@ -11,11 +11,11 @@
 
 #include "io/test_support.h"
 #include "need_device.h"
-#include "rabbitct/make.h"
-#include "rabbitct/module.h"
-#include "rabbitct/plain.h"
-#include "rabbitct/run.h"
-#include "rabbitct/view_stream.h"
+#include "bench/rabbitct/make.h"
+#include "bench/rabbitct/module.h"
+#include "bench/rabbitct/plain.h"
+#include "bench/rabbitct/run.h"
+#include "bench/rabbitct/view_stream.h"
 
 namespace lepus::rabbitct {
 namespace {

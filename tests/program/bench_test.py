@@ -81,6 +81,21 @@ class Bench(ProgramCase):
         self.assertEqual(self.names(self.folder / "out"), ["compare.md"])
         self.assert_error(self.lepus("bench", "compare", "a.json", "b.json", "-o", "out", code=None), "disk", "compare.md")
 
+    def test_tolerance(self):
+        report = self.report()
+        self.save(report, "a.json")
+        slower = json.loads(json.dumps(report))
+        figure = next(f for f in slower["figures"] if f["group"] != "machine")
+        figure["seconds"] *= 1.03
+        self.save(slower, "b.json")
+        self.lepus("bench", "compare", "a.json", "b.json", "--tolerance", "5%")
+        result = self.lepus("bench", "compare", "a.json", "b.json", "--tolerance", "2%", "--json", code=8)
+        self.assertEqual([f["name"] for f in json.loads(result.stdout)["slower"]], [figure["name"]])
+        self.assertIn("slower by more than 2 %", result.stderr)
+        self.assertIn(figure["name"], result.stderr)
+        for words in (["compare", "a.json", "b.json", "--tolerance", "much"], ["--tolerance", "2"]):
+            self.assert_error(self.lepus("bench", *words, code=2), "usage", "--tolerance")
+
     def test_a_wrong_result_fails(self):
         report = self.report()
         self.save(report, "a.json")

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole FDK: 16-bit counts in memory to a volume in memory (page-locked where a GPU computes). The ball that was
+// scanned must have its density.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "bench/suite/known_scan.h"
+#include "bench/suite/synthetic.h"
+#include "bench/suite/parts.h"
+#include "core/format.h"
+#include "bench/measure/clock.h"
+#include "run/fdk.h"
+#include "run/memory_io.h"
+
+namespace lepus::bench {
+namespace {
+
+struct FdkCase {
+  const char* name;
+  const char* backend;
+  Precision precision;
+};
+
+// The slowest of what must happen: each is overlapped with the others.
+struct Wall {
+  double seconds = 0;
+  std::string what;
+  void may_be(double s, const std::string& name) {
+    if (s > seconds) *this = {s, name};
+  }
+};
+
+// updates: those that hit the detector.
+Wall wall_of(const Run& run, const FdkCase& c, double updates, double pixels, double voxels) {
+  Wall wall;
+  const measure::Limits& l = run.limits;
+  if (std::string(c.backend) == "cpu") {
+    wall.may_be(updates * 3e-9 / l.multiply_adds, "multiply-adds of the backprojection");
+    return wall;
+  }
+  wall.may_be(pixels * 2e-9 / l.link_up_gb_s, "link up");
+  wall.may_be(voxels * 4e-9 / l.link_down_gb_s, "link down");
+  // The exact kernel has one view to a texel, fast two, half four.
+  const double views = c.precision == Precision::half ? 4 : c.precision == Precision::fast ? 2 : 1;
+  wall.may_be(updates * 1e-9 / (views * l.texture_samples), "texture rate");
+  return wall;
+}
+
+void whole_fdk(Run& run, std::int64_t size, const Run::Views& v, const std::vector<FdkCase>& cases, bool page_locked) {
+  ThreadPool& threads = run.context.threads;
+  const CircularScan scan = c_arm_scan(v.columns, v.rows, v.views);
+  const VolumeGrid grid = cube_of_256_mm(size);
+  const KnownBall ball;
+  // Two counts lie in a float.
+  const auto counts_memory = run.host_floats((v.columns * v.rows * v.views + 1) / 2, page_locked);
+  auto* counts = static_cast<std::uint16_t*>(static_cast<void*>(counts_memory.get()));
+  fill_ball_counts(scan, ball, counts, threads);
+  const CountsInMemory frames(scan, counts);
+  const auto volume_memory = run.host_floats(grid.voxels(), page_locked);
+  float* volume = volume_memory.get();
+  const Normalisation normalisation = ball_normalisation(scan);
+  const double seen = share_seen(build_scan(scan), grid, threads);
+  for (const FdkCase& c : cases) {
+    FdkSetup setup;
+    setup.geometry = build_scan(scan);
+    setup.grid = grid;
+    setup.field_of_view_mask = false;
+    setup.backend = c.backend;
+    setup.frames_in_memory = true;
+    setup.device = {.devices = format("{}", run.options.device), .memory_bytes = 0, .precision = c.precision};
+    Fdk fdk(setup, threads);
+    Progress silent;  // the suite's own progress goes on
+    Context quiet{threads, run.context.cancel, silent};
+    RowAudit audit(frames, {});
+    SweepTimes times;
+    const auto reconstruct_once = [&] {
+      MemoryVolume sink(grid, volume);
+      times = fdk.run({frames, &audit, &normalisation}, sink, quiet);
+    };
+    std::memset(volume, 0xff, static_cast<std::size_t>(grid.voxels()) * 4);  // NaN: what is not written shows
+    reconstruct_once();
+    measure::Figure f;
+    f.group = format("end to end {}^3", size);
+    f.name = c.name;
+    f.unit = "GUPS";
+    f.error = std::abs(density_found(volume, grid, ball) - 1);
+    f.error_limit = suite_density_limit;
+    f.error_of = "density of a ball against its truth, relative";
+    f.seconds = measure::best_seconds(run.repeats(), reconstruct_once);
+    const double voxels = static_cast<double>(grid.voxels()), updates = voxels * static_cast<double>(v.views);
+    f.work = updates / updates_in_gups;
+    const Wall wall = wall_of(run, c, seen * updates, static_cast<double>(v.columns * v.rows * v.views), voxels);
+    f.limit_rate = f.work / wall.seconds;
+    f.limit = wall.what;
+    f.note = format("{}; filter {:.4f} s, backprojection {:.4f} s; {}", v.text(), times.filter_s, times.backproject_s,
+                    seen_text(seen));
+    run.add(f);
+  }
+}
+
+}  // namespace
+
+void bench_fdk(Run& run) {
+  if (run.cpu)
+    for (const std::int64_t size : run.cpu_sizes()) {
+      Run::Views v = run.cpu_views(size);
+      v.views = 128;  // the ball's density needs them
+      run.unless_memory_is_short(format("end to end {}^3 on the CPU", size), [&] {
+        whole_fdk(run, size, v, {{"CPU", "cpu", Precision::exact}}, false);
+      });
+    }
+  if (run.gpu)
+    for (const std::int64_t size : run.gpu_sizes())
+      run.unless_memory_is_short(format("end to end {}^3 on the GPU", size), [&] {
+        whole_fdk(run, size, run.gpu_views(),
+                  {{"CUDA, half", "cuda", Precision::half},
+                   {"CUDA, fast", "cuda", Precision::fast},
+                   {"CUDA, exact", "cuda", Precision::exact}},
+                  true);
+      });
+}
+
+}  // namespace lepus::bench

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forward projector: a ball of voxels to line integrals, memory to memory. The result is held against the
+// projector's own definition in double precision (a few views).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "device/forward_project.h"
+#include "bench/suite/synthetic.h"
+#include "bench/suite/parts.h"
+#include "core/format.h"
+#include "bench/measure/clock.h"
+
+namespace lepus::bench {
+namespace {
+
+// Smooth with edges: every plane of voxels differs, and rays that leave the grid show.
+void fill_synthetic_volume(const VolumeGrid& grid, float* volume, ThreadPool& threads) {
+  threads.parallel_for(0, grid.nz, 1, [&](std::int64_t first, std::int64_t last, int) {
+    for (std::int64_t z = first; z < last; ++z)
+      for (std::int64_t y = 0; y < grid.ny; ++y)
+        for (std::int64_t x = 0; x < grid.nx; ++x) {
+          const Vec3 p = grid.centre(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z));
+          const float wave_of =
+              synthetic_pixel(static_cast<unsigned>(z), static_cast<unsigned>(x), static_cast<unsigned>(y));
+          volume[(z * grid.ny + y) * grid.nx + x] = norm(p) < 100 ? 0.02f + 0.002f * wave_of : 0.0f;
+        }
+  });
+}
+
+double rms_over_peak(const float* got, const float* expected, std::int64_t n) {
+  double squares = 0, peak = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double d = static_cast<double>(got[i]) - static_cast<double>(expected[i]);
+    squares += d * d;
+    peak = std::max(peak, std::abs(static_cast<double>(expected[i])));
+  }
+  return peak > 0 ? std::sqrt(squares / static_cast<double>(n)) / peak : std::numeric_limits<double>::infinity();
+}
+
+// Three times the largest that was measured. Single-precision weights: 6e-8 to 1.1e-7 on a CPU, 8e-8 to 1.5e-7 on a
+// GPU. The texture unit's weights of 8 bits: 2.2e-5 at 128^3, 5.6e-6 at 512^3, where a ray averages over more samples.
+constexpr double single_limit = 5e-7, texture_weights_limit = 7e-5;
+
+struct ProjectorCase {
+  std::string name;
+  ForwardOptions options;
+  double error_limit;
+};
+
+void project(Run& run, std::int64_t size, const Run::Views& v, const std::vector<ProjectorCase>& cases) {
+  ThreadPool& threads = run.context.threads;
+  const VolumeGrid grid = cube_of_256_mm(size);
+  const CircularScan scan = c_arm_scan(v.columns, v.rows, v.views);
+  const ScanGeometry geometry = build_scan(scan);
+  const std::int64_t view_pixels = v.columns * v.rows;
+  const bool page_locked = cases.front().options.backend == "cuda";
+  const auto volume_memory = run.host_floats(grid.voxels(), page_locked);
+  float* volume = volume_memory.get();
+  fill_synthetic_volume(grid, volume, threads);
+  const auto lines_memory = run.host_floats(v.views * view_pixels, page_locked);
+  float* lines = lines_memory.get();
+  // The definition, for two views at angles that run along different axes.
+  const std::vector<std::int64_t> checked{v.views / 16, v.views * 5 / 16};
+  std::vector<float> expected(static_cast<std::size_t>(view_pixels) * checked.size());
+  CircularScan few = scan;
+  few.angles_rad.clear();
+  for (const std::int64_t view : checked) few.angles_rad.push_back(scan.angles_rad[static_cast<std::size_t>(view)]);
+  forward_project(build_scan(few), grid, volume, expected.data(), {.backend = "reference"}, threads);
+  for (const ProjectorCase& c : cases) {
+    ForwardReport report = forward_project(geometry, grid, volume, lines, c.options, threads);
+    measure::Figure f;
+    for (std::size_t i = 0; i < checked.size(); ++i) {
+      const double e = rms_over_peak(lines + checked[i] * view_pixels,
+                                     expected.data() + i * static_cast<std::size_t>(view_pixels), view_pixels);
+      f.error = measure::worse_error(f.error, e);
+    }
+    f.group = format("projector {}^3", size);
+    f.name = c.name;
+    f.unit = "Gsample/s";
+    f.error_limit = c.error_limit;
+    f.error_of = "rms against Joseph's sum in double precision, over the largest value";
+    f.seconds = measure::best_seconds(std::max(1, run.repeats() / 2), [&] {
+      report = forward_project(geometry, grid, volume, lines, c.options, threads);
+    });
+    f.work = 1e-9 * report.samples;
+    // Per sample three blends and the sum.
+    const bool on_gpu = c.options.backend == "cuda";
+    f.limit_rate = on_gpu ? run.limits.texture_samples : run.limits.multiply_adds / 4;
+    f.limit = on_gpu ? "texture rate" : "multiply-adds of the formula";
+    f.note =
+        format("{}; {}; {:.1f} ms per view", v.text(), report.kernel, 1e3 * f.seconds / static_cast<double>(v.views));
+    run.add(f);
+  }
+}
+
+}  // namespace
+
+void bench_projector(Run& run) {
+  if (run.cpu) {
+    const std::int64_t size = run.options.quick ? 64 : 256;
+    const Run::Views full = run.cpu_views(size);
+    const Run::Views v{full.columns, full.rows, run.options.quick ? 16 : 32};
+    project(run, size, v, {{"CPU", {.backend = "cpu"}, single_limit}});
+  }
+  if (run.gpu) {
+    const std::int64_t size = run.options.quick ? 128 : 512;
+    const std::string device = format("{}", run.options.device);
+    Run::Views v = run.gpu_views();
+    v.views = std::min<std::int64_t>(v.views, 248);
+    run.unless_memory_is_short(format("projector {}^3 on the GPU", size), [&] {
+      project(run, size, v,
+              {{"CUDA, exact", {.backend = "cuda", .devices = device, .precision = Precision::exact}, single_limit},
+               {"CUDA, fast",
+                {.backend = "cuda", .devices = device, .precision = Precision::fast},
+                texture_weights_limit}});
+    });
+  }
+}
+
+}  // namespace lepus::bench

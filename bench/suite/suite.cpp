@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/suite/suite.h"
+
+#include <algorithm>
+#include <ctime>
+#include <iterator>
+
+#include "bench/suite/names.h"
+#include "bench/suite/gpu.h"
+#include "core/format.h"
+#include "core/text.h"
+#include "bench/measure/gpu.h"
+#include "bench/measure/text.h"
+#include "bench/rabbitct/host_memory.h"
+#include <lepus/version.h>
+
+namespace lepus::bench {
+namespace {
+
+// In the order of part_names. Null: the machine itself, which the others need too.
+constexpr void (*work_of_parts[])(Run&) = {
+    nullptr, &bench_backprojection, &bench_filter, &bench_projector, &bench_corrections, &bench_io, &bench_fdk};
+static_assert(std::size(work_of_parts) == std::size(part_names));
+
+[[noreturn]] void refuse_bench(const std::string& option, const std::string& what, const std::string& hint) {
+  throw Error(ErrorKind::usage, {.what = what, .where = "option " + option, .why = {}, .hint = hint});
+}
+
+void check_options(const BenchOptions& o) {
+  const std::vector<std::string> names(std::begin(part_names), std::end(part_names));
+  for (const std::string& name : o.only)
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      const std::string nearest = nearest_name(name, names);
+      std::string all;
+      for (const std::string& known : names) all += (all.empty() ? "" : ", ") + known;
+      refuse_bench("--only", format("there is no part '{}'", name),
+                   nearest.empty() ? "the parts are " + all : format("did you mean '{}'?", nearest));
+    }
+  for (const std::int64_t size : o.sizes)
+    if (size < 16 || size > 4096)
+      refuse_bench("--size", format("a volume of {}^3 voxels is not possible", size), "give 16 to 4096");
+  if (o.backend != "auto" && o.backend != "cpu" && o.backend != "cuda")
+    refuse_bench("--backend", format("there is no backend '{}' to measure", o.backend), "give auto, cpu or cuda");
+}
+
+std::string time_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+}  // namespace
+
+measure::Report new_report(const std::string& title, int threads, int device) {
+  measure::Report report;
+  report.title = title;
+  report.version = lepus::version;
+  report.date = time_now();
+  report.machine = measure::this_machine(threads, device);
+  return report;
+}
+
+std::vector<std::int64_t> Run::cpu_sizes() const {
+  if (!options.sizes.empty()) return options.sizes;
+  return {options.quick ? 64 : 256};
+}
+
+std::vector<std::int64_t> Run::gpu_sizes() const {
+  if (!options.sizes.empty()) return options.sizes;
+  return options.quick ? std::vector<std::int64_t>{128} : std::vector<std::int64_t>{256, 512, 1024};
+}
+
+Run::Views Run::cpu_views(std::int64_t size) const {
+  if (options.quick || size < 128) return {156, 120, 64};
+  return size > 256 ? Views{1248, 960, 64} : Views{624, 480, 64};
+}
+
+Run::Views Run::gpu_views() const { return options.quick ? Views{312, 240, 128} : Views{1248, 960, 496}; }
+
+std::string Run::Views::text() const { return format("{} views of {} x {}", views, columns, rows); }
+
+std::shared_ptr<float> Run::host_floats(std::int64_t count, bool page_locked) const {
+  return page_locked ? rabbitct::page_locked(count, options.device) : rabbitct::aligned_floats(count);
+}
+
+void Run::add(measure::Figure figure) {
+  std::string text = format("{}, {}: {}", figure.group, figure.name, measure::time_text(figure.seconds));
+  if (figure.work > 0) text += ", " + measure::rate_text(figure.rate(), figure.unit);
+  if (figure.limit_rate > 0)
+    text += format(", {} of the limit ({})", measure::share_text(figure.share_of_limit()), figure.limit);
+  if (figure.correct())
+    context.progress.note(text);
+  else
+    context.progress.warning(text + format(": wrong, {} {}, at most {} is right", figure.error_of,
+                                           measure::three_digits(figure.error),
+                                           measure::three_digits(figure.error_limit)));
+  report.figures.push_back(std::move(figure));
+  context.cancel.check();
+}
+
+measure::Report run_bench(const BenchOptions& options, Context& context) {
+  check_options(options);
+  const std::string no_gpu = options.backend == "cpu" ? "not asked for" : measure::why_no_gpu(options.device);
+  if (options.backend == "cuda" && !no_gpu.empty())
+    throw Error(ErrorKind::unsupported, {.what = "no GPU can be measured",
+                                         .where = format("device {}", options.device),
+                                         .why = no_gpu,
+                                         .hint = "use --backend cpu, or check the driver with nvidia-smi"});
+  Run run{options, options.backend != "cuda", no_gpu.empty(), {}, {}, context};
+  if (run.options.folder.empty()) run.options.folder = std::filesystem::temp_directory_path();
+  run.report = new_report("lepus bench", context.threads.size(), options.device);
+  const auto asked = [&](const std::string& name) {
+    return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
+  };
+  const auto parts = std::count_if(std::begin(part_names), std::end(part_names), asked);
+  context.progress.begin("bench", parts + (asked("machine") ? 0 : 1));
+  // Whatever is measured is held against the machine, so that is measured always.
+  run.limits = measure::measure_limits(
+      {.quick = options.quick, .folder = run.options.folder, .device = run.gpu ? options.device : -1}, context);
+  for (const measure::Figure& figure : run.limits.figures) run.add(figure);
+  context.progress.advance();
+  for (std::size_t i = 0; i < std::size(part_names); ++i)
+    if (work_of_parts[i] != nullptr && asked(part_names[i])) {
+      work_of_parts[i](run);
+      for (const GpuSuite& more : gpu_suite())
+        if (run.gpu && more.part == part_names[i]) more.work(run);
+      context.progress.advance();
+    }
+  context.progress.end();
+  return run.report;
+}
+
+}  // namespace lepus::bench

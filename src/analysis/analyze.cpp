@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/analyze.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "core/format.h"
+#include "io/stack.h"
+#include <lepus/error.h>
+
+namespace lepus::analysis {
+namespace {
+
+constexpr std::int64_t cells_along_longest = 16;
+
+std::string text_of(const std::vector<double>& thresholds) {
+  std::string text;
+  for (const double t : thresholds) text += (text.empty() ? "" : ", ") + format("{:g}", t);
+  return text.empty() ? "local" : text;
+}
+
+void require_both(const Analysis& a) {
+  if (a.phase_inside > 0 && a.phase_inside < a.inside) return;
+  const bool none = a.phase_inside == 0;
+  throw Error(ErrorKind::input, {.what = none ? "the threshold selects nothing" : "the threshold selects everything",
+                                 .where = format("threshold {}", text_of(a.phase.thresholds)),
+                                 .why = format("{} of {} voxels belong to the phase; the values go from {:g} to {:g}",
+                                               none ? "none" : "all", a.inside, a.survey.smallest, a.survey.largest),
+                                 .hint = "choose another threshold or --phase; the histogram of `lepus info` helps"});
+}
+
+// Labels of at most 32 bits, slice by slice; io's writers of volumes take floats, which hold 24.
+void write_labels(const LabelSource& labels, const VolumeReader& volume, const std::filesystem::path& path,
+                  const std::string& provenance) {
+  StackTarget target;
+  target.path = path;
+  const VolumeGrid& grid = volume.grid();
+  target.shape = {.columns = grid.nx, .rows = grid.ny, .images = grid.nz, .type = PixelType::u32};
+  target.text = {.grid = grid, .unit = "label"};
+  const auto writer = create_meta_image(target, default_provenance_room);
+  labels.each_slice_in_order([&](int, std::int64_t, const Label* slice) { writer->append(slice, 1); });
+  writer->finish(provenance);
+}
+
+void write_phase(const BitVolume& phase, const BitVolume& inside, const VolumeReader& volume,
+                 const AnalyzeOptions& options) {
+  const auto writer = create_volume(
+      options.phase_map, volume.grid(),
+      {.force = true, .unit = "0 outside, 1 inside, 2 phase", .provenance_room = 0, .type = PixelType::u8});
+  const VolumeSize& size = phase.size();
+  Buffer<Word> a(phase.slice_words()), b(phase.slice_words());
+  Buffer<float> slice(size.nx * size.ny);
+  for (std::int64_t z = 0; z < size.nz; ++z) {
+    const Word *const in = inside.slice(z, a.data()), *const ph = phase.slice(z, b.data());
+    for (std::int64_t y = 0; y < size.ny; ++y)
+      for (std::int64_t x = 0; x < size.nx; ++x)
+        slice[y * size.nx + x] = static_cast<float>((bit_at(in + y * phase.row_words(), x) ? 1 : 0) +
+                                                    (bit_at(ph + y * phase.row_words(), x) ? 1 : 0));
+    writer->write(z, z + 1, slice.data());
+  }
+  writer->finish(options.provenance);
+}
+
+// The share of the phase in every cell; NaN where a cell has no voxel of the region.
+void write_map(const CellCounts& cells, const VolumeReader& volume, const AnalyzeOptions& options) {
+  const VolumeGrid& grid = volume.grid();
+  VolumeGrid coarse{cells.nx, cells.ny, cells.nz, {}, {}};
+  const auto edge = static_cast<double>(cells.edge);
+  coarse.step_mm = grid.step_mm * edge;
+  coarse.origin_mm = grid.centre((edge - 1) / 2, (edge - 1) / 2, (edge - 1) / 2);
+  std::vector<float> values;
+  for (std::size_t i = 0; i < cells.inside.size(); ++i)
+    values.push_back(static_cast<float>(static_cast<double>(cells.phase[i]) / static_cast<double>(cells.inside[i])));
+  const auto writer = create_volume(options.map, coarse, {.force = true, .unit = "share of the phase"});
+  writer->write(0, coarse.nz, values.data());
+  writer->finish(options.provenance);
+}
+
+void find_sample(const AnalyzeOptions& options, const VoxelShape& shape, bool dark, const BitVolume& phase,
+                 BitVolume& inside, Analysis& result, WorkMemory& memory, Context& context) {
+  context.progress.note("taking away what surrounds the sample");
+  if (dark) {
+    result.sample = remove_surroundings(options.sample, phase, shape, inside, memory, context);
+    return;
+  }
+  BitVolume air(memory, phase.size());
+  WorkerSlices buffers(phase, context.threads.size());
+  context.threads.parallel_for(0, phase.size().nz, 1, [&](std::int64_t z, std::int64_t, int worker) {
+    air.write(z, phase.slice(z, buffers[worker]));
+  });
+  complement(air, context);
+  result.sample = remove_surroundings(options.sample, air, shape, inside, memory, context);
+}
+
+void measure(const VolumeReader& volume, const AnalyzeOptions& options, const VoxelShape& shape, BitVolume& phase,
+             const BitVolume& inside, Analysis& result, WorkMemory& memory, Context& context) {
+  Components components(phase, options.connectivity, memory, context);
+  result.components = components.count();
+  const auto touched = border_touching(components, inside, context);
+  if (options.porosity) {
+    const VolumeSize& size = phase.size();
+    const std::int64_t longest = std::max({size.nx, size.ny, size.nz});
+    const std::int64_t cell =
+        options.cell > 0 ? options.cell : std::max<std::int64_t>(1, longest / cells_along_longest);
+    result.porosity = measure_porosity(phase, inside, components, touched, cell, context);
+    if (!options.map.empty()) write_map(result.porosity->cells, volume, options);
+  }
+  if (!options.blobs) return;
+
+  std::vector<std::uint8_t> keep(components.voxels().size(), 1), open;
+  for (std::size_t i = 1; i < keep.size(); ++i) {
+    const std::int64_t voxels = components.voxels()[i];
+    // Parted blobs are judged after they are parted.
+    const bool fits = options.part_depth || (voxels >= options.minimum_voxels &&
+                                             (options.maximum_voxels == 0 || voxels <= options.maximum_voxels));
+    keep[i] = fits ? 1 : 0;
+    if (fits) {
+      open.push_back(touched[i]);
+    } else {
+      ++result.small;
+      result.small_voxels += voxels;
+    }
+  }
+  components.drop(keep);
+  if (options.part_depth) {
+    const ArrayLabels parted =
+        part_blobs(phase, shape.steps, shape.cubes,
+                   {.connectivity = options.connectivity, .depth = *options.part_depth}, memory, context);
+    result.blobs = measure_blobs(parted, volume, result.survey, memory, context);
+    if (!options.labels.empty()) write_labels(parted, volume, options.labels, options.provenance);
+    std::erase_if(result.blobs, [&](const Blob& b) {
+      const bool out =
+          b.voxels < options.minimum_voxels || (options.maximum_voxels > 0 && b.voxels > options.maximum_voxels);
+      result.small += out ? 1 : 0;
+      result.small_voxels += out ? b.voxels : 0;
+      return out;
+    });
+  } else {
+    const ComponentLabels labels(components);
+    result.blobs = measure_blobs(labels, volume, result.survey, memory, context);
+    for (std::size_t i = 0; i < result.blobs.size(); ++i) result.blobs[i].open = open[i] != 0;
+    if (!options.labels.empty()) write_labels(labels, volume, options.labels, options.provenance);
+  }
+  sort_blobs(result.blobs, options.sort);
+}
+
+}  // namespace
+
+Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Context& context) {
+  Analysis result;
+  std::vector<Blob> none;
+  sort_blobs(none, options.sort);  // refuses a wrong key before any work
+  WorkMemory memory(options.memory_bytes, options.scratch_folder);
+  const VoxelShape shape = shape_of(volume.grid());
+  BitVolume inside(memory, size_of(volume)), phase(memory, size_of(volume));
+  result.survey = survey(volume, options.region, inside, memory, context);
+  if (result.survey.not_finite > 0)
+    context.progress.warning(format("{} of {} voxels are not finite numbers: they are left out",
+                                    result.survey.not_finite, result.survey.voxels));
+  result.histogram = histogram_of(volume, inside, result.survey, options.bins, memory, context);
+  result.phase =
+      find_phase(volume, options.threshold, options.phase, result.histogram, result.survey, phase, memory, context);
+  const bool dark = !options.phase.bright && options.phase.number <= 0;
+  if (options.sample.remove_air || options.sample.remove_container)
+    find_sample(options, shape, dark, phase, inside, result, memory, context);
+  for (const MorphologyStep& step : options.clean) apply(step, shape, phase, memory, context);
+  intersect(phase, inside, context);
+  result.inside = inside.count(context);
+  result.phase_inside = phase.count(context);
+  require_both(result);
+
+  if (!options.phase_map.empty()) write_phase(phase, inside, volume, options);
+  measure(volume, options, shape, phase, inside, result, memory, context);
+  if (options.thickness) {
+    std::unique_ptr<VolumeWriter> map;
+    if (!options.thickness_map.empty())
+      map = create_volume(options.thickness_map, volume.grid(), {.force = true, .unit = "mm"});
+    result.thickness = local_thickness(phase, shape, map.get(), memory, context);
+    if (map) map->finish(options.provenance);
+    // The walls: inside, and not of the phase.
+    complement(phase, context);
+    intersect(phase, inside, context);
+    result.wall = local_thickness(phase, shape, nullptr, memory, context);
+  }
+  context.cancel.check();
+  return result;
+}
+
+}  // namespace lepus::analysis

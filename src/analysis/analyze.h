@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole way of an analysis: volume -> region -> threshold -> phase -> sample -> components -> blobs, porosity,
+// thickness; the volumes that come out are written on the way.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/blobs.h"
+#include "analysis/phase.h"
+#include "analysis/porosity.h"
+#include "analysis/sample.h"
+#include "analysis/thickness.h"
+#include "analysis/watershed.h"
+
+namespace lepus::analysis {
+
+struct AnalyzeOptions {
+  Region region;
+  ThresholdOptions threshold;
+  PhaseChoice phase;
+  SampleOptions sample;
+  std::vector<MorphologyStep> clean;
+  Connectivity connectivity = Connectivity::corners;
+  bool porosity = true, blobs = true, thickness = false;
+  std::optional<double> part_depth;                     // given: blobs that touch are parted
+  std::int64_t minimum_voxels = 1, maximum_voxels = 0;  // of a blob; 0: no limit
+  std::string sort = "volume";
+  std::int64_t cell = 0;     // edge of a cell of the porosity map in voxels; 0: a sixteenth of the longest side
+  std::int64_t bins = 1024;  // of the histogram, where values are no small integers
+  // Volumes to write; "": not.
+  std::filesystem::path labels, map, phase_map, thickness_map;
+  std::string provenance;  // for these, JSON
+  std::int64_t memory_bytes = 0;
+  std::filesystem::path scratch_folder;
+};
+
+struct Analysis {
+  Survey survey;
+  Histogram histogram;
+  PhaseResult phase;
+  std::optional<SampleReport> sample;
+  std::int64_t inside = 0, phase_inside = 0;  // voxels that are analysed, and of them in the phase
+  std::optional<Porosity> porosity;
+  std::vector<Blob> blobs;                   // sorted
+  std::int64_t components = 0;               // of the phase, all of them
+  std::int64_t small = 0, small_voxels = 0;  // left out as too small or too large
+  std::optional<ThicknessResult> thickness, wall;
+};
+
+// Throws Error(input) where the threshold selects all voxels or none.
+Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Context& context);
+
+}  // namespace lepus::analysis

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/run_state.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <sys/stat.h>
+
+#include "core/format.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string hexadecimal(std::uint64_t value) { return format("{:016x}", value); }
+
+std::uint64_t text_checksum(const std::string& text) {
+  return row_checksum(0, 0, text.data(), static_cast<std::int64_t>(text.size()));
+}
+
+std::vector<fs::path> files_of(const Scan& scan) {
+  std::vector<fs::path> files = scan.frames.files;
+  const auto add = [&](const FrameFiles& more) { files.insert(files.end(), more.files.begin(), more.files.end()); };
+  if (scan.flats) add(*scan.flats);
+  if (scan.darks) add(*scan.darks);
+  for (const Scan::FlatsAt& flats : scan.flat_series) add(flats.files);
+  for (const CorrectionSpec& spec : scan.corrections)
+    for (const auto& [name, value] : spec.parameters) {
+      const auto* text = std::get_if<std::string>(&value);
+      std::error_code code;
+      if (text && name != "write" && fs::is_regular_file(spec.folder / *text, code))
+        files.push_back(spec.folder / *text);
+    }
+  return files;
+}
+
+[[noreturn]] void refuse_slab(const char* what, SlabRange slab, std::int64_t slices) {
+  throw Error(ErrorKind::internal, {.what = what,
+                                    .where = {},
+                                    .why = format("slices [{}, {}) of {}", slab.z0, slab.z1, slices),
+                                    .hint = "report this"});
+}
+
+}  // namespace
+
+ScanIdentity identity_of(const Scan& scan) {
+  ScanIdentity identity;
+  identity.file = scan.file.string();
+  identity.resolved = hexadecimal(text_checksum(scan.resolved));
+  const fs::path folder = scan.file.parent_path();
+  std::uint64_t sum = 0;
+  for (const fs::path& file : files_of(scan)) {
+    struct stat info {};
+    if (::stat(file.c_str(), &info) != 0)
+      throw Error(ErrorKind::input, {.what = "file not found",
+                                     .where = file.string(),
+                                     .why = "it was there when the scan was read",
+                                     .hint = "put it back"});
+    // Relative: the folder of a scan may be moved as a whole.
+    const std::string text =
+        format("{} {} {} {}.{:09}", identity.input_files++, file.lexically_proximate(folder).string(),
+               static_cast<std::int64_t>(info.st_size), static_cast<std::int64_t>(info.st_mtim.tv_sec),
+               static_cast<std::int64_t>(info.st_mtim.tv_nsec));
+    sum += text_checksum(text);
+  }
+  identity.inputs = hexadecimal(sum);
+  return identity;
+}
+
+std::string slab_checksum(const VolumeGrid& grid, SlabRange slab, const float* voxels) {
+  const std::int64_t slice = grid.nx * grid.ny;
+  std::uint64_t sum = 0;
+  for (std::int64_t z = slab.z0; z < slab.z1; ++z)
+    sum += row_checksum(z, 0, voxels + (z - slab.z0) * slice, slice * static_cast<std::int64_t>(sizeof(float)));
+  return hexadecimal(sum);
+}
+
+void RunState::finished(SlabRange slab, const std::string& checksum) {
+  if (slab.z0 < 0 || slab.z1 <= slab.z0 || slab.z1 > plan.slices)
+    refuse_slab("a slab outside the volume is called finished", slab, plan.slices);
+  const auto after = std::find_if(finished_slabs.begin(), finished_slabs.end(),
+                                  [&](const FinishedSlab& f) { return f.slab.z1 > slab.z0; });
+  if (after != finished_slabs.end() && after->slab.z0 < slab.z1)
+    refuse_slab("a slab is called finished twice", slab, plan.slices);
+  finished_slabs.insert(after, {slab, checksum});
+}
+
+std::vector<SlabRange> RunState::missing_slabs() const {
+  std::vector<SlabRange> missing;
+  std::int64_t z = 0;
+  for (const FinishedSlab& f : finished_slabs) {
+    if (f.slab.z0 > z) missing.push_back({z, f.slab.z0});
+    z = f.slab.z1;
+  }
+  if (z < plan.slices) missing.push_back({z, plan.slices});
+  return missing;
+}
+
+}  // namespace lepus
