@@ -34,12 +34,14 @@ void check_device_list(const std::string& text) {
                                  .hint = "write a number, several with commas between them, or all"});
 }
 
-void ComputeOptions::fill(ReconstructOptions& options) const {
+Compute ComputeOptions::compute() const {
   check_device_list(device);
-  options.backend = backend;
-  options.device = device;
-  options.precision = precision == "exact" ? Precision::exact : precision == "fast" ? Precision::fast : Precision::half;
-  if (!device_memory.empty()) options.device_memory_bytes = parse_bytes(device_memory);
+  Compute compute;
+  compute.backend = backend;
+  compute.devices = device;
+  compute.precision = precision == "exact" ? Precision::exact : precision == "fast" ? Precision::fast : Precision::half;
+  if (!device_memory.empty()) compute.device_memory_bytes = parse_bytes(device_memory);
+  return compute;
 }
 
 }  // namespace lepus::app

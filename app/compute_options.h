@@ -14,7 +14,7 @@ struct ComputeOptions {
   std::string backend = "auto", device = "0", precision = "half", device_memory;
 
   void describe(OptionTable& table);
-  void fill(ReconstructOptions& options) const;  // throws Error(usage)
+  Compute compute() const;  // throws Error(usage)
 };
 
 // Throws Error(usage) for anything but "all" and numbers with commas between them, on machines without a GPU too.

@@ -48,10 +48,10 @@ LiveOptions live_options(const LiveArguments& a, const Session& session) {
                                    .where = "option --views",
                                    .why = {},
                                    .hint = "give 1 or more"});
-  a.compute.fill(options.compute);
+  options.compute = a.compute.compute();
   options.compute.threads = session.common().threads;
   options.compute.memory_bytes = session.memory_bytes();
-  options.compute.force = session.common().force;
+  options.force = session.common().force;
   options.preview = a.preview;
   options.status = a.status;
   options.finish_incomplete = a.missing == "finish";

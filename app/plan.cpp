@@ -17,8 +17,8 @@ struct PlanArguments {
 
 int run_plan(const PlanArguments& arguments, Session& session) {
   ReconstructOptions options;
-  arguments.compute.fill(options);
-  options.memory_bytes = session.memory_bytes();
+  options.compute = arguments.compute.compute();
+  options.compute.memory_bytes = session.memory_bytes();
   const PlanReport report = plan_scan(read_scan(arguments.scan_file), options, session.context());
   session.print(report.text);
   session.result(nlohmann::json::parse(report.json));

@@ -89,7 +89,8 @@ PreviewVersion reconstructed(Scan scan, const Version& version, const fs::path& 
   const ReconstructReport report = reconstruct_scan(scan, volume, output, options, context);
   PreviewVersion result;
   result.name = version.name;
-  result.slice = extract_slices(ArrayVolume(grid, voxels), {{Axis::z, 0}}, options.memory_bytes, context).front();
+  result.slice =
+      extract_slices(ArrayVolume(grid, voxels), {{Axis::z, 0}}, options.compute.memory_bytes, context).front();
   const Planes plane{voxels.data(), grid.nx, grid.ny, grid.nx, 1, grid.nx * grid.ny};
   result.rings =
       std::sqrt(slice_ring_energy(plane, -grid.origin_mm.x / grid.step_mm.x, -grid.origin_mm.y / grid.step_mm.y));
@@ -138,8 +139,8 @@ int run_preview(const PreviewArguments& a, Session& session) {
   scan.grid.nz = 1;
 
   ReconstructOptions options;
-  a.compute.fill(options);
-  options.memory_bytes = session.memory_bytes();
+  options.compute = a.compute.compute();
+  options.compute.memory_bytes = session.memory_bytes();
   std::vector<PreviewVersion> versions;
   for (const Version& version : versions_of(scan.corrections)) {
     session.note(version.name);

@@ -59,8 +59,8 @@ std::string summary(const ReconstructReport& report) {
 int run_reconstruct(const ReconstructArguments& arguments, Session& session) {
   const Scan scan = read_scan(arguments.scan_file);
   ReconstructOptions options;
-  arguments.compute.fill(options);
-  options.memory_bytes = session.memory_bytes();
+  options.compute = arguments.compute.compute();
+  options.compute.memory_bytes = session.memory_bytes();
   options.force = session.common().force;
   const ReconstructReport report = run_scan(scan, output_of(arguments, scan), options, session.context());
   session.report(summary(report), details(report));

@@ -19,7 +19,7 @@
 #include "bench/suite/known_scan.h"
 #include "core/format.h"
 #include "run/corrected_frames.h"
-#include "run/device_sweep.h"
+#include "run/sweep.h"
 #include "run/fdk.h"
 #include "run/memory_io.h"
 #include "scan/document.h"
@@ -82,8 +82,8 @@ struct Timing {
   std::string plan = {};
 };
 
-std::string words(const DevicePlan& plan) {
-  return format("{}, {} slabs", plan.resident ? "resident" : "streamed", plan.slabs.size());
+std::string words(const Plan& plan) {
+  return format("{}, {} slabs", plan.kind == PlanKind::resident_views ? "resident" : "streamed", plan.slabs.size());
 }
 
 template <class Run>
@@ -149,20 +149,19 @@ void whole_fdk(const Problem& p, nlohmann::json& rows, ThreadPool& threads) {
     FdkSetup setup;
     setup.geometry = build_scan(scan);
     setup.grid = grid;
-    setup.backend = "cuda";
     setup.frames_in_memory = true;
     setup.field_of_view_mask = false;
-    setup.device = {.devices = devices, .memory_bytes = device_memory, .precision = precision};
-    Fdk fdk(setup, threads);
+    const Devices cards = open_devices(compute_on("cuda", devices, precision, device_memory), threads);
+    Fdk fdk(setup, cards, threads);
     RowAudit audit(frames, {});
     std::memset(volume.data(), 0xff, static_cast<std::size_t>(volume.bytes()));
     Timing t = timed(
         [&] {
           MemoryVolume sink(grid, volume.data());
-          return fdk.run({frames, &audit, &open}, sink, context);
+          return fdk.run({&frames, &audit, &open}, sink, context);
         },
         5);
-    t.plan = words(*fdk.device_plan());
+    t.plan = words(fdk.plan());
     return t;
   };
   const auto row = [&](const std::string& what, const Timing& t, double bar) {
@@ -211,27 +210,26 @@ void corrected_fdk(const Problem& p, std::int64_t slices, nlohmann::json& rows, 
     FdkSetup setup;
     setup.geometry = scan.geometry;
     setup.grid = grid;
-    setup.backend = "cuda";
     setup.frames_in_memory = true;
     setup.field_of_view_mask = false;
-    setup.device = {.devices = "0", .memory_bytes = 0, .precision = Precision::half};
     const bool any = !scan.corrections.empty();
     setup.frames_corrected = any;
-    Fdk fdk(setup, threads);
+    const Devices cards = open_devices(compute_on("cuda"), threads);
+    Fdk fdk(setup, cards, threads);
     double way_up = 1e9;
     for (int i = 0; i < 6; ++i) {
       corrected.forget();
-      way_up = std::min(way_up, seconds_of([&] { (void)corrected.on_device({0, p.rows}, 0); }));
+      way_up = std::min(way_up, seconds_of([&] { (void)corrected.on_device({0, p.rows}, cards.front()->info()); }));
     }
     Timing t = timed(
         [&] {
           MemoryVolume sink(grid, volume.data());
-          if (!any) return fdk.run({frames, &audit, &open}, sink, context);
+          if (!any) return fdk.run({&frames, &audit, &open}, sink, context);
           corrected.forget();
-          return fdk.run({.source = corrected, .corrected = &corrected}, sink, context);
+          return fdk.run({.source = &corrected, .corrected = &corrected}, sink, context);
         },
         5);
-    t.plan = words(*fdk.device_plan()) + format("; the way up {:.1f} ms, {}", 1e3 * way_up, corrected.description());
+    t.plan = words(fdk.plan()) + format("; the way up {:.1f} ms, {}", 1e3 * way_up, corrected.description());
     std::string name = p.name;
     for (const auto& spec : scan.corrections) name += ", " + spec.kind;
     say(rows, name, t, density_found(volume.data(), grid, ball_on_axis), 0);
@@ -252,33 +250,24 @@ void backprojection_only(const Problem& p, double bar, nlohmann::json& rows, Thr
   const PinnedFrames<float> frames(scan, view, PixelType::f32);
   const VolumeGrid grid = centred_grid(p.size, p.size, p.size, {p.voxel_mm, p.voxel_mm, p.voxel_mm});
   const cuda::PinnedBuffer<float> volume(grid.voxels());
-  PlanRequest request;
-  request.geometry = &geometry;
-  request.grid = grid;
-  request.cylinder_mm = 1e6;
-  const BandTable bands(request);
-  DeviceJob job;
+  SweepJob job;
   job.wide = &geometry;
-  job.bands = &bands;
   job.grid = grid;
   job.cylinder_mm = 1e6;
-  job.views_are_filtered = true;
   job.from_memory = true;
-  job.columns = job.sent_columns = p.columns;
-  job.sent_rows = p.rows;
-  job.sent_pixel_bytes = sizeof(float);
-  job.host_bytes = std::int64_t{64} << 30;
+  job.columns = p.columns;
+  job.frame_pixel_bytes = sizeof(float);
+  job.memory_bytes = std::int64_t{64} << 30;
   CancelFlag never;
   Progress silent;
   Context context{threads, never, silent};
   for (const Precision precision : {Precision::half, Precision::fast, Precision::exact}) {
-    DeviceSweep sweep(job, {.devices = "0", .memory_bytes = 0, .precision = precision});
+    const Devices cards = open_devices(compute_on("cuda", "0", precision), threads);
+    Sweep sweep(job, cards, threads);
     Timing t = timed(
         [&] {
           MemoryVolume sink(grid, volume.data());
-          DeviceSweep::Frames given;
-          given.source = &frames;
-          return sweep.run(given, sink, context);
+          return sweep.run({.source = &frames}, sink, context);
         },
         5);
     t.plan = words(sweep.plan());
@@ -309,7 +298,7 @@ int run(int count, char** arguments) {
       return 2;
     }
   }
-  if (const std::string why = why_no_device(); !why.empty()) {
+  if (const std::string why = why_unusable("cuda"); !why.empty()) {
     std::printf("skipped: no GPU can be used (%s)\n", why.c_str());
     return 0;
   }

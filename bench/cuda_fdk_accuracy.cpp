@@ -19,7 +19,7 @@ constexpr double water = 0.02;  // 1/mm: 0 HU; air is -1000 HU
 
 std::vector<float> shepp_logan_lines(const ScanGeometry& geometry, ThreadPool& threads) {
   const Phantom phantom = shepp_logan(SheppLogan::modified, 90, water);
-  const Projector projector(phantom, geometry, {});
+  const PhantomProjector projector(phantom, geometry, {});
   const std::int64_t pixels = geometry.columns * geometry.rows;
   std::vector<float> lines(static_cast<std::size_t>(pixels * geometry.views()));
   for (std::int64_t view = 0; view < geometry.views(); ++view)
@@ -31,8 +31,8 @@ std::vector<float> volume_of(const ScanGeometry& geometry, const std::vector<flo
                              const std::string& backend, Precision precision) {
   std::vector<float> volume(static_cast<std::size_t>(grid.voxels()));
   FdkOptions options;
-  options.backend = backend;
-  options.precision = precision;
+  options.compute.backend = backend;
+  options.compute.precision = precision;
   fdk(geometry, lines.data(), grid, volume.data(), options);
   return volume;
 }

@@ -46,7 +46,6 @@ double seconds_of_corrections(const ScanGeometry& geometry, const VolumeGrid& gr
     setup.geometry = geometry;
     setup.grid = grid;
     setup.field_of_view_mask = false;
-    setup.backend = "cpu";
     setup.memory_bytes = std::int64_t{4} << 30;
     setup.frame_pixel_bytes = sizeof(float);
     std::vector<float> row(static_cast<std::size_t>(detector_columns));
@@ -55,7 +54,8 @@ double seconds_of_corrections(const ScanGeometry& geometry, const VolumeGrid& gr
     if (repeat > 0) continue;
     std::vector<float> volume(static_cast<std::size_t>(grid.voxels()));
     MemoryVolume writer(grid, volume.data());
-    Fdk(setup, context.threads).run({corrected}, writer, context);
+    const Devices host = open_devices(compute_on("cpu"), context.threads);
+    Fdk(setup, host, context.threads).run({&corrected}, writer, context);
     ratio = density_found(volume.data(), grid, ball);
   }
   return best;
@@ -96,11 +96,11 @@ int run() {
       setup.geometry = geometry;
       setup.grid = grid;
       setup.field_of_view_mask = false;
-      setup.backend = "cpu";
       setup.memory_bytes = std::int64_t{4} << 30;
-      Fdk fdk(setup, threads);
+      const Devices host = open_devices(compute_on("cpu"), threads);
+      Fdk fdk(setup, host, threads);
       RowAudit audit(frames, {});
-      const SweepTimes t = fdk.run({frames, &audit, &normalisation}, writer, context);
+      const SweepTimes t = fdk.run({&frames, &audit, &normalisation}, writer, context);
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       ratio = density_found(volume.data(), grid, ball);
       if (!(std::abs(ratio - 1) <= density_limit)) {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/made_up.h"
+#include "bench/suite/synthetic.h"
 #include "core/format.h"
 #include "device/opencl/backproject.h"
 #include "device/opencl/opencl_device.h"
@@ -75,7 +75,7 @@ void send_views(ViewStore& store, const Options& o, Device& device, Queue& queue
     for (std::int64_t row = 0, at = 0; row < o.rows; ++row)
       for (std::int64_t column = 0; column < o.columns; ++column, ++at)
         view[static_cast<std::size_t>(at)] =
-            made_up_pixel(static_cast<unsigned>(i), static_cast<unsigned>(column), static_cast<unsigned>(row));
+            synthetic_pixel(static_cast<unsigned>(i), static_cast<unsigned>(column), static_cast<unsigned>(row));
     device.copy(data, view.data(), 4 * o.columns * o.rows, queue);
     store.store({.data = data, .row_stride = o.columns, .view_stride = o.columns * o.rows}, i, 1, 0, o.rows, queue);
   }

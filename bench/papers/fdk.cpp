@@ -63,8 +63,6 @@ FdkTime time_fdk(const PaperRun& run, const FdkProblem& full) {
   setup.geometry = build_scan(scan);
   setup.grid = grid;
   setup.field_of_view_mask = false;
-  setup.backend = run.backend();
-  setup.device = {.devices = format("{}", run.device), .memory_bytes = 0, .precision = run.precision};
   setup.frames_in_memory = true;
   // Counts have half the bytes of floats.
   const std::shared_ptr<float> memory = host_floats(run, (p.columns * p.rows * p.views + 1) / 2);
@@ -74,12 +72,14 @@ FdkTime time_fdk(const PaperRun& run, const FdkProblem& full) {
   const Normalisation normalisation = ball_normalisation(scan);
   const std::shared_ptr<float> volume = host_floats(run, grid.voxels());
   std::fill_n(volume.get(), grid.voxels(), std::nanf(""));
-  Fdk fdk(setup, run.context.threads);
+  const Devices devices =
+      open_devices(compute_on(run.backend(), format("{}", run.device), run.precision), run.context.threads);
+  Fdk fdk(setup, devices, run.context.threads);
   double backproject = 1e300;
   found.seconds = best_of_repeats(run, [&] {
     RowAudit audit(frames, {});
     MemoryVolume sink(grid, volume.get());
-    const SweepTimes times = fdk.run({frames, &audit, &normalisation}, sink, run.context);
+    const SweepTimes times = fdk.run({&frames, &audit, &normalisation}, sink, run.context);
     backproject = std::min(backproject, times.backproject_s);
   });
   found.backproject_seconds = backproject;

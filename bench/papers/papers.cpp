@@ -10,8 +10,7 @@
 #include "bench/suite/suite.h"
 #include "core/format.h"
 #include "core/text.h"
-#include "run/device_sweep.h"
-#include "bench/rabbitct/host_memory.h"
+#include "bench/rabbitct/view_stream.h"
 #include <lepus/error.h>
 
 namespace lepus::bench {
@@ -30,7 +29,7 @@ bool on_gpu(const PapersOptions& options) {
   if (options.backend == "cpu") return false;
   if (options.backend != "auto" && options.backend != "cuda")
     refuse_papers(format("unknown backend '{}'", options.backend), "there are auto, cpu and cuda", "");
-  const std::string why = why_no_device();
+  const std::string why = why_unusable("cuda");
   if (options.backend == "cuda" && !why.empty())
     throw Error(
         ErrorKind::unsupported,
@@ -62,7 +61,8 @@ void put_published(measure::Figure& figure, double seconds, const std::string& w
 }
 
 std::shared_ptr<float> host_floats(const PaperRun& run, std::int64_t count) {
-  return run.gpu ? rabbitct::page_locked(count, run.device) : rabbitct::aligned_floats(count);
+  const Devices devices = open_devices(compute_on(run.backend(), format("{}", run.device)), run.context.threads);
+  return rabbitct::host_floats(count, *devices.front());
 }
 
 measure::Report run_papers(const PapersOptions& options, Context& context) {

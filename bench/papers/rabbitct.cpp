@@ -40,10 +40,9 @@ RabbitTime time_rabbit(const PaperRun& run, const rabbitct::MakeOptions& sweep, 
   header.views = geometry.views();
   rabbitct::RunOptions options;
   options.size = size;
-  options.backend = run.backend();
-  options.device = run.device;
-  options.precision = run.precision;
-  rabbitct::WholeSweep whole(header, geometry.matrices, options, run.context);
+  const Devices devices =
+      open_devices(compute_on(run.backend(), format("{}", run.device), run.precision), run.context.threads);
+  rabbitct::WholeSweep whole(header, geometry.matrices, options, devices, run.context);
   const std::int64_t pixels = header.columns * header.rows;
   run.context.threads.parallel_for(0, header.views, 1, [&](std::int64_t first, std::int64_t last, int) {
     for (std::int64_t view = first; view < last; ++view)

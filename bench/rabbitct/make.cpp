@@ -147,7 +147,7 @@ MakeReport make(const std::filesystem::path& path, const MakeOptions& options, C
   report.warnings = filter.warnings();
 
   DataWriter writer(path, report.header, report.last_size, options.force);
-  const Projector projector(made.phantom, geometry, {});
+  const PhantomProjector projector(made.phantom, geometry, {});
   Buffer<float> pixels(options.columns * options.rows);
   context.progress.begin("views", options.views);
   for (std::int64_t view = 0; view < options.views; ++view) {

@@ -85,8 +85,11 @@ public:
     setup.rows = rows;
     setup.size = size;
     setup.block = number_setting("LEPUS_RABBITCT_BLOCK");
-    setup.precision = precision_setting();
-    stream_ = make_view_stream(setting("LEPUS_RABBITCT_BACKEND", "auto"), setup, threads_);
+    Compute compute;
+    compute.backend = setting("LEPUS_RABBITCT_BACKEND", "auto");
+    compute.precision = precision_setting();
+    devices_ = open_devices(compute, threads_);
+    stream_ = std::make_unique<ViewStream>(setup, *devices_.front(), threads_);
     pixels_ = columns * rows;
     voxels_ = size * size * size;
   }
@@ -100,12 +103,12 @@ public:
   // Memory that views and the volume travel through fastest, where the runner lets the module provide it.
   void provide(OriginalData& data) {
     if (data.volume == nullptr) {
-      volume_ = stream_->host_memory(voxels_);
+      volume_ = host_floats(voxels_, *devices_.front());
       std::fill_n(volume_.get(), voxels_, 0.0F);
       data.volume = volume_.get();
     }
     if (data.views_ahead == nullptr && data.view_buffers > 0) {
-      ahead_ = stream_->host_memory(data.view_buffers * pixels_);
+      ahead_ = host_floats(data.view_buffers * pixels_, *devices_.front());
       ahead_pointers_.clear();
       for (std::uint32_t i = 0; i < data.view_buffers; ++i) ahead_pointers_.push_back(ahead_.get() + i * pixels_);
       data.views_ahead = ahead_pointers_.data();
@@ -148,6 +151,7 @@ private:
 
   Runner runner_;
   ThreadPool threads_;
+  std::vector<std::unique_ptr<Device>> devices_;
   std::unique_ptr<ViewStream> stream_;
   std::int64_t pixels_ = 0, voxels_ = 0, expected_ = 0, added_ = 0;
   std::uint32_t since_read_ = 0;

@@ -8,7 +8,6 @@
 
 #include "core/format.h"
 #include "core/memory.h"
-#include "run/device_sweep.h"
 #include "bench/rabbitct/plain.h"
 #include "bench/rabbitct/view_stream.h"
 #include "bench/rabbitct/whole.h"
@@ -20,8 +19,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// fp16 texels hold values up to 1023 (device_stream.cpp, run/device_sweep.cpp); larger ones would be clipped.
+// fp16 texels hold values up to 1023 (device/cuda/view_textures.h); larger ones would be clipped.
 constexpr float largest_half_value = 1000;
+
+// After the device was chosen.
+bool on_host(const RunOptions& options) { return options.backend == "cpu" || options.backend == "reference"; }
 
 // The file's views in host memory, some at a time, and what is done with them that does not count.
 class Views {
@@ -41,7 +43,7 @@ public:
       context_.cancel.check();
       float* pixels_of_view = out + (view - first) * pixels();
       file_.read_view(view, pixels_of_view);
-      if (options_.backend == "cuda" && options_.precision == Precision::half) require_small(view, pixels_of_view);
+      if (!on_host(options_) && options_.precision == Precision::half) require_small(view, pixels_of_view);
       if (check_)
         check_->add(matrices[static_cast<std::size_t>(view)], file_.header().columns, file_.header().rows,
                     pixels_of_view, context_.threads);
@@ -73,7 +75,7 @@ private:
 void check_memory(const RunOptions& options, std::int64_t views_bytes) {
   const std::int64_t volume = options.size * options.size * options.size * static_cast<std::int64_t>(sizeof(float));
   const std::int64_t checked = (options.score ? options.check_slices : 0) * options.size * options.size * 8;
-  const std::int64_t needed = volume * (options.backend == "cuda" ? 1 : 2) + views_bytes + checked + resident_bytes();
+  const std::int64_t needed = volume * (on_host(options) ? 2 : 1) + views_bytes + checked + resident_bytes();
   if (options.memory_bytes > 0 && needed > options.memory_bytes)
     throw Error(
         ErrorKind::memory,
@@ -85,20 +87,19 @@ void check_memory(const RunOptions& options, std::int64_t views_bytes) {
 }
 
 // As RabbitCT's runner: a quarter of the views is read, then each is handed over and its time taken.
-std::shared_ptr<float> stream_views(Views& views, const RunOptions& options, Context& context, RunReport& report) {
+std::shared_ptr<float> stream_views(Views& views, const RunOptions& options, Device& device, Context& context,
+                                    RunReport& report) {
   const Header& h = report.header;
   const auto start = Clock::now();
   StreamSetup setup{.columns = h.columns,
                     .rows = h.rows,
                     .size = options.size,
-                    .block = options.protocol == Protocol::views ? 1 : options.block,
-                    .device = options.device,
-                    .precision = options.precision};
-  const auto stream = make_view_stream(options.backend, setup, context.threads);
-  stream->expect(h.views);
+                    .block = options.protocol == Protocol::views ? 1 : options.block};
+  ViewStream stream(setup, device, context.threads);
+  stream.expect(h.views);
   const std::int64_t subset = std::max<std::int64_t>(1, (h.views + 3) / 4);
-  const auto held = stream->host_memory(subset * views.pixels());
-  auto volume = stream->host_memory(options.size * options.size * options.size);
+  const auto held = host_floats(subset * views.pixels(), device);
+  auto volume = host_floats(options.size * options.size * options.size, device);
   std::fill_n(volume.get(), options.size * options.size * options.size, 0.0F);  // its pages are there before the clock
   report.prepare_seconds = seconds_since(start);
   for (std::int64_t first = 0; first < h.views; first += subset) {
@@ -107,24 +108,25 @@ std::shared_ptr<float> stream_views(Views& views, const RunOptions& options, Con
     for (std::int64_t view = first; view < last; ++view) {
       context.cancel.check();
       const auto arrival = Clock::now();
-      stream->add(views.matrices[static_cast<std::size_t>(view)], held.get() + (view - first) * views.pixels());
-      if (view + 1 == last) stream->release_views();
-      if (view + 1 == h.views) stream->finish(volume.get());
+      stream.add(views.matrices[static_cast<std::size_t>(view)], held.get() + (view - first) * views.pixels());
+      if (view + 1 == last) stream.release_views();
+      if (view + 1 == h.views) stream.finish(volume.get());
       const double seconds = seconds_since(arrival);
       report.microseconds.push_back(static_cast<std::uint64_t>(std::llround(1e6 * seconds)));
       report.seconds += seconds;
       report.last_view_seconds = seconds;
     }
   }
-  report.device = stream->device();
-  report.kernel = stream->description();
+  report.device = stream.device();
+  report.kernel = stream.description();
   return volume;
 }
 
-std::shared_ptr<float> whole_sweep(Views& views, const RunOptions& options, Context& context, RunReport& report) {
+std::shared_ptr<float> whole_sweep(Views& views, const RunOptions& options, const Devices& devices, Context& context,
+                                   RunReport& report) {
   const Header& h = report.header;
   const auto start = Clock::now();
-  WholeSweep sweep(h, views.matrices, options, context);
+  WholeSweep sweep(h, views.matrices, options, devices, context);
   report.prepare_seconds = seconds_since(start);
   views.load(0, h.views, sweep.views());
   for (int i = 0; i < std::max(1, options.repeats); ++i) {
@@ -200,7 +202,9 @@ Result RunReport::result(int version) const {
 RunReport run(const DataFile& file, const RunOptions& given, Context& context) {
   check_size(given.size);
   RunOptions options = given;
-  if (options.backend == "auto") options.backend = why_no_device().empty() ? "cuda" : "cpu";
+  const Devices devices =
+      open_devices(compute_on(given.backend, format("{}", given.device), given.precision), context.threads);
+  options.backend = devices.front()->info().kind;
   if (options.score) file.require_reference(options.size);
   RunReport report;
   report.header = file.header();
@@ -211,8 +215,9 @@ RunReport run(const DataFile& file, const RunOptions& given, Context& context) {
 
   context.progress.begin("views", report.header.views);
   Views views(file, options, context);
-  const auto volume = options.protocol == Protocol::whole ? whole_sweep(views, options, context, report)
-                                                          : stream_views(views, options, context, report);
+  const auto volume = options.protocol == Protocol::whole
+                          ? whole_sweep(views, options, devices, context, report)
+                          : stream_views(views, options, *devices.front(), context, report);
   context.progress.end();
   const std::int64_t slice = options.size * options.size;
   if (options.score) score_volume(file, volume.get(), views, report, context);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "device/host/cpu_backend.h"
+#include "device/host/device.h"
 #include "filter/weights.h"
 #include "io/test_support.h"
 #include "bench/rabbitct/make.h"
@@ -96,13 +97,14 @@ TEST(RabbitRun, EveryKernelScoresWithinTheBar) {
     setup.columns = 64;
     setup.rows = 48;
     setup.size = 128;
-    const auto stream = make_host_stream(make_cpu_backend(target), setup, threads);
+    const auto device = host::make_device(make_cpu_backend(target), threads);
+    ViewStream stream(setup, *device, threads);
     std::vector<float> view(64 * 48), volume(128 * 128 * 128);
     for (std::int64_t i = 0; i < 16; ++i) {
       file.read_view(i, view.data());
-      stream->add(file.matrix(i), view.data());
+      stream.add(file.matrix(i), view.data());
     }
-    stream->finish(volume.data());
+    stream.finish(volume.data());
     EXPECT_EQ(last_cpu_target(), target);
     Score score;
     std::vector<std::uint16_t> reference(128 * 128);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "device/host/cpu_backend.h"
+#include "device/host/device.h"
 #include "io/test_support.h"
 #include "bench/rabbitct/format.h"
 #include "bench/rabbitct/plain.h"
@@ -59,12 +60,13 @@ std::vector<float> volume_of(const Sweep& sweep, std::unique_ptr<Backend> backen
   setup.rows = sweep.rows;
   setup.size = 128;
   setup.block = block;
-  const auto stream = make_host_stream(std::move(backend), setup, pool);
-  for (std::size_t i = 0; i < sweep.views.size(); ++i) stream->add(sweep.matrices[i], sweep.views[i].data());
-  stream->release_views();
+  const auto device = host::make_device(std::move(backend), pool);
+  ViewStream stream(setup, *device, pool);
+  for (std::size_t i = 0; i < sweep.views.size(); ++i) stream.add(sweep.matrices[i], sweep.views[i].data());
+  stream.release_views();
   std::vector<float> volume(128 * 128 * 128, -1.0F);
-  stream->finish(volume.data());
-  EXPECT_FALSE(stream->description().empty());
+  stream.finish(volume.data());
+  EXPECT_FALSE(stream.description().empty());
   return volume;
 }
 
@@ -174,18 +176,19 @@ TEST(RabbitStream, MatricesThatCannotBeUsedAreNamed) {
   setup.rows = 4;
   setup.size = 128;
   const std::vector<float> view(16, 1.0F);
-  const auto stream = make_host_stream(make_backend("cpu"), setup, pool);
-  stream->add(some_matrix(0, 1, 4, 4), view.data());
+  const auto device = host::make_device("cpu", pool);
+  ViewStream stream(setup, *device, pool);
+  stream.add(some_matrix(0, 1, 4, 4), view.data());
   Matrix34 bad = some_matrix(0.1, 1, 4, 4);
   bad(1, 2) = std::nan("");
-  EXPECT_LEPUS_ERROR(stream->add(bad, view.data()), ErrorKind::geometry, "view 1");
-  const auto flat = make_host_stream(make_backend("cpu"), setup, pool);
-  EXPECT_LEPUS_ERROR(flat->add(Matrix34{}, view.data()), ErrorKind::geometry, "view 0");
-  const auto uneven = make_host_stream(make_backend("cpu"), setup, pool);
-  uneven->add(some_matrix(0, 1, 4, 4), view.data());
-  EXPECT_LEPUS_ERROR(uneven->add(some_matrix(0, 1e4, 4, 4), view.data()), ErrorKind::geometry, "scale");
+  EXPECT_LEPUS_ERROR(stream.add(bad, view.data()), ErrorKind::geometry, "view 1");
+  ViewStream flat(setup, *device, pool);
+  EXPECT_LEPUS_ERROR(flat.add(Matrix34{}, view.data()), ErrorKind::geometry, "view 0");
+  ViewStream uneven(setup, *device, pool);
+  uneven.add(some_matrix(0, 1, 4, 4), view.data());
+  EXPECT_LEPUS_ERROR(uneven.add(some_matrix(0, 1e4, 4, 4), view.data()), ErrorKind::geometry, "scale");
   setup.size = 100;
-  EXPECT_LEPUS_ERROR(make_host_stream(make_backend("cpu"), setup, pool), ErrorKind::usage, "128, 256");
+  EXPECT_LEPUS_ERROR(ViewStream(setup, *device, pool), ErrorKind::usage, "128, 256");
 }
 
 }  // namespace

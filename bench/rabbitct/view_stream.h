@@ -11,47 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "device/backend.h"
-#include "core/threads.h"
-#include <lepus/geometry.h>
+#include "run/view_accumulator.h"
 
 namespace lepus::rabbitct {
-
-struct StreamSetup {
-  std::int64_t columns = 0, rows = 0;  // of a view
-  std::int64_t size = 0;               // of the volume
-  std::int64_t block = 0;              // views that are summed at once; 0: what the kernel likes
-  int device = 0;                      // which GPU
-  Precision precision = Precision::exact;
-};
-
-class ViewStream {
-public:
-  virtual ~ViewStream() = default;
-  virtual std::string device() const = 0;       // what computes
-  virtual std::string description() const = 0;  // the kernel; known after the first block
-  // Host memory that views come from, and the volume goes to, fastest (page-locked for a GPU).
-  virtual std::shared_ptr<float> host_memory(std::int64_t floats) const = 0;
-
-  // How many views will come in all, where that is known before the first: the last blocks are then smaller, so that
-  // little is left to do when the last view has come.
-  virtual void expect(std::int64_t /*views*/) {}
-  // Waits for views that came before where too many are still on their way: whoever hands them over is held to the
-  // pace of the link. The view must not change before release_views returns.
-  virtual void add(const Matrix34& matrix, const float* view) = 0;
-  // Returns when the views that were added may be overwritten.
-  virtual void release_views() = 0;
-  // The sum of all views; nothing is added afterwards.
-  virtual void finish(float* volume) = 0;
-};
-
-// Any backend that works on the host: "cpu", "reference", or one of make_cpu_backend's targets in tests.
-std::unique_ptr<ViewStream> make_host_stream(std::unique_ptr<Backend> backend, const StreamSetup& setup,
-                                             ThreadPool& threads);
-// A GPU. Throws Error(unsupported) where there is none.
-std::unique_ptr<ViewStream> make_device_stream(const StreamSetup& setup);
-// By name: "cpu", "cuda", "reference", or "auto" (cuda where a GPU can be used, else cpu).
-std::unique_ptr<ViewStream> make_view_stream(const std::string& backend, const StreamSetup& setup, ThreadPool& threads);
 
 // RabbitCT's matrices as our kernels want them: w > 0 in front of the source and about 1 in the middle. Kernels divide
 // by w^2 as the matrix gives it, so that views may differ in scale; all are divided by one common number, and the sum
@@ -65,5 +27,45 @@ public:
 private:
   double common_ = 0;  // 0: before the first view
 };
+
+struct StreamSetup {
+  std::int64_t columns = 0, rows = 0;  // of a view
+  std::int64_t size = 0;               // of the volume
+  std::int64_t block = 0;              // views that are summed at once; 0: what the device likes
+};
+
+class ViewStream {
+public:
+  // The device outlives it.
+  ViewStream(const StreamSetup& setup, Device& device, ThreadPool& threads);
+
+  std::string device() const { return device_.info().name; }          // what computes
+  std::string description() const { return accumulator_->kernel(); }  // the kernel; known after the first block
+
+  // How many views will come in all, where that is known before the first: the last blocks are then smaller, so that
+  // little is left to do when the last view has come.
+  void expect(std::int64_t views) { expected_ = views; }
+  // Waits for views that came before where too many are still on their way: whoever hands them over is held to the
+  // pace of the link. The view must not change before release_views returns.
+  void add(const Matrix34& matrix, const float* view);
+  void release_views() { accumulator_->release(); }
+  // The sum of all views; nothing is added afterwards.
+  void finish(float* volume);
+
+private:
+  std::int64_t next_size() const;
+
+  Device& device_;
+  ThreadPool& threads_;
+  std::int64_t block_, views_ = 0;
+  std::int64_t expected_ = 0, filling_ = 0;  // views in all (0: not known), of the block that is being filled
+  VolumeGrid grid_;
+  MatrixScale scale_;
+  std::vector<Matrix34> waiting_;  // of the views of the block so far
+  std::unique_ptr<ViewAccumulator> accumulator_;
+};
+
+// Floats on the host that the device reads and writes fastest, not initialised.
+std::shared_ptr<float> host_floats(std::int64_t count, Device& device);
 
 }  // namespace lepus::rabbitct

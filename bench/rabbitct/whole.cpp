@@ -4,11 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/format.h"
 #include "core/memory.h"
-#include "run/device_sweep.h"
 #include "run/memory_io.h"
-#include "bench/rabbitct/host_memory.h"
 #include "bench/rabbitct/view_stream.h"
 
 namespace lepus::rabbitct {
@@ -16,25 +13,30 @@ namespace lepus::rabbitct {
 struct WholeSweep::State {
   Header header;
   RunOptions options;
+  const Devices& devices;
   Context& context;
   std::vector<Matrix34> given;
-  bool on_device;
+  bool on_host;
   VolumeGrid grid;
   std::shared_ptr<float> views, volume;
-  // On a device.
+  // On a device with memory of its own.
   MatrixScale scale;
   ScanGeometry geometry;
-  std::optional<BandTable> bands;
-  std::unique_ptr<DeviceSweep> sweep;
-  // Of the host's last run.
-  std::string device, description;
+  std::unique_ptr<Sweep> sweep;
+  std::string kernel;
 
-  State(const Header& h, const std::vector<Matrix34>& matrices, const RunOptions& o, Context& c)
-      : header(h), options(o), context(c), given(matrices), on_device(o.backend == "cuda"), grid(grid_of(o.size)) {
+  State(const Header& h, const std::vector<Matrix34>& matrices, const RunOptions& o, const Devices& d, Context& c)
+      : header(h),
+        options(o),
+        devices(d),
+        context(c),
+        given(matrices),
+        on_host(d.front()->info().host),
+        grid(grid_of(o.size)) {
     const std::int64_t pixels = h.views * h.columns * h.rows;
-    if (on_device) plan_on_device();
-    views = on_device ? page_locked(pixels, o.device) : aligned_floats(pixels);
-    volume = on_device ? page_locked(grid.voxels(), o.device) : aligned_floats(grid.voxels());
+    if (!on_host) plan_on_device();
+    views = host_floats(pixels, *devices.front());
+    volume = host_floats(grid.voxels(), *devices.front());
     std::fill_n(volume.get(), grid.voxels(), 0.0F);  // its pages are there before the clock starts
   }
 
@@ -44,24 +46,16 @@ struct WholeSweep::State {
     for (std::size_t i = 0; i < given.size(); ++i)
       geometry.matrices.push_back(scale.scaled(given[i], static_cast<std::int64_t>(i)));
     constexpr double everything_mm = 1e6;
-    PlanRequest request;
-    request.geometry = &geometry;
-    request.grid = grid;
-    request.cylinder_mm = everything_mm;
-    bands.emplace(request);
-    DeviceJob job;
+    SweepJob job;
     job.wide = &geometry;
-    job.bands = &*bands;
     job.grid = grid;
     job.cylinder_mm = everything_mm;
-    job.views_are_filtered = true;
     job.from_memory = true;
-    job.columns = job.sent_columns = header.columns;
-    job.sent_rows = header.rows;
-    job.sent_pixel_bytes = sizeof(float);
-    job.host_bytes = options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes();
-    sweep = std::make_unique<DeviceSweep>(
-        job, DeviceChoice{.devices = format("{}", options.device), .memory_bytes = 0, .precision = options.precision});
+    job.columns = header.columns;
+    job.frame_pixel_bytes = sizeof(float);
+    job.memory_bytes = options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes();
+    sweep = std::make_unique<Sweep>(job, devices, context.threads);
+    kernel = sweep->kernel();
   }
 
   void run_on_device() {
@@ -69,9 +63,7 @@ struct WholeSweep::State {
     MemoryVolume sink(grid, volume.get());
     Progress silent;  // a sweep has steps of its own
     Context quiet{context.threads, context.cancel, silent};
-    DeviceSweep::Frames from;
-    from.source = &frames;
-    sweep->run(from, sink, quiet);
+    sweep->run({.source = &frames}, sink, quiet);
     if (const auto factor = static_cast<float>(scale.volume_factor()); factor != 1.0F)
       for (std::int64_t i = 0; i < grid.voxels(); ++i) volume.get()[i] *= factor;
   }
@@ -83,39 +75,31 @@ struct WholeSweep::State {
       stream.add(given[static_cast<std::size_t>(view)], views.get() + view * pixels);
     }
     stream.finish(volume.get());
-    device = stream.device();
-    description = stream.description();
+    kernel = stream.description();
   }
 };
 
 WholeSweep::WholeSweep(const Header& header, const std::vector<Matrix34>& matrices, const RunOptions& options,
-                       Context& context)
-    : state_(std::make_unique<State>(header, matrices, options, context)) {}
+                       const Devices& devices, Context& context)
+    : state_(std::make_unique<State>(header, matrices, options, devices, context)) {}
 WholeSweep::~WholeSweep() = default;
 
 float* WholeSweep::views() { return state_->views.get(); }
 std::shared_ptr<float> WholeSweep::volume() const { return state_->volume; }
-std::string WholeSweep::device() const { return state_->on_device ? state_->sweep->device() : state_->device; }
-std::string WholeSweep::description() const {
-  return state_->on_device ? state_->sweep->description() : state_->description;
-}
+std::string WholeSweep::device() const { return lepus::description(state_->devices); }
+std::string WholeSweep::description() const { return state_->kernel; }
 
 double WholeSweep::run() {
   State& s = *state_;
   std::unique_ptr<ViewStream> stream;
-  if (!s.on_device) {
-    StreamSetup setup;
-    setup.columns = s.header.columns;
-    setup.rows = s.header.rows;
-    setup.size = s.options.size;
-    setup.block = s.options.block;
-    stream = make_host_stream(make_backend(s.options.backend), setup, s.context.threads);
-  }
+  if (s.on_host)
+    stream = std::make_unique<ViewStream>(StreamSetup{s.header.columns, s.header.rows, s.options.size, s.options.block},
+                                          *s.devices.front(), s.context.threads);
   const auto start = std::chrono::steady_clock::now();
-  if (s.on_device)
-    s.run_on_device();
-  else
+  if (stream)
     s.run_on_host(*stream);
+  else
+    s.run_on_device();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All views in host memory to the volume in host memory in one go: on a GPU by the sweep of run/, which sends
-// up only the rows that a slab needs and downloads finished slabs; on the host by a ViewStream.
+// All views in host memory to the volume in host memory in one go: on a GPU by the sweep of run/, which uploads
+// only the rows that a slab needs and downloads finished slabs; on the host by a ViewStream.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,14 @@
 
 #include "core/context.h"
 #include "bench/rabbitct/run.h"
+#include "run/sweep.h"
 
 namespace lepus::rabbitct {
 
 class WholeSweep {
 public:
-  WholeSweep(const Header& header, const std::vector<Matrix34>& matrices, const RunOptions& options, Context& context);
+  WholeSweep(const Header& header, const std::vector<Matrix34>& matrices, const RunOptions& options,
+             const Devices& devices, Context& context);
   ~WholeSweep();
   WholeSweep(const WholeSweep&) = delete;
   WholeSweep& operator=(const WholeSweep&) = delete;

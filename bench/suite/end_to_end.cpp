@@ -66,17 +66,16 @@ void whole_fdk(Run& run, std::int64_t size, const Run::Views& v, const std::vect
     setup.geometry = build_scan(scan);
     setup.grid = grid;
     setup.field_of_view_mask = false;
-    setup.backend = c.backend;
     setup.frames_in_memory = true;
-    setup.device = {.devices = format("{}", run.options.device), .memory_bytes = 0, .precision = c.precision};
-    Fdk fdk(setup, threads);
+    const Devices devices = open_devices(compute_on(c.backend, format("{}", run.options.device), c.precision), threads);
+    Fdk fdk(setup, devices, threads);
     Progress silent;  // the suite's own progress goes on
     Context quiet{threads, run.context.cancel, silent};
     RowAudit audit(frames, {});
     SweepTimes times;
     const auto reconstruct_once = [&] {
       MemoryVolume sink(grid, volume);
-      times = fdk.run({frames, &audit, &normalisation}, sink, quiet);
+      times = fdk.run({&frames, &audit, &normalisation}, sink, quiet);
     };
     std::memset(volume, 0xff, static_cast<std::size_t>(grid.voxels()) * 4);  // NaN: what is not written shows
     reconstruct_once();

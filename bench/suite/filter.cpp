@@ -10,7 +10,7 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "bench/measure/clock.h"
-#include "run/row_filter.h"
+#include "device/host/row_filter.h"
 
 namespace lepus::bench {
 namespace {
@@ -23,24 +23,23 @@ void filter_on_cpu(Run& run) {
   const RampFilter ramp(g.columns, problem.ramp);
   std::vector<std::uint16_t> counts(static_cast<std::size_t>(problem.pixels()));
   for (std::int64_t view = 0; view < g.views(); ++view) problem.fill(view, counts.data() + view * g.columns * g.rows);
-  const CountsInMemory frames(c_arm_scan(g.columns, g.rows, g.views()), counts.data());
-  RowFilterParts parts;
-  parts.frames = &frames;
-  parts.normalisation = &problem.normalisation;
-  parts.weights = &problem.weights;
-  parts.ramp = &ramp;
-  parts.columns = g.columns;
-  const RowFilter filter(parts);
+  RowFilterSetup setup;
+  setup.wide = &g;
+  setup.weights = &problem.weights;
+  setup.ramp = problem.ramp;
+  setup.columns = setup.recorded_columns = g.columns;
+  setup.type = PixelType::u16;
+  setup.normalisation = &problem.normalisation;
+  const host::BlockFilter filter(setup);
   // Blocks as the sweep cuts them.
   std::vector<RowBlock> blocks;
   for (std::int64_t view = 0; view < g.views(); ++view)
-    for (std::int64_t row = 0; row < g.rows; row += RowFilter::rows_at_once) {
+    for (std::int64_t row = 0; row < g.rows; row += host::rows_at_once) {
       RowBlock block;
       block.request.view = view;
-      block.request.rows = block.request.recorded = {row, std::min(row + RowFilter::rows_at_once, g.rows)};
-      block.pixels = Buffer<unsigned char>(block.request.rows.size() * g.columns * 2);
-      frames.read_native(view, row, block.request.rows.last, block.pixels.data());
-      blocks.push_back(std::move(block));
+      block.request.rows = block.request.recorded = {row, std::min(row + host::rows_at_once, g.rows)};
+      block.pixels = reinterpret_cast<std::byte*>(counts.data() + (view * g.rows + row) * g.columns);
+      blocks.push_back(block);
     }
   std::vector<Buffer<float>> scratch;
   scratch.reserve(static_cast<std::size_t>(threads.size()));

@@ -11,7 +11,7 @@
 #include "core/text.h"
 #include "bench/measure/gpu.h"
 #include "bench/measure/text.h"
-#include "bench/rabbitct/host_memory.h"
+#include "bench/rabbitct/view_stream.h"
 #include <lepus/version.h>
 
 namespace lepus::bench {
@@ -83,7 +83,9 @@ Run::Views Run::gpu_views() const { return options.quick ? Views{312, 240, 128} 
 std::string Run::Views::text() const { return format("{} views of {} x {}", views, columns, rows); }
 
 std::shared_ptr<float> Run::host_floats(std::int64_t count, bool page_locked) const {
-  return page_locked ? rabbitct::page_locked(count, options.device) : rabbitct::aligned_floats(count);
+  const Devices devices =
+      open_devices(compute_on(page_locked ? "cuda" : "cpu", format("{}", options.device)), context.threads);
+  return rabbitct::host_floats(count, *devices.front());
 }
 
 void Run::add(measure::Figure figure) {

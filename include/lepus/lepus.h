@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <lepus/compute.h>
 #include <lepus/error.h>
 #include <lepus/geometry.h>
 #include <lepus/math.h>

@@ -7,19 +7,15 @@
 #include <string>
 #include <vector>
 
+#include <lepus/compute.h>
 #include <lepus/geometry.h>
 #include <lepus/options.h>
 
 namespace lepus {
 
 struct ReconstructOptions {
-  std::string backend = "auto";           // "auto": cuda where a GPU can be used, else cpu; "reference"
-  std::string device = "0";               // which GPUs: "0", "0,1", "all"
-  Precision precision = Precision::half;  // of a GPU
-  std::int64_t device_memory_bytes = 0;   // limit on each GPU; 0: 90 % of what is free
-  int threads = 0;                        // 0: one per hardware thread
-  std::int64_t memory_bytes = 0;          // limit for the whole process; 0: 60 % of what is free
-  bool force = false;                     // overwrite the output
+  Compute compute;
+  bool force = false;  // overwrite the output
 };
 
 struct ReconstructReport {
@@ -45,10 +41,7 @@ struct FdkOptions {
   RampOptions filter;
   Interpolation interpolation = Interpolation::linear;
   bool field_of_view_mask = false;  // zero outside the field of view
-  std::string backend = "cpu";      // or "auto", "cuda", "reference"
-  std::string device = "0";
-  Precision precision = Precision::exact;
-  int threads = 0;
+  Compute compute;
 };
 
 // Line integrals in memory (views x rows x columns, u fastest; recorded pixels where the detector is an arc) to a

@@ -99,7 +99,7 @@ TEST(Calibrate, NoisyFramesGiveTheGeometry) {
   const CircularScan told = cone_scan(144, 144, 30), truth = misaligned(told);
   const BeadResult phantom = beads();
   const ScanGeometry real = build_scan(truth);
-  const Projector projector(phantom.phantom, real, {.subpixels = 2});
+  const PhantomProjector projector(phantom.phantom, real, {.subpixels = 2});
   std::vector<float> frame(144 * 144);
   std::vector<BeadFrame> frames;
   double diameter = 0;

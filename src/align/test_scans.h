@@ -62,7 +62,7 @@ inline CenterInput noisy_rows(const Phantom& phantom, const CircularScan& truth,
                               ThreadPool& threads) {
   const ScanGeometry real = build_scan(truth);
   CenterInput input{build_scan(told), {}, {}, options};
-  const Projector projector(phantom, real, {.subpixels = 2});
+  const PhantomProjector projector(phantom, real, {.subpixels = 2});
   std::vector<Camera> cameras;
   for (std::int64_t view = 0; view < real.views(); ++view) cameras.push_back(camera_of(real, view));
   for (const RowBand& request : center_bands(input.geometry, bands, options)) {

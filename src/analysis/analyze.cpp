@@ -38,7 +38,7 @@ void write_labels(const LabelSource& labels, const VolumeReader& volume, const s
   target.shape = {.columns = grid.nx, .rows = grid.ny, .images = grid.nz, .type = PixelType::u32};
   target.text = {.grid = grid, .unit = "label"};
   const auto writer = create_meta_image(target, default_provenance_room);
-  labels.each_slice_in_order([&](int, std::int64_t, const Label* slice) { writer->append(slice, 1); });
+  labels.each_slice_in_order([&](int, std::int64_t z, const Label* slice) { writer->write(z, 1, slice); });
   writer->finish(provenance);
 }
 

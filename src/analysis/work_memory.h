@@ -61,8 +61,9 @@ public:
       share_ = memory.take(bytes, holds, {});
       data_ = Buffer<T>(slice * slices);
     } else {
-      file_ = std::make_unique<ScratchFile>(memory.folder(), bytes, holds,
-                                            "free some space, allow more with --memory or write to another disk");
+      file_ = std::make_unique<ScratchFile>(
+          memory.folder(), bytes,
+          ScratchFile::Words{holds, "free some space, allow more with --memory or write to another disk"});
     }
   }
 

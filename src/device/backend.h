@@ -8,13 +8,11 @@
 #include <vector>
 
 #include "core/threads.h"
+#include "device/projector.h"
 #include <lepus/geometry.h>
 #include <lepus/options.h>
 
 namespace lepus {
-
-// Taps that the interpolation needs beyond the pixel a coordinate falls into, on each side.
-constexpr std::int64_t interpolation_margin(Interpolation i) { return i == Interpolation::cubic ? 2 : 1; }
 
 // Filtered rows [first_row, first_row + rows) of one view: data[column * row_stride + (row - first_row)], rows fastest.
 // Rows of the detector that are not held are never needed; rows and columns outside the detector count as zero.
@@ -31,7 +29,6 @@ struct BandSet {
 
 // Slices [z0, z1) of the volume while it is summed: data[(y * nx + x) * z_stride + (z - z0)], z fastest.
 // The result does not depend on the cut; it is cheapest where both are multiples of slab_alignment, or slices are few.
-inline constexpr std::int64_t slab_alignment = 16;
 struct SlabView {
   float* data = nullptr;
   std::int64_t z0 = 0, z1 = 0, z_stride = 0;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/threads.h"
@@ -18,9 +19,12 @@
 
 namespace lepus {
 
-class BandKernels;
 class Device;
+class Projector;
 class Queue;
+class RowFilter;
+struct ProjectorSetup;
+struct RowFilterSetup;
 
 // Memory that is given back with its last owner.
 using Block = std::shared_ptr<std::byte>;
@@ -42,39 +46,54 @@ public:
 // Work in order. One thread at a time gives work to a queue.
 class Queue {
 public:
+  explicit Queue(Device& device) : device_(device) {}
   virtual ~Queue() = default;
-  virtual Device& device() const = 0;
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  Device& device() const { return device_; }
   virtual void after(const Event& event) = 0;  // work given from now on starts when the event is reached
   virtual void wait() = 0;                     // blocks the caller until all work is done
 
-  // Memory for the steps of a piece of work, not initialised, aligned to 256 bytes. It is given back when the
-  // enclosing ScratchScope ends; work of this queue that still uses it is safe.
+  // Memory of the device for the steps of a piece of work, not initialised, aligned to 256 bytes. It is given back when
+  // the enclosing ScratchScope ends, and used again by the next: asking a driver for memory may make a whole card wait.
+  // Work of this queue that still uses it is safe, because whoever gets it next works in the same queue.
   template <class T>
   T* scratch(std::int64_t count) {
-    return static_cast<T*>(scratch_bytes(count * static_cast<std::int64_t>(sizeof(T))));
+    return reinterpret_cast<T*>(scratch_bytes(count * static_cast<std::int64_t>(sizeof(T))));
   }
 
 private:
   friend class ScratchScope;
-  virtual void* scratch_bytes(std::int64_t bytes) = 0;
-  virtual std::size_t scratch_level() const = 0;
-  virtual void release_scratch(std::size_t level) = 0;
+  std::byte* scratch_bytes(std::int64_t bytes);
+
+  struct Piece {
+    Block memory;
+    std::int64_t bytes = 0;
+  };
+  Device& device_;
+  std::vector<Piece> pieces_;  // the first used_ of them are taken
+  std::size_t used_ = 0;
 };
 
 class ScratchScope {
 public:
-  explicit ScratchScope(Queue& queue) : queue_(queue), level_(queue.scratch_level()) {}
-  ~ScratchScope() { queue_.release_scratch(level_); }
+  explicit ScratchScope(Queue& queue) : queue_(queue), used_(queue.used_) {}
+  ~ScratchScope() { queue_.used_ = used_; }
   ScratchScope(const ScratchScope&) = delete;
   ScratchScope& operator=(const ScratchScope&) = delete;
 
 private:
   Queue& queue_;
-  std::size_t level_;
+  std::size_t used_;
 };
 
-enum class QueueRank { usual, first };  // first: its work goes before what waits in other queues
-enum class Timing { off, on };          // of events; without it they cost less
+enum class QueueRank {
+  usual,
+  first,   // its work goes before what waits in other queues
+  beside,  // it is used while other queues are: on the host its work runs on the caller's thread alone
+};
+enum class Timing { off, on };  // of events; without it they cost less
 
 class Device {
 public:
@@ -93,15 +112,43 @@ public:
   // Between any two places; on the host nothing is copied where both are the same. Host memory that is not Place::host
   // has been read, or written, when it returns.
   virtual void copy(void* to, const void* from, std::int64_t bytes, Queue& queue) = 0;
+  // views[i], `bytes` long each, go one after the other to `to`; in groups that lie evenly spaced in host memory.
+  virtual void copy_views(const std::vector<const void*>& views, std::int64_t bytes, std::byte* to,
+                          std::int64_t /*group*/, Queue& queue) {
+    for (std::size_t i = 0; i < views.size(); ++i)
+      copy(to + static_cast<std::int64_t>(i) * bytes, views[i], bytes, queue);
+  }
   virtual void clear(void* memory, std::int64_t bytes, Queue& queue) = 0;  // all bytes zero
 
-  // What the corrections are made of.
-  virtual BandKernels& band_kernels() = 0;
+  virtual std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) = 0;
+  virtual std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) = 0;
 };
+
+using Devices = std::vector<std::unique_ptr<Device>>;
+
+// What a test or a benchmark asks for.
+inline Compute compute_on(std::string backend, std::string devices = "0", Precision precision = Precision::half,
+                          std::int64_t device_memory_bytes = 0) {
+  Compute compute;
+  compute.backend = std::move(backend);
+  compute.devices = std::move(devices);
+  compute.precision = precision;
+  compute.device_memory_bytes = device_memory_bytes;
+  return compute;
+}
 
 // The devices that Compute names, one worker each; "auto" and "all" are decided here and nowhere else. The host's
 // kernels run on `threads`. Throws Error(usage) for a name that is not known, with the nearest one; Error(unsupported)
 // where what is asked for cannot be used, with the reason.
-std::vector<std::unique_ptr<Device>> open_devices(const Compute& compute, ThreadPool& threads);
+Devices open_devices(const Compute& compute, ThreadPool& threads);
+
+// Why no device of a kind can be used here, for people; empty where one can.
+std::string why_unusable(const std::string& kind);
+
+// Where "auto" had to take the host although this build knows GPUs: why none can be used, for people. Else empty.
+std::string why_the_host_computes(const Compute& compute);
+
+// Of the whole process: what Compute allows, or 60 % of what is free.
+std::int64_t host_memory_limit(const Compute& compute);
 
 }  // namespace lepus

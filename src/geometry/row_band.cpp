@@ -100,6 +100,26 @@ void add_slice(const Matrix34& matrix, Beam beam, double z, const Rectangle& box
 
 }  // namespace
 
+RowBand common_rows(RowBand a, RowBand b) {
+  const RowBand both{std::max(a.first, b.first), std::min(a.last, b.last)};
+  return both.last > both.first ? both : RowBand{};
+}
+
+RowBand joined_rows(RowBand a, RowBand b) {
+  if (a.size() == 0 || b.size() == 0) return a.size() == 0 ? b : a;
+  return {std::min(a.first, b.first), std::max(a.last, b.last)};
+}
+
+std::vector<RowBand> missing_rows(RowBand held, RowBand wanted) {
+  if (wanted.size() <= 0) return {};
+  const RowBand kept = common_rows(held, wanted);
+  if (kept.size() == 0) return {wanted};
+  std::vector<RowBand> missing;
+  if (wanted.first < kept.first) missing.push_back({wanted.first, kept.first});
+  if (kept.last < wanted.last) missing.push_back({kept.last, wanted.last});
+  return missing;
+}
+
 RowBand row_band(const ScanGeometry& geometry, std::int64_t view, const VolumeGrid& grid, double field_of_view_mm,
                  std::int64_t z0, std::int64_t z1, std::int64_t margin) {
   if (z0 >= z1) return {};

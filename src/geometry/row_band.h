@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <lepus/geometry.h>
 
@@ -13,6 +14,11 @@ struct RowBand {
   std::int64_t size() const { return last - first; }
   friend bool operator==(const RowBand&, const RowBand&) = default;
 };
+
+RowBand common_rows(RowBand a, RowBand b);
+RowBand joined_rows(RowBand a, RowBand b);  // from the first row of either to the last; an empty band adds nothing
+// The parts of `wanted` that `held` does not have: none, one, or one on each side.
+std::vector<RowBand> missing_rows(RowBand held, RowBand wanted);
 
 // Rows of `view` that any voxel of slices [z0, z1) inside both the grid's box and the cylinder of radius
 // field_of_view_mm around the axis projects to, widened by `margin` rows for the interpolation's taps.

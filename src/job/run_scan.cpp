@@ -9,6 +9,7 @@
 #include "align/scan_rows.h"
 #include "core/format.h"
 #include "core/memory.h"
+#include "device/device.h"
 #include "io/scratch_volume.h"
 #include "job/outputs.h"
 #include "job/said_once.h"
@@ -22,11 +23,11 @@ void post_into(const std::filesystem::path& output, const VolumeReader& before, 
                const ReconstructOptions& options, ReconstructReport& report, Context& context) {
   std::vector<PostSpec> chain;
   for (const CorrectionSpec& step : scan.post) chain.push_back({step, format("{}:{}", scan.file.string(), step.line)});
-  const std::int64_t limit = options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() * 6 / 10;
+  const std::int64_t limit = host_memory_limit(options.compute);
   PostOptions post;
   post.input = scan.file.string();
-  post.backend = options.backend == "reference" ? "cpu" : options.backend;
-  post.device_memory_bytes = options.device_memory_bytes;
+  post.backend = options.compute.backend == "reference" ? "cpu" : options.compute.backend;
+  post.device_memory_bytes = options.compute.device_memory_bytes;
   post.memory_bytes = std::max<std::int64_t>(1, limit - resident_bytes());
   post.force = options.force;
   const PostReport done = post_process(before, output, chain, post, context);
@@ -80,7 +81,7 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
 
 ReconstructReport reconstruct(const std::filesystem::path& scan_file, const std::filesystem::path& volume_file,
                               const ReconstructOptions& options) {
-  ThreadPool threads(options.threads);
+  ThreadPool threads(options.compute.threads);
   CancelFlag never;
   Progress silent;
   Context context{threads, never, silent};

@@ -66,8 +66,8 @@ public:
     try {
       const fs::path first = wait_for_first_frame();
       Scan scan = ahead_.read(first, frames_);
-      const auto writer = create_volume(volume_file_, scan.grid,
-                                        {.force = options_.compute.force, .unit = "1/mm", .provenance_room = 0});
+      const auto writer =
+          create_volume(volume_file_, scan.grid, {.force = options_.force, .unit = "1/mm", .provenance_room = 0});
       start_volume(std::move(scan), first);
       say_what_computes();
       collect();
@@ -186,8 +186,8 @@ private:
   }
 
   void say_what_computes() {
-    if (options_.compute.backend == "auto" && volume_->sum().backend() == "cpu" && this_build_has_cuda())
-      context_.progress.note(format("no GPU can be used ({}): the CPU computes", why_no_device()));
+    if (const std::string why = why_the_host_computes(options_.compute); !why.empty())
+      context_.progress.note(format("no GPU can be used ({}): the CPU computes", why));
   }
 
   // As many as are added at once. Where more are there (after a restart, say) the folder is not looked at again before
@@ -203,7 +203,7 @@ private:
       }
       ready_.assign(arrived.begin(), arrived.end());
       const std::int64_t apart = views() % 4 == 0 ? views() / 4 : views() % 2 == 0 ? views() / 2 : views();
-      if (ready_.size() > block && volume_->sum().backend() != "cuda")
+      if (ready_.size() > block && volume_->sum().device().host)
         std::stable_sort(ready_.begin(), ready_.end(), [&](const Arrived& a, const Arrived& b) {
           return view_of_.at(a.frame) % apart < view_of_.at(b.frame) % apart;
         });
@@ -387,7 +387,7 @@ private:
     for (std::int64_t z = 0; z < grid.nz; z += slices) {
       context_.cancel.check();
       const std::int64_t end = std::min(grid.nz, z + slices);
-      volume_->read({0, grid.nx, 0, grid.ny, z, end}, slab.data(), &context_.threads);
+      volume_->read({0, grid.nx, 0, grid.ny, z, end}, slab.data(), false);
       writer.write(z, end, slab.data());
     }
     fill_report();
@@ -399,12 +399,12 @@ private:
   }
 
   void fill_report() {
-    const ViewSum& sum = volume_->sum();
+    const ViewAccumulator& sum = volume_->sum();
     report_.output = volume_file_;
     report_.grid = scan_.grid;
-    report_.backend = sum.backend();
-    report_.device = sum.device();
-    report_.kernel = sum.description();
+    report_.backend = sum.device().kind;
+    report_.device = sum.device().name;
+    report_.kernel = sum.kernel();
     report_.views = views_in_;
     report_.filter_seconds = volume_->filter_seconds();
     report_.backproject_seconds = volume_->add_seconds();
@@ -451,7 +451,7 @@ private:
 
 LiveReport reconstruct_live(const fs::path& scan_file, const fs::path& volume_file, const LiveOptions& options,
                             Context& context) {
-  const auto locks = reserve_volume(volume_file, options.compute.force, context.progress);
+  const auto locks = reserve_volume(volume_file, options.force, context.progress);
   // Replaced again and again; that they can be is found out now.
   const OutputLock preview = reserve_output(options.preview, true, context.progress);
   const OutputLock status = reserve_output(options.status, true, context.progress);

@@ -16,7 +16,8 @@
 namespace lepus {
 
 struct LiveOptions {
-  ReconstructOptions compute;
+  Compute compute;
+  bool force = false;                        // overwrite the output
   std::optional<std::int64_t> views;         // how many frames will come; none: the scan file says it
   std::optional<std::int64_t> first_number;  // in the name of the first frame; none: 0 or 1, whichever comes
   std::filesystem::path preview;             // PNG of three slices, overwritten again and again; "": none

@@ -269,9 +269,10 @@ TEST(LiveVolume, AnyOrderAndBlocksGiveTheReconstruction) {
     scan.selection = {.frames = {}, .first_row = 0, .row_step = 1, .rows = rows};
 
     std::vector<float> whole(static_cast<std::size_t>(scan.grid.voxels()));
-    fdk(scan.geometry, data.data(), scan.grid, whole.data(), {.filter = scan.filter, .field_of_view_mask = true});
+    fdk(scan.geometry, data.data(), scan.grid, whole.data(),
+        {.filter = scan.filter, .field_of_view_mask = true, .compute = compute_on("cpu")});
 
-    ReconstructOptions options;
+    Compute options;
     options.backend = "cpu";
     LiveVolume volume(scan, file, options, context);
     std::vector<std::int64_t> order(static_cast<std::size_t>(views));

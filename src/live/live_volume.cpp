@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "core/format.h"
+#include "device/host/row_filter.h"
 #include "run/memory_io.h"
 
 namespace lepus {
@@ -19,22 +19,16 @@ constexpr auto float_bytes = static_cast<std::int64_t>(sizeof(float));
 
 double seconds_from(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::string backend_for(const ReconstructOptions& options) {
-  if (options.backend != "auto") return options.backend;
-  return why_no_device().empty() ? "cuda" : "cpu";
-}
-
 // Weights, cylinder and warnings are those of any reconstruction; its plan is not used, the volume is held whole.
-std::unique_ptr<Fdk> fdk_for(const Scan& scan, const ReconstructOptions& options, Context& context) {
+std::unique_ptr<Fdk> fdk_for(const Scan& scan, const Devices& host, Context& context) {
   FdkSetup setup;
   setup.geometry = scan.geometry;
   setup.grid = scan.grid;
   setup.filter = scan.filter;
   setup.interpolation = scan.interpolation;
   setup.field_of_view_mask = scan.field_of_view_mask;
-  setup.backend = options.backend == "reference" ? "reference" : "cpu";
   setup.memory_bytes = std::numeric_limits<std::int64_t>::max();
-  return std::make_unique<Fdk>(setup, context.threads);
+  return std::make_unique<Fdk>(setup, host, context.threads);
 }
 
 RowBand rows_for_volume(const ScanGeometry& wide, const Scan& scan, double cylinder_mm) {
@@ -44,11 +38,8 @@ RowBand rows_for_volume(const ScanGeometry& wide, const Scan& scan, double cylin
   request.cylinder_mm = cylinder_mm;
   request.interpolation = scan.interpolation;
   const BandTable bands(request);
-  RowBand all = bands.band(0, {0, scan.grid.nz});
-  for (std::int64_t view = 1; view < wide.views(); ++view) {
-    const RowBand band = bands.band(view, {0, scan.grid.nz});
-    all = {std::min(all.first, band.first), std::max(all.last, band.last)};
-  }
+  RowBand all;
+  for (std::int64_t view = 0; view < wide.views(); ++view) all = joined_rows(all, bands.band(view, {0, scan.grid.nz}));
   return all;
 }
 
@@ -79,6 +70,23 @@ float largest_filtered_value(const FdkWeights& weights, const ScanGeometry& flat
                           : format("allow more with {}; lepus reconstruct needs less", option)});
 }
 
+// A live volume is held by one device.
+Devices one_device(const Compute& compute, ThreadPool& threads) {
+  Devices devices = open_devices(compute, threads);
+  if (devices.size() > 1)
+    throw Error(ErrorKind::usage, {.what = "a live volume is held by one GPU",
+                                   .where = "option --device",
+                                   .why = format("found \"{}\"", compute.devices),
+                                   .hint = "give one number"});
+  return devices;
+}
+
+// Views are filtered on the host, whatever sums them.
+Devices host_of(const Devices& devices, ThreadPool& threads) {
+  const DeviceInfo& sums = devices.front()->info();
+  return open_devices(compute_on(sums.host ? sums.kind : "cpu"), threads);
+}
+
 }  // namespace
 
 std::string LiveFrames::name(std::int64_t view) const {
@@ -101,20 +109,21 @@ void LiveFrames::read_native(std::int64_t view, std::int64_t row0, std::int64_t 
   select_frames(std::move(source), rows)->read_native(0, row0, row1, out);
 }
 
-LiveVolume::LiveVolume(const Scan& scan, const std::filesystem::path& one_frame, const ReconstructOptions& options,
+LiveVolume::LiveVolume(const Scan& scan, const std::filesystem::path& one_frame, const Compute& compute,
                        Context& context)
     : scan_(scan),
       corrections_(corrections_of_views(scan)),
       one_view_(scan_of_one_view(scan, corrections_, one_frame)),
       pre_(pre_pass(one_view_, context)),
-      fdk_(fdk_for(scan, options, context)),
+      devices_(one_device(compute, context.threads)),
+      host_(host_of(devices_, context.threads)),
+      fdk_(fdk_for(scan, host_, context)),
       filtered_(filtered_rows(scan.geometry)),
       wide_(padded(filtered_.geometry, fdk_->weights().padding())),
-      ramp_(wide_.columns, scan.filter),
       rows_(rows_for_volume(wide_, scan, fdk_->cylinder_mm())) {
-  limit_ = options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() * 6 / 10;
+  limit_ = host_memory_limit(compute);
   choose_block();
-  make_sum(options, context);
+  make_sum(context);
 }
 
 // Frames that wait, their filtered rows, twice on the way to a device: within an eighth of the memory.
@@ -128,48 +137,37 @@ std::int64_t LiveVolume::slices_at_once(const VolumeGrid& grid) {
   return std::clamp<std::int64_t>((std::int64_t{1} << 21) / (grid.nx * grid.ny), 1, grid.nz);
 }
 
-void LiveVolume::make_sum(const ReconstructOptions& options, Context& context) {
-  ViewSumSetup setup;
+void LiveVolume::make_sum(Context& context) {
+  AccumulatorSetup setup;
   setup.detector = wide_;
-  setup.detector.matrices.resize(1);
+  setup.detector.matrices.clear();
   setup.grid = scan_.grid;
+  setup.cylinder_mm = fdk_->cylinder_mm();
   setup.interpolation = scan_.interpolation;
   setup.rows = rows_;
   setup.block = block_;
-  setup.precision = options.precision;
   setup.largest_value = largest_filtered_value(fdk_->weights(), filtered_.geometry);
+  setup.piece_by_piece = true;
   const std::int64_t volume = scan_.grid.voxels() * float_bytes;
+  const RampFilter ramp(wide_.columns, scan_.filter);
   const std::int64_t frames =
       block_ * pre_.frames->columns() * pre_.frames->rows() * 2 * float_bytes +
-      context.threads.size() * float_bytes * (RowFilter::rows_at_once * wide_.columns * 3 + ramp_.scratch_floats());
+      context.threads.size() * float_bytes * (host::rows_at_once * wide_.columns * 3 + ramp.scratch_floats());
   const VolumeGrid& g = scan_.grid;
   const std::int64_t shown =
       (g.nx * g.ny + g.nx * g.nz + g.ny * g.nz) * 3 * float_bytes;  // slices on the way to a picture
   const std::int64_t written = slices_at_once(g) * g.nx * g.ny * float_bytes;
   constexpr std::int64_t slack = std::int64_t{12} << 20;  // stacks, kernels' scratch, libraries' buffers
   const std::int64_t others = resident_bytes() + slack + frames + std::max(shown, written);
-  const std::string backend = backend_for(options);
-  if (backend != "cuda") {
-    const std::int64_t needed = host_sum_bytes(setup);
-    if (others + needed > limit_)
-      no_room(scan_.grid, volume, others + needed - volume, limit_, "(--memory)", "--memory");
-    sum_ = make_host_sum(make_backend(backend), setup);
-    return;
-  }
-  if (options.device.find_first_not_of("0123456789") != std::string::npos || options.device.size() > 3 ||
-      options.device.empty())
-    throw Error(ErrorKind::usage, {.what = "a live volume is held by one GPU",
-                                   .where = "option --device",
-                                   .why = format("found \"{}\"", options.device),
-                                   .hint = "give one number"});
-  setup.device = std::stoi(options.device);
-  const std::int64_t free = free_device_bytes(setup.device) * 9 / 10;
-  const std::int64_t allowed = options.device_memory_bytes > 0 ? options.device_memory_bytes : free;
-  const DeviceSumBytes needed = device_sum_bytes(setup);
-  if (needed.device > allowed)
+  Device& device = *devices_.front();
+  const ViewAccumulator::Bytes needed = ViewAccumulator::bytes(setup, device);
+  const bool host = device.info().host;
+  if (const std::int64_t allowed = device.memory_limit_bytes(); !host && needed.device > allowed)
     no_room(scan_.grid, volume, needed.device - volume, allowed, "of the GPU", "--device-memory");
-  if (others + needed.host > limit_) no_room(scan_.grid, 0, others + needed.host, limit_, "(--memory)", "--memory");
-  sum_ = make_device_sum(setup);
+  if (others + needed.host > limit_)
+    no_room(scan_.grid, host ? volume : 0, others + needed.host - (host ? volume : 0), limit_, "(--memory)",
+            "--memory");
+  sum_ = std::make_unique<ViewAccumulator>(setup, device, context.threads);
 }
 
 // A scan of this one view passes the chain, whose first frame is the view's.
@@ -190,41 +188,36 @@ void LiveVolume::correct(LiveView& view, Context& context) {
   std::copy_n(corrected.wanted({0, rows}).data, rows * columns, view.counts.data());
 }
 
-void LiveVolume::filter(const std::vector<LiveView>& views, Context& context) {
-  ScanGeometry picture;
-  picture.columns = pre_.frames->columns();
-  picture.rows = pre_.frames->rows();
-  picture.matrices.resize(1);
-  const MemoryFrames shape(picture, views.front().counts.data());  // floats of the frames' size
-  RowFilterParts parts;
-  parts.frames = &shape;
+void LiveVolume::filter(std::vector<LiveView>& views, Context& context) {
+  RowFilterSetup setup;
+  setup.wide = &wide_;
+  setup.weights = &fdk_->weights();
+  setup.ramp = scan_.filter;
+  setup.columns = filtered_.geometry.columns;
+  setup.columns_before = fdk_->weights().padding().left;
+  setup.recorded_columns = pre_.frames->columns();
   if (pre_.only_dead_pixels) {
-    parts.normalisation = pre_.normalisation.get();
-    parts.dead_pixels = &*pre_.only_dead_pixels;
+    setup.normalisation = pre_.normalisation.get();
+    setup.dead_pixels = &*pre_.only_dead_pixels;
   }
-  parts.resampler = filtered_.resampler.get();
-  parts.weights = &fdk_->weights();
-  parts.ramp = &ramp_;
-  parts.columns = filtered_.geometry.columns;
-  parts.columns_before = fdk_->weights().padding().left;
-  const RowFilter row_filter(parts);
+  setup.resampler = filtered_.resampler.get();
+  const host::BlockFilter row_filter(setup);
   std::vector<Buffer<float>> scratch;
   scratch.reserve(static_cast<std::size_t>(context.threads.size()));
   for (int i = 0; i < context.threads.size(); ++i) scratch.emplace_back(row_filter.scratch_floats());
-  const std::int64_t pieces = (rows_.size() + RowFilter::rows_at_once - 1) / RowFilter::rows_at_once;
+  const std::int64_t pieces = (rows_.size() + host::rows_at_once - 1) / host::rows_at_once;
   const auto count = static_cast<std::int64_t>(views.size());
   context.threads.parallel_for(0, count * pieces, 1, [&](std::int64_t begin, std::int64_t end, int worker) {
     for (std::int64_t i = begin; i < end; ++i) {
-      const LiveView& view = views[static_cast<std::size_t>(i / pieces)];
-      const std::int64_t first = rows_.first + i % pieces * RowFilter::rows_at_once;
+      LiveView& view = views[static_cast<std::size_t>(i / pieces)];
+      const std::int64_t first = rows_.first + i % pieces * host::rows_at_once;
       RowBlock block;
       block.request.view = view.view;
-      block.request.rows = {first, std::min(first + RowFilter::rows_at_once, rows_.last)};
-      block.request.recorded = row_filter.recorded_rows(view.view, block.request.rows);
-      const RowBand recorded = block.request.recorded;
-      block.pixels = Buffer<unsigned char>(recorded.size() * picture.columns * float_bytes);
-      std::memcpy(block.pixels.data(), view.counts.data() + recorded.first * picture.columns,
-                  static_cast<std::size_t>(block.pixels.bytes()));
+      block.request.rows = {first, std::min(first + host::rows_at_once, rows_.last)};
+      block.request.recorded =
+          setup.resampler ? setup.resampler->recorded_rows(view.view, block.request.rows) : block.request.rows;
+      block.pixels =
+          reinterpret_cast<std::byte*>(view.counts.data() + block.request.recorded.first * setup.recorded_columns);
       const float* filtered = row_filter.apply(block, scratch[static_cast<std::size_t>(worker)].data());
       sum_->put(i / pieces, block.request.rows, filtered);
     }
@@ -241,22 +234,12 @@ void LiveVolume::add(std::vector<LiveView>& views, Context& context) {
   std::vector<Matrix34> matrices;
   matrices.reserve(views.size());
   for (const LiveView& view : views) matrices.push_back(wide_.matrices[static_cast<std::size_t>(view.view)]);
-  sum_->add(matrices, context.threads);
+  sum_->sum(matrices);
   add_s_ += seconds_from(start);
 }
 
-void LiveVolume::read(const VoxelBox& box, float* x_fastest, ThreadPool* threads) const {
-  sum_->read(box, x_fastest, threads);
-  const VolumeGrid& grid = scan_.grid;
-  const std::int64_t width = box.x1 - box.x0, area = width * (box.y1 - box.y0);
-  const double radius = fdk_->cylinder_mm();
-  for (std::int64_t y = box.y0; y < box.y1; ++y)
-    for (std::int64_t x = box.x0; x < box.x1; ++x) {
-      const Vec3 p = grid.centre(static_cast<double>(x), static_cast<double>(y), 0);
-      if (p.x * p.x + p.y * p.y <= radius * radius) continue;
-      float* column = x_fastest + (y - box.y0) * width + (x - box.x0);
-      for (std::int64_t z = box.z0; z < box.z1; ++z) column[(z - box.z0) * area] = 0;
-    }
+void LiveVolume::read(const VoxelBox& box, float* x_fastest, bool beside) const {
+  sum_->download(box, x_fastest, beside);
 }
 
 }  // namespace lepus

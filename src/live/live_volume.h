@@ -13,10 +13,10 @@
 #include "core/context.h"
 #include "core/memory.h"
 #include "live/view_corrections.h"
-#include "live/view_sum.h"
 #include "run/fdk.h"
 #include "run/filtered_rows.h"
 #include "run/prepass.h"
+#include "run/view_accumulator.h"
 #include <lepus/reconstruct.h>
 
 namespace lepus {
@@ -52,42 +52,43 @@ class LiveVolume {
 public:
   // one_frame: a file that is whole, for what can be learnt from any view. Flats and darks are read here.
   // Throws Error(memory) with voxels that would fit.
-  LiveVolume(const Scan& scan, const std::filesystem::path& one_frame, const ReconstructOptions& options,
-             Context& context);
+  LiveVolume(const Scan& scan, const std::filesystem::path& one_frame, const Compute& compute, Context& context);
 
   std::int64_t block() const { return block_; }  // views that add() takes at most
   // Changes the counts into line integrals on the way.
   void add(std::vector<LiveView>& views, Context& context);
   void wait() { sum_->wait(); }
-  void read(const VoxelBox& box, float* x_fastest, ThreadPool* threads = nullptr) const;
+  // beside: while add() may run on another thread.
+  void read(const VoxelBox& box, float* x_fastest, bool beside = true) const;
   static std::int64_t slices_at_once(const VolumeGrid& grid);  // to read on the way to a file, within the memory limit
 
   const Scan& scan() const { return scan_; }
   const ViewCorrections& corrections() const { return corrections_; }
   PrePass& pre() { return pre_; }
   const Fdk& fdk() const { return *fdk_; }
-  const ViewSum& sum() const { return *sum_; }
+  const ViewAccumulator& sum() const { return *sum_; }
   std::int64_t memory_limit_bytes() const { return limit_; }
   double filter_seconds() const { return filter_s_; }
   double add_seconds() const { return add_s_; }
 
 private:
   void choose_block();
-  void make_sum(const ReconstructOptions& options, Context& context);
+  void make_sum(Context& context);
   void correct(LiveView& view, Context& context);
-  void filter(const std::vector<LiveView>& views, Context& context);
+  void filter(std::vector<LiveView>& views, Context& context);
 
   const Scan& scan_;
   ViewCorrections corrections_;
   Scan one_view_;
   PrePass pre_;
+  Devices devices_;  // the one that sums
+  Devices host_;     // what filters
   std::unique_ptr<Fdk> fdk_;
   FilteredRows filtered_;  // its geometry is weighted
   ScanGeometry wide_;      // as it is filtered and backprojected
-  RampFilter ramp_;
-  RowBand rows_;  // of `wide_` that the volume needs
+  RowBand rows_;           // of `wide_` that the volume needs
   std::int64_t limit_ = 0, block_ = 1;
-  std::unique_ptr<ViewSum> sum_;
+  std::unique_ptr<ViewAccumulator> sum_;
   double filter_s_ = 0, add_s_ = 0;
 };
 

@@ -10,7 +10,7 @@
 
 #include "core/memory.h"
 #include "io/frames.h"
-#include "scan/count_scales.h"
+#include "io/count_scales.h"
 
 namespace lepus {
 

@@ -130,7 +130,7 @@ void CorrectedFrames::ensure(RowBand rows) const {
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-const SinogramBand* CorrectedFrames::on_device(RowBand needed, int device) const {
+const SinogramBand* CorrectedFrames::on_device(RowBand needed, const DeviceInfo& device) const {
   if (!store_->on_device(device)) return nullptr;
   ensure(needed);
   return store_->on_device(device);

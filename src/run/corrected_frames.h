@@ -42,7 +42,7 @@ public:
   void read_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, void* out) const override;
 
   // All rows on that card, where they wait to be filtered; null: they wait elsewhere. Rows `needed` are corrected.
-  const SinogramBand* on_device(RowBand needed, int device) const;
+  const SinogramBand* on_device(RowBand needed, const DeviceInfo& device) const;
 
   // So much of the detector will be asked for (all, where nobody says so): bands in it, the same whatever order they
   // are asked for in, are looked at for the reports.

@@ -78,8 +78,8 @@ public:
                              cudaMemcpyDeviceToHost),
                 "bring corrected rows back from the device");
   }
-  const SinogramBand* on_device(int device) const override {
-    if (device != device_) return nullptr;
+  const SinogramBand* on_device(const DeviceInfo& device) const override {
+    if (device.kind != "cuda" || device.number != device_) return nullptr;
     work_.synchronize();
     return &all_;
   }

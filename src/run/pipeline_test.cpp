@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/memory.h"
-#include "run/band_store.h"
+#include "device/host/band_store.h"
 #include "run/fdk.h"
 #include "run/memory_io.h"
 #include <lepus/reconstruct.h>
@@ -50,7 +50,6 @@ FdkSetup setup_of(const ScanGeometry& geometry, const VolumeGrid& grid, bool mas
   setup.geometry = geometry;
   setup.grid = grid;
   setup.field_of_view_mask = mask;
-  setup.backend = "cpu";
   setup.memory_bytes = memory_bytes;
   setup.frame_pixel_bytes = sizeof(float);
   return setup;
@@ -62,12 +61,13 @@ Run reconstruct_within(const ScanGeometry& geometry, const std::vector<float>& d
   CancelFlag never;
   Progress silent;
   Context context{threads, never, silent};
-  Fdk fdk(setup_of(geometry, grid, mask, memory_bytes), threads);
+  const Devices host = open_devices(compute_on("cpu"), threads);
+  Fdk fdk(setup_of(geometry, grid, mask, memory_bytes), host, threads);
   const MemoryFrames frames(geometry, data.data());
   Run run{std::vector<float>(static_cast<std::size_t>(grid.voxels()), std::nanf("")), fdk.plan()};
   MemoryVolume writer(grid, run.volume.data());
   RowAudit audit(frames, {1, 0});
-  fdk.run({frames, &audit}, writer, context);
+  fdk.run({&frames, &audit}, writer, context);
   return run;
 }
 
@@ -134,7 +134,9 @@ TEST(Fdk, BallHasItsDensity) {
       }
   const VolumeGrid grid = centred_grid(64, 64, 8, {1, 1, 1});
   std::vector<float> volume(static_cast<std::size_t>(grid.voxels()));
-  fdk(geometry, data.data(), grid, volume.data());
+  FdkOptions options;
+  options.compute = compute_on("cpu");
+  fdk(geometry, data.data(), grid, volume.data(), options);
   double sum = 0;
   int count = 0;
   for (std::int64_t y = 0; y < 64; ++y)
@@ -180,10 +182,11 @@ ErrorKind failure_of(const FrameSource& frames, const ScanGeometry& geometry, Vo
   Progress silent;
   Context context{threads, cancel, silent};
   const VolumeGrid grid = centred_grid(96, 96, 96, {0.8, 0.8, 0.8});
-  Fdk fdk(setup_of(geometry, grid, true, std::int64_t{1} << 30), threads);
+  const Devices host = open_devices(compute_on("cpu"), threads);
+  Fdk fdk(setup_of(geometry, grid, true, std::int64_t{1} << 30), host, threads);
   RowAudit audit(frames, {1, 0});
   try {
-    fdk.run({frames, &audit}, writer, context);
+    fdk.run({&frames, &audit}, writer, context);
   } catch (const Error& error) {
     return error.kind();
   }

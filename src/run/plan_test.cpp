@@ -61,7 +61,7 @@ TEST(Plan, KeepsTheLimitAndChangesFromRollingToStreamed) {
     const BandTable bands(c.request);
     try {
       const Plan plan = make_plan(c.request, bands);
-      EXPECT_LE(plan.memory_bytes(), c.request.memory_bytes) << mib;
+      EXPECT_LE(plan.host.total(), c.request.memory_bytes) << mib;
       EXPECT_GE(plan.rows_read, plan.rows_needed);
       expect_slabs_cover(plan, c.request.grid);
       if (plan.wedge_views < 90) {
@@ -110,7 +110,7 @@ TEST(Plan, LargeVolumeFitsFourGiB) {
   c.request.fixed_bytes = std::int64_t{100} << 20;
   const BandTable bands(c.request);
   const Plan plan = make_plan(c.request, bands);
-  EXPECT_LE(plan.memory_bytes(), c.request.memory_bytes);
+  EXPECT_LE(plan.host.total(), c.request.memory_bytes);
   EXPECT_LT(static_cast<double>(plan.rows_read), 4.0 * static_cast<double>(plan.rows_needed)) << describe(plan);
 }
 

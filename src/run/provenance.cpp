@@ -40,30 +40,26 @@ const char* name_of(Coverage coverage) {
   return "unknown";
 }
 
+// In the host's memory, and beside it in the device's where there is one.
 Json to_json(const Plan& plan) {
-  return {{"kind", name_of(plan.kind)},           {"slabs", plan.slabs.size()},
-          {"slab_slices", plan.slab_slices},      {"slab_buffers", plan.slab_buffers},
-          {"views_at_a_time", plan.wedge_views},  {"rows_per_band", plan.row_stride},
-          {"rows_read", plan.rows_read},          {"rows_needed", plan.rows_needed},
-          {"memory_bytes", plan.memory_bytes()},  {"memory_limit_bytes", plan.memory_limit},
-          {"bands_bytes", plan.bands_bytes},      {"slabs_bytes", plan.slabs_bytes},
-          {"read_ahead_bytes", plan.queue_bytes}, {"fixed_bytes", plan.fixed_bytes},
-          {"voxel_updates", plan.updates},        {"expected_seconds", plan.seconds}};
-}
-
-// What the host does, and beside it what the device does where there is one.
-Json plan_of(const Fdk& fdk) {
-  Json plan = to_json(fdk.plan());
-  if (const DevicePlan* device = fdk.device_plan())
-    plan["on_device"] = {{"kind", device->resident ? "resident views" : "streamed views"},
-                         {"memory_bytes", device->memory_bytes()},
-                         {"memory_limit_bytes", device->memory_limit},
-                         {"store_bytes", device->store_bytes},
-                         {"wedge_bytes", device->wedge_bytes},
-                         {"slabs_bytes", device->slabs_bytes},
-                         {"views_held", device->held_views},
-                         {"rows_held", device->held_rows}};
-  return plan;
+  Json json{{"kind", name_of(plan.kind)},          {"slabs", plan.slabs.size()},
+            {"slab_slices", plan.slab_slices},     {"slab_buffers", plan.slab_buffers},
+            {"views_at_a_time", plan.wedge_views}, {"rows_per_band", plan.held_rows},
+            {"rows_read", plan.rows_read},         {"rows_needed", plan.rows_needed},
+            {"memory_bytes", plan.host.total()},   {"memory_limit_bytes", plan.host.limit},
+            {"bands_bytes", plan.host.views},      {"slabs_bytes", plan.host.slabs},
+            {"read_ahead_bytes", plan.host.rows},  {"fixed_bytes", plan.host.fixed},
+            {"voxel_updates", plan.updates},       {"expected_seconds", plan.seconds}};
+  if (!plan.on_host())
+    json["on_device"] = {{"kind", name_of(plan.kind)},
+                         {"memory_bytes", plan.device.total()},
+                         {"memory_limit_bytes", plan.device.limit},
+                         {"store_bytes", plan.device.views},
+                         {"wedge_bytes", plan.device.rows},
+                         {"slabs_bytes", plan.device.slabs},
+                         {"views_held", plan.held_views},
+                         {"rows_held", plan.held_rows}};
+  return json;
 }
 
 Json to_json(const VolumeGrid& grid) {
@@ -104,7 +100,7 @@ std::string provenance(const Scan& scan, const PrePass& pre, const Fdk& fdk, con
                  {"counts", pre.counts.views > 0 ? Json::parse(pre.counts.json()) : Json()},
                  {"seconds", report.seconds},
                  {"peak_memory_bytes", report.peak_memory_bytes},
-                 {"plan", plan_of(fdk)},
+                 {"plan", to_json(fdk.plan())},
                  {"warnings", report.warnings},
                  {"scan", scan.resolved}};
   return all.dump();
@@ -120,7 +116,7 @@ std::string plan_json(const Scan& scan, const Fdk& fdk, const CountFigures& coun
               {"backend", fdk.backend()},
               {"device", fdk.device()},
               {"kernel", fdk.kernel()},
-              {"plan", plan_of(fdk)},
+              {"plan", to_json(fdk.plan())},
               {"counts", Json::parse(counts.json())}}
       .dump(2);
 }
@@ -133,7 +129,7 @@ std::string plan_text(const Scan& scan, const Fdk& fdk, const CountFigures& coun
   text += format("scan      {} views over {:.6g} degrees: {}; field of view {:.6g} mm across\n", scan.geometry.views(),
                  degrees(fdk.weights().arc_rad()), name_of(fdk.weights().coverage()), 2 * fdk.field_of_view_mm());
   text += format("counts    {}\n", counts.text());
-  text += fdk.plan_description();
+  text += describe(fdk.plan());
   text += format("\nkernel    {} on {}\ntime      {}{}", fdk.kernel(), fdk.device(), expected_time(fdk.plan().seconds),
                  scan.corrections.empty() ? "" : ", and what the corrections take");
   return text;

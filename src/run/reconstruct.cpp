@@ -21,12 +21,9 @@ FdkSetup setup_for(const Scan& scan, const ReconstructOptions& options, PixelTyp
           .filter = scan.filter,
           .interpolation = scan.interpolation,
           .field_of_view_mask = scan.field_of_view_mask,
-          .backend = options.backend,
-          .device = {.devices = options.device,
-                     .memory_bytes = options.device_memory_bytes,
-                     .precision = options.precision},
-          .memory_bytes = options.memory_bytes,
+          .memory_bytes = options.compute.memory_bytes,
           .still_to_come_bytes = 0,
+          .device_memory_bytes = 0,
           .frame_pixel_bytes = bytes_per_pixel(type),
           .frames_in_memory = false,
           .frames_corrected = false,
@@ -76,18 +73,20 @@ std::vector<std::string> audit_warnings(const Scan& scan, const PrePass& pre, co
 // device rows that are filtered are made from corrected ones there.
 std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, const PrePass& pre, RowAudit& audit,
                                                   const std::filesystem::path& output,
-                                                  const ReconstructOptions& options, Context& context) {
-  const bool on_device = options.backend == "cuda" || (options.backend == "auto" && why_no_device().empty());
+                                                  const ReconstructOptions& options, const Devices& devices,
+                                                  Context& context) {
+  const bool on_device = !devices.front()->info().host;
   if (pre.only_dead_pixels && !(on_device && filtered_rows(geometry).resampler)) return nullptr;
-  const std::int64_t limit = options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() * 6 / 10;
+  const std::int64_t limit =
+      options.compute.memory_bytes > 0 ? options.compute.memory_bytes : available_memory_bytes() * 6 / 10;
   return std::make_unique<CorrectedFrames>(
       *pre.frames, *pre.chain, audit,
       CorrectedFramesOptions{.memory_bytes = std::max<std::int64_t>(0, limit - resident_bytes()) / 2,
                              .scratch = output,
                              .force = options.force,
                              .threads = context.threads.size(),
-                             .devices = on_device ? options.device : "",
-                             .device_bytes = options.device_memory_bytes},
+                             .devices = on_device ? options.compute.devices : "",
+                             .device_bytes = options.compute.device_memory_bytes},
       context.cancel);
 }
 
@@ -125,34 +124,35 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
   if (pre.normalisation)
     audit.watch_dark(*pre.normalisation, pre.only_dead_pixels ? *pre.only_dead_pixels : pre.normalisation->unusable);
   FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
-  const auto corrected = corrected_frames(scan.geometry, pre, audit, output, options, context);
+  const Devices devices = open_devices(options.compute, context.threads);
+  const auto corrected = corrected_frames(scan.geometry, pre, audit, output, options, devices, context);
   if (corrected) {
     setup.frames_corrected = true;
     setup.still_to_come_bytes = corrected->memory_bytes();
-    if (const std::int64_t left = corrected->device_bytes_left(); left > 0) setup.device.memory_bytes = left;
+    setup.device_memory_bytes = corrected->device_bytes_left();
   }
-  Fdk fdk(setup, context.threads);
+  Fdk fdk(setup, devices, context.threads);
   if (corrected) corrected->expect(fdk.recorded_rows());
 
   ReconstructReport report;
   report.grid = scan.grid;
-  report.plan = fdk.plan_description();
+  report.plan = describe(fdk.plan());
   report.backend = fdk.backend();
   report.device = fdk.device();
   report.kernel = fdk.kernel();
-  report.memory_limit_bytes = fdk.plan().memory_limit;
+  report.memory_limit_bytes = fdk.plan().host.limit;
   report.updates = fdk.plan().updates;
   report.warnings = scan.warnings;
   for (const auto& list : {pre.warnings, fdk.weights().warnings()})
     report.warnings.insert(report.warnings.end(), list.begin(), list.end());
   for (const auto& warning : report.warnings) context.progress.warning(warning);
-  if (options.backend == "auto" && report.backend == "cpu" && this_build_has_cuda())
-    context.progress.note(format("no GPU can be used ({}): the CPU computes", why_no_device()));
+  if (const std::string why = why_the_host_computes(options.compute); !why.empty())
+    context.progress.note(format("no GPU can be used ({}): the CPU computes", why));
 
-  const Fdk::Frames recorded{*pre.frames, &audit, pre.normalisation.get(),
+  const SweepFrames recorded{pre.frames.get(), &audit, pre.normalisation.get(),
                              pre.only_dead_pixels ? &*pre.only_dead_pixels : nullptr};
-  const SweepTimes times =
-      fdk.run(corrected ? Fdk::Frames{.source = *corrected, .corrected = corrected.get()} : recorded, writer, context);
+  const SweepTimes times = fdk.run(
+      corrected ? SweepFrames{.source = corrected.get(), .corrected = corrected.get()} : recorded, writer, context);
   if (corrected) corrected->finish();
   report.corrections = correction_lines(pre, corrected.get());
   for (const auto& line : report.corrections) context.progress.note(line);
@@ -179,7 +179,8 @@ PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Contex
   setup.measure_speed = true;
   // Mean flat and dark, which the reconstruction holds and a plan does not load.
   setup.still_to_come_bytes = 2 * frames->columns() * frames->rows() * static_cast<std::int64_t>(sizeof(float));
-  const Fdk fdk(setup, context.threads);
+  const Devices devices = open_devices(options.compute, context.threads);
+  const Fdk fdk(setup, devices, context.threads);
   const CountFigures counts = look_at_counts(scan, context.cancel);
   for (const auto& list : {scan.warnings, counts.warnings, fdk.weights().warnings()})
     for (const auto& warning : list) context.progress.warning(warning);

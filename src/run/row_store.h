@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "core/scratch_file.h"
 #include "correct/planes.h"
+#include <lepus/compute.h>
 
 namespace lepus {
 
@@ -36,7 +37,7 @@ public:
   virtual void put(const SinogramBand& kept, RowBand rows) = 0;
   virtual void get(std::int64_t view, RowBand rows, float* out) const = 0;
   // All rows of all views on that card; null where they are elsewhere. What was put is there.
-  virtual const SinogramBand* on_device(int /*device*/) const { return nullptr; }
+  virtual const SinogramBand* on_device(const DeviceInfo& /*device*/) const { return nullptr; }
   virtual std::int64_t memory_bytes() const = 0;  // on the host
   virtual std::string place() const = 0;          // "in memory"
 };

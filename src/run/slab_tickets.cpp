@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "run/sizes.h"
+#include "run/plan_models.h"
 
 namespace lepus {
 

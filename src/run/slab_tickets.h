@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "run/plan.h"
+#include "device/projector.h"
 
 namespace lepus {
 

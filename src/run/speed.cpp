@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "core/memory.h"
-#include "run/row_filter.h"
+#include "device/host/row_filter.h"
+#include "device/projector.h"
 
 namespace lepus {
 namespace {
@@ -26,8 +27,8 @@ double fastest(Work work) {
   return std::max(best, 1e-9);
 }
 
-double updates_per_second(const SpeedParts& parts, ThreadPool& threads) {
-  VolumeGrid piece = parts.grid;  // the middle of the volume, small enough to take a tenth of a second
+double updates_per_second(const SweepJob& job, Device& device) {
+  VolumeGrid piece = job.grid;  // the middle of the volume, small enough to take a tenth of a second
   const auto keep = [](std::int64_t& n, double& origin, double step, std::int64_t most) {
     const std::int64_t cut = (n - std::min(n, most)) / 2;
     origin += static_cast<double>(cut) * step;
@@ -36,43 +37,50 @@ double updates_per_second(const SpeedParts& parts, ThreadPool& threads) {
   keep(piece.nx, piece.origin_mm.x, piece.step_mm.x, 128);
   keep(piece.ny, piece.origin_mm.y, piece.step_mm.y, 128);
   keep(piece.nz, piece.origin_mm.z, piece.step_mm.z, 64);
-  const ScanGeometry& geometry = *parts.padded;
-  const auto kernel = parts.backend->make_backprojector(geometry, piece, parts.interpolation);
-  const std::int64_t views = std::min(geometry.views(), kernel->view_block());
+  const ScanGeometry& geometry = *job.wide;
+  const auto projector = device.make_projector({.geometry = &geometry,
+                                                .grid = piece,
+                                                .cylinder_mm = job.cylinder_mm,
+                                                .interpolation = job.interpolation,
+                                                .views_share_texels = true});
+  const std::int64_t views = std::min(geometry.views(), projector->view_block());
+  const auto queue = device.make_queue();
+  const auto store = projector->make_view_store(views, geometry.rows);
   Buffer<float> view(geometry.columns * geometry.rows);
   std::fill(view.begin(), view.end(), 0.5F);
-  BandSet set{0, geometry.rows,
-              std::vector<ViewBand>(static_cast<std::size_t>(views), {view.data(), 0, geometry.rows})};
-  const std::int64_t stride = (piece.nz + slab_alignment - 1) / slab_alignment * slab_alignment;
-  Buffer<float> slab(piece.nx * piece.ny * stride);
-  std::fill(slab.begin(), slab.end(), 0.0F);
-  const double seconds = fastest([&] { kernel->accumulate(set, {slab.data(), 0, piece.nz, stride}, threads); });
+  const RowBand all{0, geometry.rows};
+  for (std::int64_t slot = 0; slot < views; ++slot) {
+    store->set_window(slot, all, ViewStore::Keep::nothing);
+    store->put(view.data(), 0, slot, 1, all, *queue);
+  }
+  const auto slab = projector->make_slab_store((piece.nz + slab_alignment - 1) / slab_alignment * slab_alignment);
+  slab->begin({0, piece.nz}, *queue);
+  const double seconds = fastest([&] { projector->back({store.get(), 0, 0, views}, *slab, {0, piece.nz}, *queue); });
   return static_cast<double>(piece.voxels() * views) / seconds * slab_overhead(piece.nz);
 }
 
-double filtered_pixels_per_second(const SpeedParts& parts, ThreadPool& threads) {
-  const ScanGeometry& geometry = *parts.geometry;
-  const std::int64_t rows = std::min(geometry.rows, RowFilter::rows_at_once), blocks = std::int64_t{2} * threads.size();
+double filtered_pixels_per_second(const SweepJob& job, ThreadPool& threads) {
+  const RampFilter ramp(job.wide->columns, job.ramp);
+  const std::int64_t rows = std::min(job.wide->rows, host::rows_at_once), blocks = std::int64_t{2} * threads.size();
   const double seconds = fastest([&] {
     threads.parallel_for(0, blocks, 1, [&](std::int64_t begin, std::int64_t end, int) {
-      Buffer<float> data(rows * parts.ramp->columns()), scratch(parts.ramp->scratch_floats());
+      Buffer<float> data(rows * ramp.columns()), scratch(ramp.scratch_floats());
       for (std::int64_t block = begin; block < end; ++block) {
         std::fill(data.begin(), data.end(), 0.5F);
-        parts.weights->apply(block % geometry.views(), 0, rows, data.data());
-        for (std::int64_t row = 0; row < rows; ++row)
-          parts.ramp->apply(data.data() + row * parts.ramp->columns(), scratch.data());
+        job.weights->apply(block % job.wide->views(), 0, rows, data.data());
+        for (std::int64_t row = 0; row < rows; ++row) ramp.apply(data.data() + row * ramp.columns(), scratch.data());
       }
     });
   });
-  return static_cast<double>(blocks * rows * geometry.columns) / seconds;
+  return static_cast<double>(blocks * rows * job.columns) / seconds;
 }
 
 }  // namespace
 
-MachineSpeed measured_speed(const SpeedParts& parts, ThreadPool& threads) {
+MachineSpeed measured_speed(const SweepJob& job, Device& device, ThreadPool& threads) {
   MachineSpeed speed;
-  speed.updates = updates_per_second(parts, threads);
-  speed.filtered_pixels = filtered_pixels_per_second(parts, threads);
+  speed.updates = updates_per_second(job, device);
+  speed.filtered_pixels = filtered_pixels_per_second(job, threads);
   return speed;
 }
 

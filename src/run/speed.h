@@ -3,24 +3,12 @@
 // for the time that a plan promises. The disk is not timed: MachineSpeed's assumption stands.
 #pragma once
 
-#include "device/backend.h"
-#include "core/threads.h"
-#include "filter/ramp.h"
-#include "filter/weights.h"
+#include "device/device.h"
 #include "run/plan.h"
+#include "run/sweep.h"
 
 namespace lepus {
 
-struct SpeedParts {
-  const ScanGeometry* geometry = nullptr;  // as it was recorded, flat
-  const ScanGeometry* padded = nullptr;    // as it is filtered and backprojected
-  const FdkWeights* weights = nullptr;
-  const RampFilter* ramp = nullptr;
-  const Backend* backend = nullptr;
-  VolumeGrid grid;
-  Interpolation interpolation = Interpolation::linear;
-};
-
-MachineSpeed measured_speed(const SpeedParts& parts, ThreadPool& threads);
+MachineSpeed measured_speed(const SweepJob& job, Device& device, ThreadPool& threads);
 
 }  // namespace lepus

@@ -2,151 +2,232 @@
 #include "run/sweep.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <thread>
 
-#include "run/band_store.h"
-#include "run/slab_queue.h"
+#include "core/format.h"
+#include "core/memory.h"
+#include "device/host/row_filter.h"
+#include "run/speed.h"
+#include "run/sweep_worker.h"
+#include <lepus/error.h>
 
 namespace lepus {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+constexpr double disk_bytes_per_second = 2e9;  // of a fast one
+// Tables of the filter and what a driver takes for kernels and arrays beside them.
+constexpr std::int64_t tables_bytes = std::int64_t{64} << 20;
+constexpr double start_of_device_seconds = 0.8;  // until a card takes work: measured on an H200, driver 580
+constexpr std::int64_t host_slack_bytes = std::int64_t{12} << 20;  // stacks, libraries' buffers, the allocator's own
 
-// Adds the time until the end of its scope to a total.
-class Stopwatch {
-public:
-  explicit Stopwatch(double& total) : total_(total) {}
-  ~Stopwatch() { total_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
-private:
-  double& total_;
-  Clock::time_point start_ = Clock::now();
-};
-
-class Sweep {
-public:
-  Sweep(const SweepParts& parts, Context& context)
-      : parts_(parts),
-        plan_(*parts.plan),
-        order_(parts.backprojector->view_order()),
-        context_(context),
-        wedges_((views() + plan_.wedge_views - 1) / plan_.wedge_views),
-        bands_(plan_.wedge_views, parts.geometry->columns, plan_.row_stride) {
-    for (int i = 0; i < context.threads.size(); ++i) scratch_.emplace_back(parts.filter->scratch_floats());
-  }
-
-  SweepTimes run() {
-    SlabQueue slabs(*parts_.writer, parts_.grid, parts_.cylinder_mm, plan_.slab_slices, plan_.slab_buffers);
-    RowQueue rows(
-        *parts_.frames, slab_count() * wedges_, [this](std::int64_t batch) { return requests(batch); },
-        plan_.queue_bytes);
-    context_.progress.begin("reconstruct", slab_count() * views());
-    for (std::int64_t slab = 0; slab < slab_count(); ++slab) {
-      const SlabView view = acquire(slabs, plan_.slabs[static_cast<std::size_t>(slab)]);
-      clear(view);
-      for (std::int64_t wedge = 0; wedge < wedges_; ++wedge) {
-        fill_bands(slab, wedge, rows);
-        backproject(wedge, view);
+// No filtered value exceeds the largest weight times the largest line integral: the ramp kernel's magnitudes sum to
+// 1/2.
+double largest_weight(const FdkWeights& weights, const ScanGeometry& geometry, std::int64_t columns) {
+  double largest = 0;
+  for (std::int64_t view = 0; view < geometry.views(); ++view)
+    for (const double u : {0.0, 0.5, 1.0})
+      for (const double v : {0.0, 0.5, 1.0}) {
+        const double column = u * static_cast<double>(columns - 1), row = v * static_cast<double>(geometry.rows - 1);
+        const double shared = weights.redundancy(view, column, row);
+        if (shared > 0) largest = std::max(largest, std::abs(weights.at(view, column, row)) / shared);
       }
-      slabs.submit(view);
-    }
-    drain(slabs);
-    context_.progress.end();
-    return times_;
-  }
+  return largest;
+}
 
-private:
-  std::int64_t views() const { return static_cast<std::int64_t>(order_.size()); }
-  std::int64_t slab_count() const { return static_cast<std::int64_t>(plan_.slabs.size()); }
-  bool rolling() const { return plan_.kind == PlanKind::rolling_window; }
-  std::int64_t wedge_first(std::int64_t wedge) const { return wedge * plan_.wedge_views; }
-  std::int64_t wedge_size(std::int64_t wedge) const {
-    return std::min(plan_.wedge_views, views() - wedge_first(wedge));
-  }
+// What counts can give at most: one count where the flat is brightest.
+float largest_line_integral(const Normalisation& normalisation) {
+  float brightest = normalisation.log_i0_everywhere;
+  for (std::int64_t i = 0; i < normalisation.log_i0.size(); ++i)
+    brightest = std::max(brightest, normalisation.log_i0[i]);
+  return std::max(1.0F, brightest - std::log(normalisation.clip));
+}
 
-  SlabView acquire(SlabQueue& slabs, SlabRange range) {
-    const Stopwatch watch(times_.write_wait_s);
-    return slabs.acquire(range.z0, range.z1);
-  }
+ProjectorSetup projector_setup(const SweepJob& job) {
+  return {.geometry = job.wide,
+          .grid = job.grid,
+          .cylinder_mm = job.cylinder_mm,
+          .interpolation = job.interpolation,
+          .views_share_texels = true};
+}
 
-  void drain(SlabQueue& slabs) {
-    const Stopwatch watch(times_.write_wait_s);
-    slabs.drain();
-  }
-
-  RowBand wanted(std::int64_t slab, std::int64_t position) const {
-    return parts_.bands->band(order_[static_cast<std::size_t>(position)], plan_.slabs[static_cast<std::size_t>(slab)]);
-  }
-
-  // What batch (slab, wedge) needs beyond what the window still holds; a function of the plan alone, so that the
-  // reading thread can run ahead.
-  std::vector<RowRequest> requests(std::int64_t batch) const {
-    const std::int64_t slab = batch / wedges_, wedge = batch % wedges_;
-    std::vector<RowRequest> list;
-    for (std::int64_t slot = 0; slot < wedge_size(wedge); ++slot) {
-      const std::int64_t position = wedge_first(wedge) + slot;
-      const RowBand held = rolling() && slab > 0 ? wanted(slab - 1, position) : RowBand{};
-      for (const RowBand& part : missing_rows(held, wanted(slab, position)))
-        for (std::int64_t row = part.first; row < part.last; row += RowFilter::rows_at_once) {
-          const RowBand rows{row, std::min(row + RowFilter::rows_at_once, part.last)};
-          const std::int64_t view = order_[static_cast<std::size_t>(position)];
-          list.push_back({view, slot, rows, parts_.filter->recorded_rows(view, rows)});
-        }
-    }
-    return list;
-  }
-
-  void fill_bands(std::int64_t slab, std::int64_t wedge, RowQueue& rows) {
-    const Stopwatch watch(times_.filter_s);
-    context_.threads.parallel_for(0, wedge_size(wedge), 1, [&](std::int64_t begin, std::int64_t end, int) {
-      for (std::int64_t slot = begin; slot < end; ++slot)
-        bands_.turn_to(slot, wanted(slab, wedge_first(wedge) + slot), !rolling());
-    });
-    const auto blocks = static_cast<std::int64_t>(requests(slab * wedges_ + wedge).size());
-    context_.threads.parallel_for(0, blocks, 1, [&](std::int64_t begin, std::int64_t end, int worker) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const RowBlock block = rows.take();
-        const float* filtered = parts_.filter->apply(block, scratch_[static_cast<std::size_t>(worker)].data());
-        bands_.put(block.request.slot, block.request.rows, filtered);
-      }
-    });
-  }
-
-  // In pieces of a few blocks of views, so that the progress moves; the sums do not depend on the pieces.
-  void backproject(std::int64_t wedge, const SlabView& slab) {
-    const Stopwatch watch(times_.backproject_s);
-    const std::int64_t block = parts_.backprojector->view_block();
-    const std::int64_t piece = std::max<std::int64_t>(1, 64 / block) * block;
-    for (std::int64_t first = 0; first < wedge_size(wedge); first += piece) {
-      BandSet set{wedge_first(wedge) + first, bands_.row_stride(), {}};
-      for (std::int64_t slot = first; slot < std::min(first + piece, wedge_size(wedge)); ++slot)
-        set.bands.push_back(bands_.band(slot));
-      parts_.backprojector->accumulate(set, slab, context_.threads);
-      context_.progress.advance(static_cast<std::int64_t>(set.bands.size()));
-    }
-  }
-
-  void clear(const SlabView& slab) {
-    const std::int64_t columns = parts_.grid.nx * parts_.grid.ny;
-    context_.threads.parallel_for(0, columns, std::max<std::int64_t>(1, columns / 64), [&](auto begin, auto end, int) {
-      std::fill(slab.data + begin * slab.z_stride, slab.data + end * slab.z_stride, 0.0F);
-    });
-  }
-
-  const SweepParts& parts_;
-  const Plan& plan_;
-  const std::vector<std::int64_t>& order_;
-  Context& context_;
-  std::int64_t wedges_;
-  BandStore bands_;
-  std::vector<Buffer<float>> scratch_;
-  SweepTimes times_;
-};
+PlanRequest band_request(const SweepJob& job) {
+  PlanRequest request;
+  request.geometry = job.wide;
+  request.grid = job.grid;
+  request.cylinder_mm = job.cylinder_mm;
+  request.interpolation = job.interpolation;
+  return request;
+}
 
 }  // namespace
 
-SweepTimes sweep(const SweepParts& parts, Context& context) { return Sweep(parts, context).run(); }
+struct Sweep::State {
+  SweepJob job;
+  const Devices& devices;
+  // One per card; workers on one card share it.
+  std::map<int, std::unique_ptr<Projector>> projectors;
+  BandTable bands;
+  Plan plan;
+  double largest_weight;
+  std::vector<std::unique_ptr<HeldViews>> views;  // one per card, or one per worker
+  std::vector<std::unique_ptr<SweepWorker>> workers;
+
+  State(const SweepJob& j, const Devices& d, ThreadPool& threads)
+      : job(j),
+        devices(d),
+        bands(band_request(j)),
+        largest_weight(j.weights ? lepus::largest_weight(*j.weights, *j.wide, j.columns) : 1.0) {
+    for (const auto& device : devices)
+      if (auto& there = projectors[device->info().number]; !there) there = device->make_projector(projector_setup(job));
+    plan = make_plan(request(threads), bands);
+    if (!plan.on_host()) plan.seconds += start_of_device_seconds + opening_seconds(job.wide->views());
+  }
+
+  const Projector& projector() const { return *projectors.begin()->second; }
+
+  std::int64_t memory_of_cards() const {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const auto& device : devices) least = std::min(least, device->memory_limit_bytes());
+    return job.device_memory_bytes > 0 ? std::min(least, job.device_memory_bytes) : least;
+  }
+
+  PlanRequest request(ThreadPool& threads) const {
+    PlanRequest request = band_request(job);
+    request.view_block = projector().view_block();
+    request.memory_bytes = job.memory_bytes > 0 ? job.memory_bytes : available_memory_bytes() * 6 / 10;
+    request.fixed_bytes = resident_bytes() + job.still_to_come_bytes;
+    request.frame_pixel_bytes = job.uploaded_row_bytes() / job.columns;
+    if (devices.front()->info().host)
+      fill_for_host(request, threads);
+    else
+      fill_for_devices(request);
+    return request;
+  }
+
+  void fill_for_host(PlanRequest& request, ThreadPool& threads) const {
+    request.frame_pixel_bytes = job.frame_pixel_bytes;
+    const RampFilter ramp(job.wide->columns, job.ramp);
+    const std::int64_t block_floats =
+        host::rows_at_once * job.wide->columns * (job.resampler ? 3 : 1) + ramp.scratch_floats();
+    request.fixed_bytes += host_slack_bytes + block_floats * static_cast<std::int64_t>(sizeof(float)) * threads.size();
+    if (job.measure_speed) {
+      request.speed = measured_speed(job, *devices.front(), threads);
+    } else {  // the ratios choose the plan, and they are much the same everywhere
+      request.speed.updates *= threads.size();
+      request.speed.filtered_pixels *= threads.size();
+    }
+  }
+
+  void fill_for_devices(PlanRequest& request) const {
+    PlanDevices& on = request.devices.emplace();
+    on.workers = static_cast<int>(devices.size());
+    on.cards = static_cast<int>(projectors.size());
+    for (const auto& [number, unused] : projectors)
+      on.workers_on_card = std::max(on.workers_on_card,
+                                    static_cast<int>(std::ranges::count_if(
+                                        devices, [&](const auto& device) { return device->info().number == number; })));
+    on.memory_bytes = memory_of_cards();
+    on.fixed_bytes = tables_bytes + 2 * job.wide->rows * job.columns * static_cast<std::int64_t>(sizeof(float));
+    on.bytes_per_value = projector().bytes_per_value();
+    on.recorded_columns = job.columns;
+    on.by_bands = job.by_bands;
+    if (!job.from_memory) on.source_bytes = disk_bytes_per_second;
+    on.updates_per_second = projector().updates_per_second();
+  }
+
+  void forget() {
+    workers.clear();
+    views.clear();
+  }
+
+  void try_to_make_workers() {
+    std::map<int, HeldViews*> on_card;
+    for (const auto& device : devices) {
+      const int card = device->info().number;
+      const Projector& kernel = *projectors.at(card);
+      HeldViews*& shared = on_card[card];
+      if (!shared || plan.kind != PlanKind::resident_views)
+        shared = views.emplace_back(std::make_unique<HeldViews>(job, plan, bands, *device, kernel)).get();
+      workers.push_back(
+          std::make_unique<SweepWorker>(job, plan, *device, kernel, *shared, static_cast<int>(workers.size())));
+    }
+  }
+
+  // An allocation that fails on a card, because others use it too, makes the plan smaller.
+  void make_workers(ThreadPool& threads) {
+    if (!workers.empty()) return;
+    for (std::int64_t allowed = plan.device.limit;;) try {
+        return try_to_make_workers();
+      } catch (const Error& error) {
+        forget();
+        if (error.kind() != ErrorKind::memory || plan.on_host()) throw;
+        const std::int64_t buffers = std::min(allowed, plan.device.total()) - plan.device.fixed;
+        allowed = plan.device.fixed + buffers * 3 / 4;
+        PlanRequest smaller = request(threads);
+        smaller.devices->memory_bytes = allowed;
+        plan = make_plan(smaller, bands);  // throws where nothing fits any more
+      }
+  }
+};
+
+Sweep::Sweep(const SweepJob& job, const Devices& devices, ThreadPool& threads)
+    : state_(std::make_unique<State>(job, devices, threads)) {}
+Sweep::~Sweep() = default;
+
+const Plan& Sweep::plan() const { return state_->plan; }
+const BandTable& Sweep::bands() const { return state_->bands; }
+std::string Sweep::kernel() const { return state_->projector().description(); }
+
+SweepTimes Sweep::run(const SweepFrames& frames, VolumeWriter& writer, Context& context) {
+  State& s = *state_;
+  s.make_workers(context.threads);
+  float largest_line = 64;  // nothing measures an attenuation of exp(-64)
+  if (frames.normalisation && !s.job.resampler) largest_line = largest_line_integral(*frames.normalisation);
+  const float largest_value = 0.5F * static_cast<float>(s.largest_weight) * largest_line;
+  for (const auto& views : s.views) views->prepare(frames, largest_value);
+  SlabTickets tickets(s.job.grid.nz, s.plan.sizes, static_cast<int>(s.workers.size()));
+  context.progress.begin("reconstruct", s.job.grid.nz * s.job.wide->views());
+
+  SweepTimes times;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const bool threads_are_free = s.workers.size() == 1 && !s.plan.on_host();
+  const auto work = [&](SweepWorker& worker) {
+    try {
+      const SweepTimes mine = worker.run(tickets, writer, context, threads_are_free);
+      const std::lock_guard lock(mutex);
+      times.filter_s = std::max(times.filter_s, mine.filter_s);
+      times.backproject_s = std::max(times.backproject_s, mine.backproject_s);
+      times.write_wait_s = std::max(times.write_wait_s, mine.write_wait_s);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+      tickets.stop();
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < s.workers.size(); ++i) others.emplace_back([&, i] { work(*s.workers[i]); });
+  work(*s.workers.front());
+  for (std::thread& thread : others) thread.join();
+  if (failure) {
+    s.forget();  // a device that failed may hold work that never ends well
+    std::rethrow_exception(failure);
+  }
+  for (const auto& views : s.views) {
+    views->report_bad_pixels();
+    views->forget_frames();
+  }
+  context.progress.end();
+  return times;
+}
+
+std::string description(const Devices& devices) {
+  const std::string name = devices.front()->info().name;
+  return devices.size() == 1 ? name : format("{} x {}", devices.size(), name);
+}
 
 }  // namespace lepus

@@ -14,7 +14,7 @@
 #include "device/backend.h"
 #include "filter/ramp.h"
 #include "io/frames.h"
-#include "scan/count_scales.h"
+#include "io/count_scales.h"
 #include <lepus/geometry.h>
 
 namespace lepus {

@@ -37,8 +37,8 @@ std::int64_t recorded_rows(const ScanGeometry& geometry) {
   return geometry.recorded_on_arc ? geometry.recorded_on_arc->rows : geometry.rows;
 }
 
-Projector::Projector(const Phantom& phantom, const ScanGeometry& geometry, const ProjectOptions& options,
-                     const Spectrum& spectrum)
+PhantomProjector::PhantomProjector(const Phantom& phantom, const ScanGeometry& geometry, const ProjectOptions& options,
+                                   const Spectrum& spectrum)
     : phantom_(phantom), geometry_(geometry), options_(options) {
   if (options.subpixels < 1 || options.subpixels > 64)
     throw Error(ErrorKind::usage, {.what = "sub-pixels out of range",
@@ -72,7 +72,7 @@ Projector::Projector(const Phantom& phantom, const ScanGeometry& geometry, const
   }
 }
 
-Ray Projector::ray(const Camera& camera, double u, double v) const {
+Ray PhantomProjector::ray(const Camera& camera, double u, double v) const {
   if (arc_) {
     const PixelPosition flat = arc_->to_flat({u, v});
     u = flat.column;
@@ -85,7 +85,7 @@ Ray Projector::ray(const Camera& camera, double u, double v) const {
   return r;
 }
 
-Ray Projector::ray_from_spot(const Camera& camera, double u, double v, SpotPoint offset) const {
+Ray PhantomProjector::ray_from_spot(const Camera& camera, double u, double v, SpotPoint offset) const {
   Ray r = ray(camera, u, v);
   // Where the ray meets the real detector: the plane at the source-detector distance, or the arc of that radius.
   const double forward = arc_ ? std::hypot(r.direction.x, r.direction.y) : dot(r.direction, camera.direction);
@@ -96,7 +96,7 @@ Ray Projector::ray_from_spot(const Camera& camera, double u, double v, SpotPoint
   return r;
 }
 
-double Projector::transmission(const Ray& ray, Phantom::Scratch& scratch) const {
+double PhantomProjector::transmission(const Ray& ray, Phantom::Scratch& scratch) const {
   if (weights_.empty()) return std::exp(-phantom_.line_integral(ray, scratch));
   const MaterialIntegrals path = phantom_.material_integrals(ray, scratch);
   double sum = 0;
@@ -108,7 +108,7 @@ double Projector::transmission(const Ray& ray, Phantom::Scratch& scratch) const 
   return sum;
 }
 
-double Projector::at(const Camera& camera, double u, double v, Phantom::Scratch& scratch) const {
+double PhantomProjector::at(const Camera& camera, double u, double v, Phantom::Scratch& scratch) const {
   const bool intensity = options_.average == PixelAverage::intensity || !weights_.empty();
   const int n = options_.subpixels;
   if (n == 1 && spot_.empty() && weights_.empty()) return phantom_.line_integral(ray(camera, u, v), scratch);
@@ -128,7 +128,8 @@ double Projector::at(const Camera& camera, double u, double v, Phantom::Scratch&
   return intensity ? -std::log(std::max(sum / rays, smallest_transmission)) : sum / rays;
 }
 
-void Projector::project(std::int64_t view, float* line_integrals, ThreadPool& threads, const CancelFlag* cancel) const {
+void PhantomProjector::project(std::int64_t view, float* line_integrals, ThreadPool& threads,
+                               const CancelFlag* cancel) const {
   const Camera camera = camera_of(geometry_, view);
   const std::int64_t columns = recorded_columns(geometry_), rows = recorded_rows(geometry_);
   std::vector<Phantom::Scratch> scratch(static_cast<std::size_t>(threads.size()));

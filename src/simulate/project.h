@@ -32,12 +32,12 @@ struct ProjectOptions {
 std::int64_t recorded_columns(const ScanGeometry& geometry);
 std::int64_t recorded_rows(const ScanGeometry& geometry);
 
-class Projector {
+class PhantomProjector {
 public:
   // Keeps references to phantom and geometry. With a spectrum the average is that of intensities. Values without a
   // material then stand for water of a density such that they hold at phantom.energy_kev().
-  Projector(const Phantom& phantom, const ScanGeometry& geometry, const ProjectOptions& options,
-            const Spectrum& spectrum = {});
+  PhantomProjector(const Phantom& phantom, const ScanGeometry& geometry, const ProjectOptions& options,
+                   const Spectrum& spectrum = {});
 
   // All recorded pixels of a view, columns fastest: p = -ln(I / I0).
   // `cancel` is asked before every row.

@@ -32,7 +32,7 @@ std::vector<float> view_of(const Phantom& phantom, const ScanGeometry& g, std::i
                            const ProjectOptions& o = {}, const Spectrum& spectrum = {}, int threads = 1) {
   ThreadPool pool(threads);
   std::vector<float> out(static_cast<std::size_t>(recorded_columns(g) * recorded_rows(g)));
-  Projector(phantom, g, o, spectrum).project(view, out.data(), pool);
+  PhantomProjector(phantom, g, o, spectrum).project(view, out.data(), pool);
   return out;
 }
 
@@ -110,7 +110,7 @@ TEST(Project, SubpixelsConvergeToThePixelsMean) {
   const Phantom ball = uniform_ball(40, 0.02);
   const ScanGeometry g = build_scan(small_scan(Beam::cone));
   const auto at = [&](int n) {
-    const Projector projector(ball, g, {.subpixels = n});
+    const PhantomProjector projector(ball, g, {.subpixels = n});
     Phantom::Scratch scratch;
     return projector.at(camera_of(g, 0), 26, 12, scratch);
   };
@@ -158,7 +158,7 @@ TEST(Project, SpotBlursByMagnificationMinusOne) {
   // adds (0.05 mm)^2 to the variance. 4000 samples leave a few thousandths.
   EXPECT_NEAR(sigma, std::sqrt(0.25 + 0.0025), 0.003);
   EXPECT_NEAR(mean, 0, 0.01);
-  EXPECT_THROW(Projector(plate, build_scan(small_scan(Beam::parallel)), o), Error);
+  EXPECT_THROW(PhantomProjector(plate, build_scan(small_scan(Beam::parallel)), o), Error);
 }
 
 TEST(Project, SpectrumHardens) {
@@ -210,7 +210,7 @@ TEST(Project, SpeedFloor) {
     s.pixel_width_mm = s.pixel_height_mm = 0.3;
     const ScanGeometry g = build_scan(s);
     std::vector<float> out(40000);
-    const Projector projector(phantom, g, {});
+    const PhantomProjector projector(phantom, g, {});
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < 4; ++i) projector.project(i, out.data(), one);
     return 160000 / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -204,7 +204,7 @@ SimulationReport simulate_scan(const SimulationOptions& options, const fs::path&
   writers.rows = report.rows;
   writers.folder = partial.path();
 
-  const Projector projector(made.phantom, real, options.project, spectrum);
+  const PhantomProjector projector(made.phantom, real, options.project, spectrum);
   std::optional<Detector> detector;
   if (counts) detector.emplace(report.columns, report.rows, options.detector);
   std::vector<double> beam;

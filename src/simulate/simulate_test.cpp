@@ -72,7 +72,7 @@ TEST_F(Simulate, FramesGoBackToLineIntegrals) {
   const auto flat = read(folder / "scan", "flats/*.tif", 1), dark = read(folder / "scan", "darks/*.tif", 1);
   const ScanGeometry g = build_scan(o.scan);
   const Phantom phantom = make_phantom(o.phantom, fitting_size_mm(g), 1).phantom;
-  const Projector projector(phantom, g, o.project);
+  const PhantomProjector projector(phantom, g, o.project);
   ThreadPool pool(1);
   std::vector<float> p(48 * 40);
   for (const std::int64_t view : {0, 5}) {

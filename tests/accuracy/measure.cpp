@@ -21,7 +21,8 @@ std::vector<float> reconstruct(const Phantom& phantom, PhantomKind kind, const S
   const VolumeGrid voxels = grid(scan, kind);
   std::vector<float> volume(static_cast<std::size_t>(voxels.voxels()));
   FdkOptions options;
-  options.threads = threads.size();
+  options.compute.backend = "cpu";
+  options.compute.threads = threads.size();
   fdk(geometry, lines.data(), voxels, volume.data(), options);
   return volume;
 }
@@ -108,7 +109,7 @@ Phantom ellipsoids() {
 
 std::vector<float> projections(const Phantom& phantom, const ScanGeometry& geometry, int subpixels,
                                ThreadPool& threads) {
-  const Projector projector(
+  const PhantomProjector projector(
       phantom, geometry,
       {.subpixels = subpixels, .average = PixelAverage::line_integral, .spot_diameter_mm = 0, .spot_samples = 1});
   const std::int64_t pixels = recorded_columns(geometry) * recorded_rows(geometry);

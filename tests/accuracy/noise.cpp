@@ -111,7 +111,8 @@ Noise measure_noise(const NoiseCase& which, ThreadPool& threads) {
   std::vector<float> volume(static_cast<std::size_t>(g.voxels()));
   FdkOptions options;
   options.filter.window = which.window;
-  options.threads = threads.size();
+  options.compute.backend = "cpu";
+  options.compute.threads = threads.size();
   fdk(geometry, lines.data(), g, volume.data(), options);
 
   // Per voxel the variance over the slices; what the cylinder itself leaves is the same in each and cancels.

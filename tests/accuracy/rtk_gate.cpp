@@ -60,7 +60,8 @@ RtkGate measure_rtk_gate(ThreadPool& threads) {
   const VolumeGrid g = centred_grid(size, size, size, {2, 2, 2});
   std::vector<float> volume(static_cast<std::size_t>(g.voxels())), truth(volume.size());
   FdkOptions options;
-  options.threads = threads.size();
+  options.compute.backend = "cpu";
+  options.compute.threads = threads.size();
   fdk(geometry, lines.data(), g, volume.data(), options);
   voxelise(phantom, g, 0, g.nz, 1, truth.data(), threads);
 

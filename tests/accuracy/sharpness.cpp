@@ -129,7 +129,8 @@ Sharpness measure_sharpness(const SharpnessCase& which, double blur, ThreadPool&
   FdkOptions options;
   options.filter = which.filter;
   options.interpolation = which.interpolation;
-  options.threads = threads.size();
+  options.compute.backend = "cpu";
+  options.compute.threads = threads.size();
   fdk(geometry, lines.data(), g, volume.data(), options);
 
   // The rays that make an edge sharp touch it; there a pixel of a flat detector is cos^3 of the fan angle smaller.

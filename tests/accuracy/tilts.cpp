@@ -51,7 +51,8 @@ double mid_plane_error(const Phantom& phantom, const ScanGeometry& geometry, Thr
   const VolumeGrid g = centred_grid(61, 61, 1, {tilt_voxel_mm, tilt_voxel_mm, tilt_voxel_mm});
   std::vector<float> slice(static_cast<std::size_t>(g.voxels()));
   FdkOptions options;
-  options.threads = threads.size();
+  options.compute.backend = "cpu";
+  options.compute.threads = threads.size();
   fdk(geometry, lines.data(), g, slice.data(), options);
   double sum = 0, count = 0;
   for (std::int64_t j = 0; j < g.ny; ++j)

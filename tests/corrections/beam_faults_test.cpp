@@ -39,7 +39,7 @@ TestScan line_integrals(const Phantom& phantom, const CircularScan& circular, co
   TestScan scan =
       TestScan::of_size(circular.columns, circular.rows, static_cast<std::int64_t>(circular.angles_rad.size()));
   scan.geometry = build_scan(circular);
-  const Projector projector(phantom, scan.geometry, {}, spectrum);
+  const PhantomProjector projector(phantom, scan.geometry, {}, spectrum);
   ThreadPool pool(2);
   std::vector<float> frame(static_cast<std::size_t>(scan.columns * scan.rows));
   for (std::int64_t view = 0; view < scan.views; ++view) {

@@ -158,13 +158,12 @@ void expect_the_same_volume(const chain_test::SmallScan& scan) {
     FdkSetup setup;
     setup.geometry = scan.scan.geometry;
     setup.grid = grid;
-    setup.backend = backend;
-    setup.device.precision = Precision::exact;
     setup.frame_pixel_bytes = sizeof(float);
-    Fdk fdk(setup, scan.context().threads);
+    const Devices devices = open_devices(compute_on(backend, "0", Precision::exact), scan.context().threads);
+    Fdk fdk(setup, devices, scan.context().threads);
     std::vector<float> voxels(static_cast<std::size_t>(grid.voxels()));
     MemoryVolume writer(grid, voxels.data());
-    fdk.run({.source = corrected, .corrected = &corrected}, writer, scan.context());
+    fdk.run({.source = &corrected, .corrected = &corrected}, writer, scan.context());
     return voxels;
   };
   const std::vector<float> expected = volume("cpu", 0);
@@ -233,23 +232,22 @@ TEST(ChainGpu, BandsThatComeAsSlabsNeedThemGiveTheSameBits) {
       FdkSetup setup;
       setup.geometry = scan.geometry;
       setup.grid = grid;
-      setup.backend = "cuda";
-      setup.device.devices = variant.devices;
       setup.frames_corrected = true;
+      const Devices cards = open_devices(compute_on("cuda", variant.devices), threads);
       // As much less memory as makes so many slabs.
       std::unique_ptr<Fdk> fdk;
-      for (setup.device.memory_bytes = std::int64_t{128} << 20; !fdk; setup.device.memory_bytes -= 1 << 16) {
-        fdk = std::make_unique<Fdk>(setup, threads);  // throws where nothing fits any more
-        if (!fdk->device_plan()->resident || fdk->device_plan()->slabs.size() < variant.least_slabs) fdk.reset();
+      for (setup.device_memory_bytes = std::int64_t{128} << 20; !fdk; setup.device_memory_bytes -= 1 << 16) {
+        fdk = std::make_unique<Fdk>(setup, cards, threads);  // throws where nothing fits any more
+        if (fdk->plan().kind != PlanKind::resident_views || fdk->plan().slabs.size() < variant.least_slabs) fdk.reset();
       }
       CorrectionChain chain(scan, frames, &normalisation, context);
       RowAudit audit(frames, {1, 0});
       const CorrectedFrames corrected(frames, chain, audit, options_for("0", variant.device_bytes), never);
       std::vector<float> voxels(static_cast<std::size_t>(grid.voxels()));
       MemoryVolume writer(grid, voxels.data());
-      fdk->run({.source = corrected, .corrected = &corrected}, writer, context);
-      std::printf("%zu slabs of %zu views at a time on %s\n", fdk->device_plan()->slabs.size(),
-                  static_cast<std::size_t>(fdk->device_plan()->wedge_views), variant.devices.c_str());
+      fdk->run({.source = &corrected, .corrected = &corrected}, writer, context);
+      std::printf("%zu slabs of %zu views at a time on %s\n", fdk->plan().slabs.size(),
+                  static_cast<std::size_t>(fdk->plan().wedge_views), variant.devices.c_str());
       if (first.empty()) first = voxels;
       EXPECT_GT(*std::ranges::max_element(voxels), 0.005);  // the cylinder
       EXPECT_EQ(voxels, first) << variant.devices << ", " << variant.device_bytes;

@@ -105,9 +105,7 @@ std::vector<float> volume_of(const ScanGeometry& g, const std::vector<float>& li
                              Interpolation taps = Interpolation::linear) {
   std::vector<float> volume(static_cast<std::size_t>(grid.voxels()), std::numeric_limits<float>::quiet_NaN());
   FdkOptions options;
-  options.backend = backend;
-  options.precision = precision;
-  options.device = device;
+  options.compute = compute_on(backend, device, precision);
   options.interpolation = taps;
   fdk(g, lines.data(), grid, volume.data(), options);
   return volume;
@@ -185,18 +183,14 @@ private:
   MemoryFrames memory_;
 };
 
-class InOrder final : public VolumeWriter {
+class AnyOrder final : public VolumeWriter {
 public:
   void write(std::int64_t z0, std::int64_t z1, const float* slices) override {
-    EXPECT_EQ(z0, next_);
-    next_ = z1;
-    voxels.insert(voxels.end(), slices, slices + (z1 - z0) * grid.nx * grid.ny);
+    const std::int64_t slice = grid.nx * grid.ny;
+    std::copy(slices, slices + (z1 - z0) * slice, voxels.begin() + z0 * slice);
   }
   void finish(const std::string&) override {}
-  std::vector<float> voxels;
-
-private:
-  std::int64_t next_ = 0;
+  std::vector<float> voxels = std::vector<float>(static_cast<std::size_t>(grid.voxels()), std::nanf(""));
 };
 
 TEST(DeviceSweep, AnyAmountOfMemoryGivesTheSameBits) {
@@ -218,25 +212,24 @@ TEST(DeviceSweep, AnyAmountOfMemoryGivesTheSameBits) {
     FdkSetup setup;
     setup.geometry = g;
     setup.grid = grid;
-    setup.backend = "cuda";
     setup.field_of_view_mask = false;
     setup.frame_pixel_bytes = 4;
-    setup.device = {
-        .devices = devices, .memory_bytes = static_cast<std::int64_t>(mib * 0x1p20), .precision = Precision::fast};
+    const auto limit = static_cast<std::int64_t>(mib * 0x1p20);
+    const Devices cards = open_devices(compute_on("cuda", devices, Precision::fast, limit), threads);
     try {
       const std::int64_t free_before = cuda::memory_info().free_bytes;
-      Fdk fdk(setup, threads);
+      Fdk fdk(setup, cards, threads);
       RowAudit audit(frames, {});
-      InOrder writer;
-      fdk.run({frames, &audit}, writer, context);
+      AnyOrder writer;
+      fdk.run({&frames, &audit}, writer, context);
       const std::int64_t taken = free_before - cuda::memory_info().free_bytes;
       std::printf("limit %.1f MiB, devices %s: %s, %zu slabs, planned %.1f MiB, taken %.1f MiB\n", mib, devices,
-                  fdk.device_plan()->resident ? "resident" : "streamed", fdk.device_plan()->slabs.size(),
-                  static_cast<double>(fdk.device_plan()->memory_bytes()) / 0x1p20, static_cast<double>(taken) / 0x1p20);
-      EXPECT_LE(taken, setup.device.memory_bytes);
+                  fdk.plan().kind == PlanKind::resident_views ? "resident" : "streamed", fdk.plan().slabs.size(),
+                  static_cast<double>(fdk.plan().device.total()) / 0x1p20, static_cast<double>(taken) / 0x1p20);
+      EXPECT_LE(taken, limit);
       pixels.insert(audit.pixels());
-      EXPECT_LE(fdk.device_plan()->memory_bytes(), fdk.device_plan()->memory_limit);
-      (fdk.device_plan()->resident ? resident : streamed) = true;
+      EXPECT_LE(fdk.plan().device.total(), fdk.plan().device.limit);
+      (fdk.plan().kind == PlanKind::resident_views ? resident : streamed) = true;
       volumes.push_back(writer.voxels);
       EXPECT_EQ(volumes.back(), in_memory) << mib;
     } catch (const Error& error) {
@@ -268,13 +261,15 @@ TEST(DeviceSweep, AnAllocationThatFailsMakesThePlanSmaller) {
   FdkSetup setup;
   setup.geometry = g;
   setup.grid = grid;
-  setup.backend = "cuda";
   setup.field_of_view_mask = false;
   setup.frame_pixel_bytes = 4;
-  setup.device = {.devices = "0", .memory_bytes = 0, .precision = Precision::fast};
+  const auto card = [&](std::int64_t limit) {
+    return open_devices(compute_on("cuda", "0", Precision::fast, limit), threads);
+  };
+  const Devices free_card = card(0);
   const std::vector<float> expected = volume_of(g, lines, "cuda", Precision::fast);
-  const std::int64_t planned = Fdk(setup, threads).device_plan()->memory_bytes();
-  setup.device.memory_bytes = planned;  // from here on the plan does not look at what is free
+  const std::int64_t planned = Fdk(setup, free_card, threads).plan().device.total();
+  const Devices cards = card(planned);  // from here on the plan does not look at what is free
 
   constexpr std::int64_t piece = std::int64_t{8} << 20;
   std::vector<cuda::DeviceBuffer<unsigned char>> others;
@@ -284,15 +279,15 @@ TEST(DeviceSweep, AnAllocationThatFailsMakesThePlanSmaller) {
   } catch (const Error&) {  // what is left is in smaller parts
   }
   for (bool done = false; !done;) {
-    Fdk fdk(setup, threads);
+    Fdk fdk(setup, cards, threads);
     RowAudit audit(frames, {});
-    InOrder writer;
+    AnyOrder writer;
     try {
-      fdk.run({frames, &audit}, writer, context);
+      fdk.run({&frames, &audit}, writer, context);
       done = true;
       std::printf("planned %.1f MiB, then %.1f MiB\n", static_cast<double>(planned) / 0x1p20,
-                  static_cast<double>(fdk.device_plan()->memory_bytes()) / 0x1p20);
-      EXPECT_LT(fdk.device_plan()->memory_bytes(), planned);
+                  static_cast<double>(fdk.plan().device.total()) / 0x1p20);
+      EXPECT_LT(fdk.plan().device.total(), planned);
       EXPECT_EQ(writer.voxels, expected);
     } catch (const Error& error) {
       ASSERT_EQ(error.kind(), ErrorKind::memory) << error.what();
@@ -325,13 +320,13 @@ TEST(DeviceSweepDeathTest, ADeviceThatIsLostIsSaid) {
     FdkSetup setup;
     setup.geometry = g;
     setup.grid = grid;
-    setup.backend = "cuda";
     setup.frame_pixel_bytes = 4;
-    Fdk fdk(setup, threads);
+    const Devices cards = open_devices(compute_on("cuda"), threads);
+    Fdk fdk(setup, cards, threads);
     RowAudit audit(frames, {});
-    InOrder writer;
+    AnyOrder writer;
     try {
-      fdk.run({frames, &audit}, writer, context);
+      fdk.run({&frames, &audit}, writer, context);
     } catch (const Error& error) {
       std::fprintf(stderr, "%s\n", error.what());
       std::_Exit(error.kind() == ErrorKind::internal ? 3 : 4);

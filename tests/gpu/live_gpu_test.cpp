@@ -90,8 +90,8 @@ TEST(LiveGpu, AnyOrderAndBlocksGiveTheReconstruction) {
       const GpuScan s = gpu_scan(folder, 128, 110, 96, grid, shift);
       std::vector<float> whole(static_cast<std::size_t>(grid.voxels())), live(whole);
       fdk(s.scan.geometry, s.data.data(), grid, whole.data(),
-          {.filter = {}, .field_of_view_mask = true, .backend = "cpu"});
-      ReconstructOptions options;
+          {.filter = {}, .field_of_view_mask = true, .compute = compute_on("cpu")});
+      Compute options;
       options.backend = "cuda";
       options.precision = precision;
       LiveVolume volume(s.scan, s.scan.frames.files.front(), options, quiet.context);
@@ -119,7 +119,7 @@ TEST(LiveGpu, AnyOrderAndBlocksGiveTheReconstruction) {
                   precision == Precision::exact  ? "exact"
                   : precision == Precision::fast ? "fast"
                                                  : "half",
-                  error, volume.sum().description().c_str());
+                  error, volume.sum().kernel().c_str());
       EXPECT_TRUE(error <= (precision == Precision::exact ? 2e-5 : 5e-3)) << error;
       for (const VoxelBox& box : {VoxelBox{45, 46, 0, 84, 0, 70}, VoxelBox{0, 90, 42, 43, 0, 70},
                                   VoxelBox{0, 90, 0, 84, 35, 36}, VoxelBox{3, 7, 5, 11, 2, 9}}) {
@@ -142,8 +142,9 @@ TEST(LiveGpu, SymmetricViewsInOneBlock) {
   const VolumeGrid grid = centred_grid(64, 64, 48, {1, 1, 1});
   const GpuScan s = gpu_scan(folder, 96, 80, 4, grid, 0);
   std::vector<float> whole(static_cast<std::size_t>(grid.voxels())), live(whole);
-  fdk(s.scan.geometry, s.data.data(), grid, whole.data(), {.filter = {}, .field_of_view_mask = true, .backend = "cpu"});
-  ReconstructOptions options;
+  fdk(s.scan.geometry, s.data.data(), grid, whole.data(),
+      {.filter = {}, .field_of_view_mask = true, .compute = compute_on("cpu")});
+  Compute options;
   options.backend = "cuda";
   options.precision = Precision::half;
   LiveVolume volume(s.scan, s.scan.frames.files.front(), options, quiet.context);
@@ -165,7 +166,7 @@ TEST(LiveGpu, ReadySoonAfterTheLastView) {
   Quiet quiet;
   const test::TempFolder folder;
   const GpuScan s = gpu_scan(folder, 1248, 960, 24, centred_grid(512, 512, 512, {0.15, 0.15, 0.15}), 0);
-  ReconstructOptions options;
+  Compute options;
   options.backend = "cuda";
   LiveVolume volume(s.scan, s.scan.frames.files.front(), options, quiet.context);
   std::vector<std::int64_t> order(24);

@@ -16,6 +16,7 @@
 #include "bench/rabbitct/plain.h"
 #include "bench/rabbitct/run.h"
 #include "bench/rabbitct/view_stream.h"
+#include "run/sweep.h"
 
 namespace lepus::rabbitct {
 namespace {
@@ -77,6 +78,10 @@ TEST(RabbitGpu, EveryProtocolAndPrecisionScoresWithinItsBar) {
 }
 
 // Blocks of any length, matrices of any scale and sign: the definition's volume to single precision.
+Devices card(Precision precision, ThreadPool& threads) {
+  return open_devices(compute_on("cuda", "0", precision), threads);
+}
+
 TEST(RabbitGpu, AnyBlockAndAnyScaleFollowTheDefinition) {
   NEED_DEVICE();
   Quiet quiet;
@@ -89,17 +94,18 @@ TEST(RabbitGpu, AnyBlockAndAnyScaleFollowTheDefinition) {
       setup.rows = rows;
       setup.size = 128;
       setup.block = block;
-      const auto stream = make_device_stream(setup);
+      const auto device = card(Precision::exact, quiet.threads);
+      ViewStream stream(setup, *device.front(), quiet.threads);
       for (std::int64_t i = 0; i < views; ++i) {
         Matrix34 matrix = data().matrix(i);
         for (double& number : matrix.m) number *= scale;
         data().read_view(i, view.data());
         plain.add(matrix, columns, rows, view.data(), quiet.threads);
-        stream->add(matrix, view.data());
-        stream->release_views();  // the next view is read into the same place
+        stream.add(matrix, view.data());
+        stream.release_views();  // the next view is read into the same place
       }
       std::vector<float> volume(128 * 128 * 128, -1.0F);  // not page-locked
-      stream->finish(volume.data());
+      stream.finish(volume.data());
       double squares = 0, norm = 0;
       for (std::size_t s = 0; s < plain.slices().size(); ++s)
         for (std::int64_t i = 0; i < 128 * 128; ++i) {
@@ -133,15 +139,15 @@ TEST(RabbitGpu, SymmetricViewsAreSummedOneByOne) {
     setup.columns = columns;
     setup.rows = rows;
     setup.size = 128;
-    setup.precision = precision;
-    const auto stream = make_device_stream(setup);
+    const auto device = card(precision, quiet.threads);
+    ViewStream stream(setup, *device.front(), quiet.threads);
     for (const Matrix34& matrix : geometry.matrices) {
       plain.add(matrix, columns, rows, view.data(), quiet.threads);
-      stream->add(matrix, view.data());
+      stream.add(matrix, view.data());
     }
-    stream->release_views();
+    stream.release_views();
     std::vector<float> volume(128 * 128 * 128);
-    stream->finish(volume.data());
+    stream.finish(volume.data());
     double squares = 0, norm = 0;
     for (std::size_t s = 0; s < 2; ++s)
       for (std::int64_t i = 0; i < 128 * 128; ++i) {

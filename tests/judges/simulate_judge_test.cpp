@@ -64,7 +64,7 @@ TEST_F(SimulateJudge, MirtArcScan) {
   const ScanGeometry geometry = build_scan(scan);
 
   ThreadPool threads;
-  const Projector projector(phantom, geometry, {.subpixels = 2});
+  const PhantomProjector projector(phantom, geometry, {.subpixels = 2});
   std::vector<float> ours(64 * 60);
   double worst = 0, largest = 0;
   for (std::int64_t view = 0; view < 72; ++view) {
@@ -162,7 +162,7 @@ void compare_with_ctsim(const fs::path& folder, const std::string& geometry, std
   const ScanGeometry built = build_scan(scan);
   const Phantom phantom("ctsim", Combine::add, shapes);
   ThreadPool threads;
-  const Projector projector(phantom, built, {});
+  const PhantomProjector projector(phantom, built, {});
   std::vector<float> ours(detectors);
   double worst = 0, largest = 0;
   for (std::size_t v = 0; v < views; ++v) {

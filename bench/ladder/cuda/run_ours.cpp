@@ -38,10 +38,8 @@ measure::Figure whole_figure(const std::string& name, const LadderOptions& optio
   header.views = scene.views();
   rabbitct::RunOptions run;
   run.size = problem.size;
-  run.backend = "cuda";
-  run.device = options.device;
-  run.precision = precision;
-  rabbitct::WholeSweep sweep(header, scene.geometry.matrices, run, context);
+  const Devices devices = open_devices(compute_on("cuda", format("{}", options.device), precision), context.threads);
+  rabbitct::WholeSweep sweep(header, scene.geometry.matrices, run, devices, context);
   context.threads.parallel_for(0, scene.views(), 1, [&](std::int64_t first, std::int64_t last, int) {
     std::copy(scene.view(first), scene.view(last), sweep.views() + first * scene.view_pixels());
   });

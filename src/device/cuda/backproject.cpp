@@ -52,8 +52,8 @@ constexpr double surely_in_front = 0.01;
 }  // namespace
 
 Backprojection::Backprojection(const ScanGeometry& geometry, const VolumeGrid& grid, Precision precision,
-                               Interpolation interpolation)
-    : layout_(lay_out_views(geometry, grid, precision, interpolation)),
+                               Interpolation interpolation, bool views_share_texels)
+    : layout_(lay_out_views(geometry, grid, precision, interpolation, views_share_texels)),
       beam_(geometry.beam),
       columns_(geometry.columns),
       detector_rows_(geometry.rows),

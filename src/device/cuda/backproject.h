@@ -18,7 +18,7 @@ namespace lepus::cuda {
 class Backprojection {
 public:
   Backprojection(const ScanGeometry& geometry, const VolumeGrid& grid, Precision precision,
-                 Interpolation interpolation = Interpolation::linear);
+                 Interpolation interpolation = Interpolation::linear, bool views_share_texels = true);
 
   const std::string& description() const { return layout_.description; }
   const std::vector<std::int64_t>& view_order() const { return layout_.order; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backend cuda for whoever has filtered views and slabs in host memory: each call sends the views up and adds the
-// sum that comes down. A whole reconstruction keeps everything on the device instead (run/device_sweep.h).
+// sum that comes down. A whole reconstruction keeps everything on the device instead (run/sweep.h).
 #pragma once
 
 #include <memory>

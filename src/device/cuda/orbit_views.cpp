@@ -42,10 +42,11 @@ bool is_half(TexelKind kind) {
 std::int64_t bytes_per_pixel(TexelKind kind) { return is_half(kind) ? 2 : 4; }
 
 ViewLayout lay_out_views(const ScanGeometry& geometry, const VolumeGrid& grid, Precision precision,
-                         Interpolation interpolation) {
+                         Interpolation interpolation, bool views_share_texels) {
   ViewLayout layout;
   Orbit orbit;
-  if (interpolation == Interpolation::linear && precision != Precision::exact) orbit = examine_orbit(geometry, grid);
+  if (views_share_texels && interpolation == Interpolation::linear && precision != Precision::exact)
+    orbit = examine_orbit(geometry, grid);
   if (orbit.group == 4 && precision == Precision::fast) split_quads(orbit);
   if (orbit.upright && orbit.group > 1) {
     const bool half = precision == Precision::half;

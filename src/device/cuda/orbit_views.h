@@ -38,6 +38,6 @@ struct ViewLayout {
 };
 
 ViewLayout lay_out_views(const ScanGeometry& geometry, const VolumeGrid& grid, Precision precision,
-                         Interpolation interpolation);
+                         Interpolation interpolation, bool views_share_texels = true);
 
 }  // namespace lepus::cuda

@@ -6,6 +6,8 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "device/opencl/queue.h"
+#include "device/projector.h"
+#include "device/row_filter.h"
 #include <lepus/error.h>
 
 namespace lepus::opencl {
@@ -54,11 +56,20 @@ Block OpenclDevice::allocate(std::int64_t bytes, Place place) {
   return context_->allocate(bytes, place);
 }
 
-BandKernels& OpenclDevice::band_kernels() {
-  throw Error(ErrorKind::unsupported, {.what = "this device has no kernels for corrections",
-                                       .where = info_.name,
+namespace {
+
+[[noreturn]] void not_yet(const std::string& device, const char* what) {
+  throw Error(ErrorKind::unsupported, {.what = std::string("OpenCL devices have no ") + what + " of the sweep yet",
+                                       .where = device,
                                        .why = {},
-                                       .hint = "the host works on the bands"});
+                                       .hint = "use --backend cpu or cuda"});
+}
+
+}  // namespace
+
+std::unique_ptr<Projector> OpenclDevice::make_projector(const ProjectorSetup&) { not_yet(info_.name, "projector"); }
+std::unique_ptr<lepus::RowFilter> OpenclDevice::make_row_filter(const RowFilterSetup&) {
+  not_yet(info_.name, "row filter");
 }
 
 std::vector<DeviceInfo> opencl_device_infos() {

@@ -25,7 +25,8 @@ public:
   bool copies_fast(const void* host_memory) const override;
   void copy(void* to, const void* from, std::int64_t bytes, Queue& queue) override;
   void clear(void* memory, std::int64_t bytes, Queue& queue) override;
-  BandKernels& band_kernels() override;
+  std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) override;
+  std::unique_ptr<lepus::RowFilter> make_row_filter(const RowFilterSetup& setup) override;
 
   Context& context() { return *context_; }
 

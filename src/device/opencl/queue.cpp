@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/queue.h"
 
-#include <algorithm>
+#include <utility>
 
 #include <lepus/error.h>
 
 namespace lepus::opencl {
 namespace {
-
-constexpr std::int64_t scratch_alignment = 256, smallest_scratch_bytes = std::int64_t{1} << 20;
 
 [[noreturn]] void refuse_other_device(const char* what) {
   throw Error(ErrorKind::internal,
@@ -58,7 +56,7 @@ double OpenclEvent::seconds_since(const Event& earlier) const {
 }
 
 OpenclQueue::OpenclQueue(Device& device, std::shared_ptr<Context> context)
-    : device_(device), context_(std::move(context)) {
+    : Queue(device), context_(std::move(context)) {
   cl_int status = CL_SUCCESS;
   queue_ =
       context_->cl().CreateCommandQueue(context_->get(), context_->device().id, CL_QUEUE_PROFILING_ENABLE, &status);
@@ -77,17 +75,5 @@ void OpenclQueue::after(const Event& event) {
 }
 
 void OpenclQueue::wait() { context_->check(context_->cl().Finish(queue_), "wait for the device"); }
-
-void* OpenclQueue::scratch_bytes(std::int64_t bytes) {
-  bytes = std::max<std::int64_t>(1, (bytes + scratch_alignment - 1) / scratch_alignment) * scratch_alignment;
-  Taken next = taken_.empty() ? Taken{0, 0} : taken_.back();
-  while (next.block < blocks_.size() && next.end + bytes > blocks_[next.block].bytes) next = {next.block + 1, 0};
-  if (next.block == blocks_.size()) {
-    const std::int64_t size = std::max(bytes, smallest_scratch_bytes);
-    blocks_.push_back({device_.allocate(size, Place::device), size});
-  }
-  taken_.push_back({next.block, next.end + bytes});
-  return blocks_[next.block].memory.get() + next.end;
-}
 
 }  // namespace lepus::opencl

@@ -32,7 +32,6 @@ public:
   ~OpenclQueue() override;
   OpenclQueue(const OpenclQueue&) = delete;
   OpenclQueue& operator=(const OpenclQueue&) = delete;
-  Device& device() const override { return device_; }
   void after(const Event& event) override;
   void wait() override;
 
@@ -41,25 +40,8 @@ public:
   cl_command_queue get() const { return queue_; }
 
 private:
-  void* scratch_bytes(std::int64_t bytes) override;
-  std::size_t scratch_level() const override { return taken_.size(); }
-  void release_scratch(std::size_t level) override { taken_.resize(level); }
-
-  Device& device_;
   std::shared_ptr<Context> context_;
   cl_command_queue queue_ = nullptr;
-  // Scratch: blocks are kept, and those after the first `taken` bytes of each are free. A queue runs in order, so that
-  // who takes a piece next also comes after who had it.
-  struct Taken {
-    std::size_t block;
-    std::int64_t end;
-  };
-  struct ScratchBlock {
-    Block memory;
-    std::int64_t bytes;
-  };
-  std::vector<ScratchBlock> blocks_;
-  std::vector<Taken> taken_;
 };
 
 OpenclQueue& opencl_queue(Queue& queue);  // throws Error(internal) for another device's

@@ -2,32 +2,33 @@
 // How long pieces of work took on a device: pairs of events around them, read when all is done.
 #pragma once
 
+#include <memory>
 #include <utility>
 #include <vector>
 
-#include "device/cuda/device_memory.h"
+#include "device/device.h"
 
 namespace lepus {
 
-class DeviceSpans {
+class WorkTimes {
 public:
   template <class Work>
-  void around(cudaStream_t stream, const Work& work) {
-    Span span;
-    span.begin.record(stream);
+  void around(Queue& queue, const Work& work) {
+    Span span{queue.device().make_event(Timing::on), queue.device().make_event(Timing::on)};
+    span.begin->mark(queue);
     work();
-    span.end.record(stream);
+    span.end->mark(queue);
     spans_.push_back(std::move(span));
   }
   double seconds() const {
     double sum = 0;
-    for (const Span& span : spans_) sum += 1e-3 * static_cast<double>(cuda::Event::milliseconds(span.begin, span.end));
+    for (const Span& span : spans_) sum += span.end->seconds_since(*span.begin);
     return sum;
   }
 
 private:
   struct Span {
-    cuda::Event begin{cuda::Event::Timing::on}, end{cuda::Event::Timing::on};
+    std::unique_ptr<Event> begin, end;
   };
   std::vector<Span> spans_;
 };

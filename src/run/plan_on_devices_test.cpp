@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "run/device_plan.h"
+#include "run/plan.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -14,7 +14,7 @@ constexpr std::int64_t mib = 1 << 20;
 
 struct Case {
   ScanGeometry geometry;
-  DevicePlanRequest request;
+  PlanRequest request;
   std::unique_ptr<BandTable> bands;
 
   Case(std::int64_t pixels, std::int64_t views) {
@@ -26,22 +26,22 @@ struct Case {
     for (std::int64_t i = 0; i < views; ++i)
       scan.angles_rad.push_back(2 * pi * static_cast<double>(i) / static_cast<double>(views));
     geometry = build_scan(scan);
-    PlanRequest rows;
-    rows.geometry = &geometry;
-    rows.grid = automatic_grid(geometry);
-    rows.cylinder_mm = field_of_view_radius_mm(geometry);
-    bands = std::make_unique<BandTable>(rows);
-    request.grid = rows.grid;
-    request.wide_columns = request.recorded_columns = request.detector_rows = pixels;
+    request.geometry = &geometry;
+    request.grid = automatic_grid(geometry);
+    request.cylinder_mm = field_of_view_radius_mm(geometry);
+    bands = std::make_unique<BandTable>(request);
     request.view_block = 4;
-    request.texel_bytes = 2;
-    request.memory_bytes = std::int64_t{64} << 30;
-    request.host_bytes = std::int64_t{8} << 30;
+    request.memory_bytes = std::int64_t{8} << 30;
+    PlanDevices& devices = request.devices.emplace();
+    devices.recorded_columns = pixels;
+    devices.bytes_per_value = 2;
+    devices.memory_bytes = std::int64_t{64} << 30;
   }
-  DevicePlan plan() const { return make_device_plan(request, *bands); }
+  Plan plan() const { return make_plan(request, *bands); }
+  PlanDevices& devices() { return *request.devices; }
 };
 
-void expect_slabs_cover(const DevicePlan& plan, const VolumeGrid& grid) {
+void expect_slabs_cover(const Plan& plan, const VolumeGrid& grid) {
   std::int64_t z = 0;
   for (const SlabRange slab : plan.slabs) {
     EXPECT_EQ(slab.z0, z);
@@ -53,16 +53,15 @@ void expect_slabs_cover(const DevicePlan& plan, const VolumeGrid& grid) {
 
 TEST(DevicePlan, FramesFromADiskAreReadAboutOnceThoseInMemoryMayPassByAgain) {
   Case c(256, 180);
-  c.request.updates = static_cast<double>(c.request.grid.voxels() * 180);
   const double once = 180.0 * 256 * 256 * 2;
-  c.request.source_bytes = 2e9;
-  const DevicePlan disk = c.plan();
-  EXPECT_LE(static_cast<double>(disk.sent_bytes), 1.05 * once);
-  c.request.source_bytes = 5.5e10;
-  const DevicePlan memory = c.plan();
+  c.devices().source_bytes = 2e9;
+  const Plan disk = c.plan();
+  EXPECT_LE(static_cast<double>(disk.uploaded_bytes), 1.05 * once);
+  c.devices().source_bytes = 5.5e10;
+  const Plan memory = c.plan();
   EXPECT_LT(memory.seconds, disk.seconds);
   EXPECT_GE(memory.slabs.size(), disk.slabs.size());
-  for (const DevicePlan& plan : {disk, memory}) {
+  for (const Plan& plan : {disk, memory}) {
     EXPECT_GT(plan.slabs.size(), 1U) << "one slab would come down with nothing to hide it";
     expect_slabs_cover(plan, c.request.grid);
   }
@@ -70,32 +69,31 @@ TEST(DevicePlan, FramesFromADiskAreReadAboutOnceThoseInMemoryMayPassByAgain) {
 
 TEST(DevicePlan, BandsThatComeAsSlabsNeedThemLetTheFirstSlabBeginEarlier) {
   Case c(256, 180);
-  c.request.updates = static_cast<double>(c.request.grid.voxels() * 180);
-  c.request.source_bytes = 2e9;
-  const DevicePlan by_views = c.plan();
-  c.request.by_bands = true;
-  const DevicePlan by_bands = c.plan();
-  EXPECT_TRUE(by_bands.resident);
+  c.devices().source_bytes = 2e9;
+  const Plan by_views = c.plan();
+  c.devices().by_bands = true;
+  const Plan by_bands = c.plan();
+  EXPECT_TRUE(by_bands.kind == PlanKind::resident_views);
   EXPECT_LT(by_bands.seconds, by_views.seconds);
   EXPECT_LE(by_bands.slab_slices, by_views.slab_slices);
-  EXPECT_EQ(by_bands.sent_bytes, 180 * 2 * 256 * by_bands.held_rows) << "each row comes once";
+  EXPECT_EQ(by_bands.uploaded_bytes, 180 * 2 * 256 * by_bands.held_rows) << "each row comes once";
   expect_slabs_cover(by_bands, c.request.grid);
 }
 
 TEST(DevicePlan, KeepsEveryLimitAndChangesToStreamedViews) {
   Case c(256, 180);
-  c.request.source_bytes = 2e9;
-  std::set<bool> kinds;
+  c.devices().source_bytes = 2e9;
+  std::set<PlanKind> kinds;
   int fitted = 0;
   for (double limit = 400; limit > 1; limit *= 0.8) {
-    c.request.memory_bytes = static_cast<std::int64_t>(limit * static_cast<double>(mib));
+    c.devices().memory_bytes = static_cast<std::int64_t>(limit * static_cast<double>(mib));
     try {
-      const DevicePlan plan = c.plan();
-      EXPECT_LE(plan.memory_bytes(), c.request.memory_bytes);
+      const Plan plan = c.plan();
+      EXPECT_LE(plan.device.total(), c.devices().memory_bytes);
       EXPECT_EQ(plan.wedge_views % c.request.view_block, 0);
       EXPECT_GE(plan.held_views, plan.wedge_views);
       expect_slabs_cover(plan, c.request.grid);
-      kinds.insert(plan.resident);
+      kinds.insert(plan.kind);
       ++fitted;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::memory);
@@ -108,13 +106,13 @@ TEST(DevicePlan, KeepsEveryLimitAndChangesToStreamedViews) {
 TEST(DevicePlan, KeepsTheHostsLimitToo) {
   Case c(256, 180);
   c.request.grid.nx = c.request.grid.ny = 64;  // slices are small: frames take the room
-  const std::int64_t roomy = c.plan().staging_bytes;
-  c.request.host_bytes = roomy / 2;
-  const DevicePlan plan = c.plan();
-  EXPECT_LE(plan.staging_bytes, roomy / 2);
-  c.request.host_bytes = 3 << 20;
+  const std::int64_t roomy = c.plan().host.total();
+  c.request.memory_bytes = roomy / 2;
+  const Plan plan = c.plan();
+  EXPECT_LE(plan.host.total(), roomy / 2);
+  c.request.memory_bytes = 3 << 20;
   EXPECT_LT(c.plan().wedge_views, 64);
-  c.request.host_bytes = 1 << 10;
+  c.request.memory_bytes = 1 << 10;
   try {
     c.plan();
     FAIL() << "frames were planned into a kibibyte";

@@ -12,9 +12,6 @@
 
 namespace lepus {
 
-// The parts of `wanted` that `held` does not have: none, one, or one on each side.
-std::vector<RowBand> missing_rows(RowBand held, RowBand wanted);
-
 class BandStore {
 public:
   BandStore(std::int64_t slots, std::int64_t columns, std::int64_t row_stride);

@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run/band_store.h"
+#include "device/host/band_store.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace lepus {
-namespace {
-
-RowBand common_rows(RowBand a, RowBand b) {
-  const RowBand both{std::max(a.first, b.first), std::min(a.last, b.last)};
-  return both.last > both.first ? both : RowBand{};
-}
-
-}  // namespace
-
-std::vector<RowBand> missing_rows(RowBand held, RowBand wanted) {
-  if (wanted.size() <= 0) return {};
-  const RowBand kept = common_rows(held, wanted);
-  if (kept.size() == 0) return {wanted};
-  std::vector<RowBand> missing;
-  if (wanted.first < kept.first) missing.push_back({wanted.first, kept.first});
-  if (kept.last < wanted.last) missing.push_back({kept.last, wanted.last});
-  return missing;
-}
 
 BandStore::BandStore(std::int64_t slots, std::int64_t columns, std::int64_t row_stride)
     : columns_(columns),

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/host/device.h"
+
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "core/memory.h"
+#include "device/host/cpu_backend.h"
+#include "device/host/projector.h"
+#include "device/host/row_filter.h"
+#include "device/reference/reference_backend.h"
+#include <lepus/error.h>
+
+namespace lepus::host {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class HostEvent final : public Event {
+public:
+  void mark(Queue&) override { at_ = Clock::now(); }
+  void wait() const override {}
+  double seconds_since(const Event& earlier) const override {
+    return std::chrono::duration<double>(at_ - dynamic_cast<const HostEvent&>(earlier).at_).count();
+  }
+
+private:
+  Clock::time_point at_;
+};
+
+class HostDevice final : public Device {
+public:
+  HostDevice(std::unique_ptr<Backend> kernels, ThreadPool& threads) : threads_(threads), backend_(std::move(kernels)) {
+    info_.kind = backend_->name();
+    info_.name = backend_->device();
+    info_.free_bytes = available_memory_bytes();
+    info_.host = true;
+  }
+
+  const DeviceInfo& info() const override { return info_; }
+  std::int64_t free_bytes() const override { return available_memory_bytes(); }
+  std::int64_t memory_limit_bytes() const override { return available_memory_bytes(); }
+
+  std::unique_ptr<Queue> make_queue(QueueRank rank) override {
+    return std::make_unique<HostQueue>(*this, rank == QueueRank::beside ? nullptr : &threads_);
+  }
+  std::unique_ptr<Event> make_event(Timing) override { return std::make_unique<HostEvent>(); }
+
+  Block allocate(std::int64_t bytes, Place) override {
+    auto buffer = std::make_shared<Buffer<std::byte>>(bytes);
+    return {buffer, buffer->data()};
+  }
+  bool copies_fast(const void*) const override { return true; }
+  void copy(void* to, const void* from, std::int64_t bytes, Queue&) override {
+    if (to != from) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+  void clear(void* memory, std::int64_t bytes, Queue&) override {
+    std::memset(memory, 0, static_cast<std::size_t>(bytes));
+  }
+
+  std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) override {
+    return host::make_projector(*backend_, setup);
+  }
+  std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) override {
+    return host::make_row_filter(setup, threads_.size());
+  }
+
+private:
+  ThreadPool& threads_;
+  std::unique_ptr<Backend> backend_;
+  DeviceInfo info_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_device(const std::string& kind, ThreadPool& threads) {
+  return make_device(kind == "reference" ? make_reference_backend() : make_cpu_backend(), threads);
+}
+
+std::unique_ptr<Device> make_device(std::unique_ptr<Backend> kernels, ThreadPool& threads) {
+  return std::make_unique<HostDevice>(std::move(kernels), threads);
+}
+
+ThreadPool& threads_of(const Queue& queue) {
+  if (const auto* here = dynamic_cast<const HostQueue*>(&queue)) return here->threads();
+  throw Error(ErrorKind::internal,
+              {.what = "the host was given another device's queue", .where = {}, .why = {}, .hint = {}});
+}
+
+}  // namespace lepus::host
