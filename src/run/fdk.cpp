@@ -82,7 +82,8 @@ void fdk(const ScanGeometry& geometry, const float* line_integrals, const Volume
   Progress silent;
   Context context{threads, never, silent};
   const Devices devices = open_devices(options.compute, threads);
-  const bool resampled = filtered_rows(geometry).resampler != nullptr;
+  // Elsewhere the host resamples as rows are read.
+  const bool resampled = devices.front()->info().kind == "cuda" && filtered_rows(geometry).resampler != nullptr;
   Fdk run({.geometry = geometry,
            .grid = grid,
            .filter = options.filter,
@@ -100,7 +101,7 @@ void fdk(const ScanGeometry& geometry, const float* line_integrals, const Volume
   const MemoryFrames frames(geometry, line_integrals);
   MemoryVolume writer(grid, volume);
   RowAudit audit(frames, {.maximum_fraction = 0, .saturation_level = 0});
-  if (run.plan().on_host() || !resampled) {
+  if (!resampled) {
     run.run({.source = &frames, .audit = &audit}, writer, context);
     return;
   }

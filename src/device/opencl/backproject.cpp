@@ -114,7 +114,7 @@ std::string Backprojection::build_options(bool guard) const {
 }
 
 void Backprojection::accumulate(const Wedge& wedge, const Slab& slab, Queue& queue) const {
-  const ViewStore& store = *wedge.store;
+  const ViewTexels& store = *wedge.store;
   const auto views = static_cast<std::int64_t>(matrices_.size());
   if (wedge.first_view < 0 || wedge.views < 0 || wedge.first_view + wedge.views > views || wedge.first_slot < 0 ||
       wedge.first_slot + wedge.views > store.shape().slots || store.shape().kind != kind_)
