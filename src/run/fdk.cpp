@@ -97,7 +97,8 @@ void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, co
   Progress silent;
   Context context{threads, cancel, options.progress ? *options.progress : silent};
   const Devices devices = open_devices(options.compute, threads);
-  const bool resampled = filtered_rows(geometry).resampler != nullptr;
+  // Elsewhere the host resamples as rows are read.
+  const bool resampled = devices.front()->info().kind == "cuda" && filtered_rows(geometry).resampler != nullptr;
   Fdk run({.geometry = geometry,
            .grid = grid,
            .filter = options.filter,
@@ -115,7 +116,7 @@ void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, co
   const MemoryFrames frames(geometry, line_integrals.data());
   MemoryVolume writer(grid, volume.data());
   RowAudit audit(frames, {.maximum_fraction = 0, .saturation_level = 0});
-  if (run.plan().on_host() || !resampled) {
+  if (!resampled) {
     run.run({.source = &frames, .audit = &audit}, writer, context);
     return;
   }
