@@ -15,6 +15,7 @@ void add_commands(Commands& commands) {
   commands.push_back(reconstruct_command());
   commands.push_back(live_command());
   commands.push_back(post_command());
+  commands.push_back(analyze_command());
   commands.push_back(compare_command());
   commands.push_back(convert_command());
   commands.push_back(slice_command());

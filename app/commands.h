@@ -19,6 +19,7 @@ std::unique_ptr<Command> live_command();
 std::unique_ptr<Command> compare_command();
 std::unique_ptr<Command> convert_command();
 std::unique_ptr<Command> slice_command();
+std::unique_ptr<Command> analyze_command();
 std::unique_ptr<Command> post_command();
 std::unique_ptr<Command> preview_command();
 std::unique_ptr<Command> scan_keys_command();

@@ -10,7 +10,7 @@
 #include "app/commands.h"
 #include "core/format.h"
 #include "geometry/row_band.h"
-#include "scan/number_file.h"
+#include "io/number_file.h"
 
 namespace lepus::app {
 namespace {

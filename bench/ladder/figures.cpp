@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/format.h"
-#include "bench/measure/text.h"
+#include "plot/text.h"
 #include <lepus/error.h>
 
 namespace lepus::ladder {
@@ -35,8 +35,8 @@ measure::Figure checked_figure(const std::string& group, const std::string& name
 }
 
 std::string figure_line(const measure::Figure& figure) {
-  return format("{}, {}: {}, {}{}", figure.group, figure.name, measure::time_text(figure.seconds),
-                measure::rate_text(figure.rate(), figure.unit), figure.correct() ? "" : ", WRONG");
+  return format("{}, {}: {}, {}{}", figure.group, figure.name, plot::time_text(figure.seconds),
+                plot::rate_text(figure.rate(), figure.unit), figure.correct() ? "" : ", WRONG");
 }
 
 void show_so_far(const LadderOptions& options, const measure::Report& report) {

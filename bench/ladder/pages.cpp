@@ -7,9 +7,9 @@
 #include "core/format.h"
 #include "core/output_file.h"
 #include "bench/ladder/ladder.h"
-#include "bench/measure/chart.h"
+#include "plot/chart.h"
 #include "bench/measure/table.h"
-#include "bench/measure/text.h"
+#include "plot/text.h"
 #include <lepus/error.h>
 
 namespace lepus::ladder {
@@ -44,7 +44,7 @@ std::string cubed(const std::string& size) { return without_cube(size) + "³"; }
 std::string wrong_mark(const Figure& figure) { return figure.correct() ? "" : " **wrong**"; }
 std::string wrong_text(const Figure& figure) { return figure.correct() ? "" : " wrong"; }  // in a plot
 
-std::string rate_of(const Figure& figure) { return measure::rate_text(figure.rate(), figure.unit); }
+std::string rate_of(const Figure& figure) { return plot::rate_text(figure.rate(), figure.unit); }
 std::string error_text(const Figure& figure) { return format("{:.1e}", figure.error) + wrong_mark(figure); }
 std::string heading(const std::string& title) { return format("\n## {}\n\n", title); }
 // Notes are sentences: their column, the last, is set left.
@@ -74,9 +74,9 @@ std::string steps_table(const measure::Report& report, const std::string& size) 
     if (kernel == nullptr && host == nullptr) continue;
     const Figure& either = kernel != nullptr ? *kernel : *host;
     table.row({rung.name,
-               host != nullptr && host->published_seconds > 0 ? measure::time_text(host->published_seconds) : "",
-               host != nullptr ? measure::time_text(host->seconds) + wrong_mark(*host) : "",
-               kernel != nullptr ? measure::time_text(kernel->seconds) : "", rate_of(either), error_text(either),
+               host != nullptr && host->published_seconds > 0 ? plot::time_text(host->published_seconds) : "",
+               host != nullptr ? plot::time_text(host->seconds) + wrong_mark(*host) : "",
+               kernel != nullptr ? plot::time_text(kernel->seconds) : "", rate_of(either), error_text(either),
                either.note});
   }
   return heading(cubed(size)) + with_notes(table) +
@@ -87,7 +87,7 @@ std::string steps_table(const measure::Report& report, const std::string& size) 
 std::string plain_table(const measure::Report& report, const std::string& group, const std::string& title) {
   measure::MarkdownTable table({"", "time", "rate", "error", "note"});
   for (const Figure* f : group_of(report, group))
-    table.row({f->name, measure::time_text(f->seconds), rate_of(*f), error_text(*f), f->note});
+    table.row({f->name, plot::time_text(f->seconds), rate_of(*f), error_text(*f), f->note});
   return heading(title) + with_notes(table);
 }
 
@@ -110,7 +110,7 @@ std::vector<Swept> swept_at(const measure::Report& report, const std::string& si
 bool usual_block(const std::vector<Swept>& all, const Swept& one) {
   return one.x == all.front().x && one.y == all.front().y;
 }
-std::string rate_cell(const Figure& figure) { return measure::three_digits(figure.rate()) + wrong_mark(figure); }
+std::string rate_cell(const Figure& figure) { return plot::three_digits(figure.rate()) + wrong_mark(figure); }
 
 // GUPS: I down, K across; below, the other shapes of the block.
 std::string sweep_tables(const measure::Report& report, const std::string& size) {
@@ -140,8 +140,8 @@ std::string sweep_tables(const measure::Report& report, const std::string& size)
 }
 
 // Seconds, with the published ones as ticks.
-measure::BarChart host_chart(const measure::Report& report, const std::string& size) {
-  measure::BarChart chart;
+plot::BarChart host_chart(const measure::Report& report, const std::string& size) {
+  plot::BarChart chart;
   chart.title = format("The ladder at {}, host to host", cubed(size));
   chart.unit = "s";
   chart.marker_name = "published";
@@ -150,51 +150,51 @@ measure::BarChart host_chart(const measure::Report& report, const std::string& s
   for (const Figure* f : figures)  // below the best, whose bar would else have no length
     chart.reaches = chart.reaches > 0 ? std::min(chart.reaches, 0.3 * f->seconds) : 0.3 * f->seconds;
   for (const Figure* f : figures)
-    chart.bars.push_back({f->name, f->seconds, measure::time_text(f->seconds) + wrong_text(*f), f->published_seconds});
+    chart.bars.push_back({f->name, f->seconds, plot::time_text(f->seconds) + wrong_text(*f), f->published_seconds});
   return chart;
 }
 
 // GUPS, with the limits as ticks.
-measure::BarChart kernel_chart(const measure::Report& report, const std::string& size) {
-  measure::BarChart chart;
+plot::BarChart kernel_chart(const measure::Report& report, const std::string& size) {
+  plot::BarChart chart;
   chart.title = format("The kernels at {}, and the limit that the volume's traffic or the fetches set", cubed(size));
   chart.unit = "GUPS";
   chart.marker_name = "limit";
   for (const Figure* f : group_of(report, "kernel " + size))
-    chart.bars.push_back({f->name, f->rate(), measure::three_digits(f->rate()) + wrong_text(*f), f->limit_rate});
+    chart.bars.push_back({f->name, f->rate(), plot::three_digits(f->rate()) + wrong_text(*f), f->limit_rate});
   return chart;
 }
 
-measure::BarChart apart_chart(const measure::Report& report, const std::string& size) {
-  measure::BarChart chart;
+plot::BarChart apart_chart(const measure::Report& report, const std::string& size) {
+  plot::BarChart chart;
   chart.title = format("Taken apart, {}", cubed(size));
   chart.unit = "ms";
   for (const Figure* f : group_of(report, "ablation " + size))
-    chart.bars.push_back({f->name, 1e3 * f->seconds, measure::time_text(f->seconds) + wrong_text(*f), 0});
+    chart.bars.push_back({f->name, 1e3 * f->seconds, plot::time_text(f->seconds) + wrong_text(*f), 0});
   return chart;
 }
 
-measure::BarChart cpu_chart(const measure::Report& report, const std::string& size) {
-  measure::BarChart chart;
+plot::BarChart cpu_chart(const measure::Report& report, const std::string& size) {
+  plot::BarChart chart;
   chart.title = format("The ladder on a CPU, {}", cubed(size));
   chart.unit = "GUPS";
   for (const Figure* f : group_of(report, "cpu " + size))
-    chart.bars.push_back({f->name, f->rate(), measure::three_digits(f->rate()) + wrong_text(*f), 0});
+    chart.bars.push_back({f->name, f->rate(), plot::three_digits(f->rate()) + wrong_text(*f), 0});
   return chart;
 }
 
 // GUPS over views per launch, a line for each K; blocks of the usual shape.
-measure::LineChart sweep_chart(const measure::Report& report, const std::string& size) {
+plot::LineChart sweep_chart(const measure::Report& report, const std::string& size) {
   const std::vector<Swept> all = swept_at(report, size);
-  std::map<int, measure::Line> lines;
+  std::map<int, plot::Line> lines;
   for (const Swept& s : all) {
     if (!usual_block(all, s)) continue;
-    measure::Line& line = lines[s.voxels];
+    plot::Line& line = lines[s.voxels];
     line.label = format("K = {}", s.voxels);
     line.x.push_back(s.views);
     line.y.push_back(s.figure->rate());
   }
-  measure::LineChart chart;
+  plot::LineChart chart;
   chart.title = format("Kernel B at {}: views per launch I, voxels per thread K", cubed(size));
   chart.x_unit = "views per launch";
   chart.y_unit = "GUPS";
@@ -210,7 +210,7 @@ struct Section {
 std::vector<Section> sections_of(const measure::Report& report) {
   std::vector<Section> sections;
   const auto plot = [](const char* kind, const std::string& size, const auto& drawn) {
-    return Plot{format("ladder-{}-{}.svg", kind, without_cube(size)), drawn.title, measure::svg(drawn)};
+    return Plot{format("ladder-{}-{}.svg", kind, without_cube(size)), drawn.title, plot::svg(drawn)};
   };
   const auto hosts = sizes_of(report, "host to host"), kernels = sizes_of(report, "kernel");
   const auto has = [](const auto& sizes, const std::string& size) {

@@ -9,9 +9,11 @@
 #include <lepus/error.h>
 #include "bench/measure/report.h"
 #include "bench/measure/table.h"
-#include "bench/measure/text.h"
+#include "plot/text.h"
 
 namespace lepus::measure {
+
+using namespace plot;
 namespace {
 
 const Figure* figure_of(const Report& report, const Figure& like) {

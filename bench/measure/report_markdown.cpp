@@ -6,9 +6,11 @@
 #include "core/format.h"
 #include "bench/measure/report.h"
 #include "bench/measure/table.h"
-#include "bench/measure/text.h"
+#include "plot/text.h"
 
 namespace lepus::measure {
+
+using namespace plot;
 namespace {
 
 std::string error_cell(const Figure& f) {

@@ -4,11 +4,13 @@
 #include <algorithm>
 
 #include "core/format.h"
-#include "bench/measure/drawing.h"
+#include "plot/drawing.h"
 #include "bench/measure/report.h"
-#include "bench/measure/text.h"
+#include "plot/text.h"
 
 namespace lepus::measure {
+
+using namespace plot;
 namespace {
 
 std::string verdict_or(const Figure& f, const std::string& text) { return f.correct() ? text : "wrong"; }

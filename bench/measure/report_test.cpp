@@ -10,10 +10,12 @@
 #include "bench/measure/clock.h"
 #include "bench/measure/gpu.h"
 #include "bench/measure/report.h"
-#include "bench/measure/text.h"
+#include "plot/text.h"
 #include <lepus/error.h>
 
 namespace lepus::measure {
+
+using namespace plot;
 namespace {
 
 Report sample_report() {

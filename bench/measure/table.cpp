@@ -5,9 +5,11 @@
 
 #include "core/format.h"
 #include "core/memory.h"
-#include "bench/measure/text.h"
+#include "plot/text.h"
 
 namespace lepus::measure {
+
+using namespace plot;
 
 MarkdownTable::MarkdownTable(std::vector<std::string> heading) { rows_.push_back(std::move(heading)); }
 

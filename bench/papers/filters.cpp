@@ -17,7 +17,6 @@
 #include "correct/pixels/hot_weights.h"
 #include "correct/pixels/pixels.h"
 #include "correct/rings/rings.h"
-#include "scan/document.h"
 
 namespace lepus::bench {
 namespace {
@@ -98,8 +97,7 @@ SinogramStep hot_pixels_step(double published) {
     facts.columns = s.columns;
     facts.rows = s.count;
     facts.views = s.views;
-    return make_hot_pixels(ScanDocument("[[correct]]\nkind = \"hot-pixels\"\n", "papers.toml").corrections().front(),
-                           facts);
+    return make_hot_pixels({}, facts);
   };
   step.on_host = [correction](const SinogramStack& s, float* in, float*, ThreadPool& threads) {
     correction(s)->apply(s.band(in), {0, s.count}, threads);
@@ -108,9 +106,9 @@ SinogramStep hot_pixels_step(double published) {
     correction(s)->apply_on_device(s.band(in), {0, s.count}, workspace);
   };
   step.reference = [](const SinogramStack& one, float* in, float*) {
-    constexpr int usual_iterations = 3;
-    pixels::reference_hot_pixels(pixels::hot_rules(pixels::usual_hot_parameters(one.columns), one.views),
-                                 usual_iterations, one.planes(in), 0);
+    const auto [window, gap] = pixels::usual_hot_windows(one.columns);
+    const HotPixelOptions options{.window = window, .gap = gap};
+    pixels::reference_hot_pixels(pixels::hot_rules(options, one.views), options.iterations, one.planes(in), 0);
   };
   return step;
 }

@@ -10,7 +10,7 @@
 #include "core/format.h"
 #include "core/text.h"
 #include "bench/measure/gpu.h"
-#include "bench/measure/text.h"
+#include "plot/text.h"
 #include "bench/rabbitct/view_stream.h"
 #include <lepus/version.h>
 
@@ -89,16 +89,16 @@ std::shared_ptr<float> Run::host_floats(std::int64_t count, bool page_locked) co
 }
 
 void Run::add(measure::Figure figure) {
-  std::string text = format("{}, {}: {}", figure.group, figure.name, measure::time_text(figure.seconds));
-  if (figure.work > 0) text += ", " + measure::rate_text(figure.rate(), figure.unit);
+  std::string text = format("{}, {}: {}", figure.group, figure.name, plot::time_text(figure.seconds));
+  if (figure.work > 0) text += ", " + plot::rate_text(figure.rate(), figure.unit);
   if (figure.limit_rate > 0)
-    text += format(", {} of the limit ({})", measure::share_text(figure.share_of_limit()), figure.limit);
+    text += format(", {} of the limit ({})", plot::share_text(figure.share_of_limit()), figure.limit);
   if (figure.correct())
     context.progress.note(text);
   else
     context.progress.warning(text + format(": wrong, {} {}, at most {} is right", figure.error_of,
-                                           measure::three_digits(figure.error),
-                                           measure::three_digits(figure.error_limit)));
+                                           plot::three_digits(figure.error),
+                                           plot::three_digits(figure.error_limit)));
   report.figures.push_back(std::move(figure));
   context.cancel.check();
 }

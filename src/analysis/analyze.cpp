@@ -2,6 +2,7 @@
 #include "analysis/analyze.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "core/format.h"
@@ -42,20 +43,57 @@ void write_labels(const LabelSource& labels, const VolumeReader& volume, const s
   writer->finish(provenance);
 }
 
-void write_phase(const BitVolume& phase, const BitVolume& inside, const VolumeReader& volume,
-                 const AnalyzeOptions& options) {
+// Bits as a volume of values: 0 outside, 1 inside, 2 in the phase.
+class PhaseReader final : public VolumeReader {
+public:
+  PhaseReader(const BitVolume& phase, const BitVolume& inside, const VolumeGrid& grid)
+      : phase_(phase), inside_(inside), grid_(grid), words_(2 * phase.slice_words()) {}
+  const VolumeGrid& grid() const override { return grid_; }
+  std::string format() const override { return "bits"; }
+  std::string pixel_type() const override { return "uint8"; }
+  std::string provenance() const override { return {}; }
+  void read(std::int64_t z0, std::int64_t z1, float* out) const override {
+    const std::int64_t row = phase_.row_words();
+    for (std::int64_t z = z0; z < z1; ++z) {
+      const Word* const in = inside_.slice(z, words_.data());
+      const Word* const ph = phase_.slice(z, words_.data() + phase_.slice_words());
+      for (std::int64_t y = 0; y < grid_.ny; ++y)
+        for (std::int64_t x = 0; x < grid_.nx; ++x)
+          *out++ = static_cast<float>((bit_at(in + y * row, x) ? 1 : 0) + (bit_at(ph + y * row, x) ? 1 : 0));
+    }
+  }
+
+private:
+  const BitVolume &phase_, &inside_;
+  VolumeGrid grid_;
+  mutable Buffer<Word> words_;  // read by one thread only
+};
+
+void write_phase(const PhaseReader& phase, const AnalyzeOptions& options) {
+  const VolumeGrid& grid = phase.grid();
   const auto writer = create_volume(
-      options.phase_map, volume.grid(),
+      options.phase_map, grid,
       {.force = true, .unit = "0 outside, 1 inside, 2 phase", .provenance_room = 0, .type = PixelType::u8});
-  const VolumeSize& size = phase.size();
-  Buffer<Word> a(phase.slice_words()), b(phase.slice_words());
-  Buffer<float> slice(size.nx * size.ny);
-  for (std::int64_t z = 0; z < size.nz; ++z) {
-    const Word *const in = inside.slice(z, a.data()), *const ph = phase.slice(z, b.data());
-    for (std::int64_t y = 0; y < size.ny; ++y)
-      for (std::int64_t x = 0; x < size.nx; ++x)
-        slice[y * size.nx + x] = static_cast<float>((bit_at(in + y * phase.row_words(), x) ? 1 : 0) +
-                                                    (bit_at(ph + y * phase.row_words(), x) ? 1 : 0));
+  Buffer<float> slice(grid.nx * grid.ny);
+  for (std::int64_t z = 0; z < grid.nz; ++z) {
+    phase.read(z, z + 1, slice.data());
+    writer->write(z, z + 1, slice.data());
+  }
+  writer->finish(options.provenance);
+}
+
+// From every voxel of the phase to the nearest one that is not, centre to centre, in mm.
+template <class T>
+void write_distances(const BitVolume& phase, const SquaredSteps<T>& steps, const VoxelShape& shape,
+                     const VolumeGrid& grid, const AnalyzeOptions& options, WorkMemory& memory, Context& context) {
+  const DistanceVolume<T> distances(phase, steps, memory, context);
+  const auto writer = create_volume(options.distance_map, grid, {.force = true, .unit = "mm"});
+  Buffer<T> buffer(distances.slice_size());
+  Buffer<float> slice(distances.slice_size());
+  for (std::int64_t z = 0; z < grid.nz; ++z) {
+    const T* const squared = distances.slice(z, buffer.data());
+    for (std::int64_t i = 0; i < distances.slice_size(); ++i)
+      slice[i] = static_cast<float>(std::sqrt(static_cast<double>(squared[i])) * shape.edge_mm);
     writer->write(z, z + 1, slice.data());
   }
   writer->finish(options.provenance);
@@ -169,7 +207,15 @@ Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Cont
   result.phase_inside = phase.count(context);
   require_both(result);
 
-  if (!options.phase_map.empty()) write_phase(phase, inside, volume, options);
+  const PhaseReader reader(phase, inside, volume.grid());
+  result.phase_slices = extract_slices(reader, middle_slices(volume.grid()), memory.left_bytes(), context);
+  if (!options.phase_map.empty()) write_phase(reader, options);
+  if (!options.distance_map.empty()) {
+    if (shape.cubes)
+      write_distances<std::int32_t>(phase, {}, shape, volume.grid(), options, memory, context);
+    else
+      write_distances<double>(phase, shape.steps, shape, volume.grid(), options, memory, context);
+  }
   measure(volume, options, shape, phase, inside, result, memory, context);
   if (options.thickness) {
     std::unique_ptr<VolumeWriter> map;

@@ -12,6 +12,7 @@
 #include "analysis/phase.h"
 #include "analysis/porosity.h"
 #include "analysis/sample.h"
+#include "analysis/slices.h"
 #include "analysis/thickness.h"
 #include "analysis/watershed.h"
 
@@ -31,7 +32,7 @@ struct AnalyzeOptions {
   std::int64_t cell = 0;     // edge of a cell of the porosity map in voxels; 0: a sixteenth of the longest side
   std::int64_t bins = 1024;  // of the histogram, where values are no small integers
   // Volumes to write; "": not.
-  std::filesystem::path labels, map, phase_map, thickness_map;
+  std::filesystem::path labels, map, phase_map, distance_map, thickness_map;
   std::string provenance;  // for these, JSON
   std::int64_t memory_bytes = 0;
   std::filesystem::path scratch_folder;
@@ -48,6 +49,7 @@ struct Analysis {
   std::int64_t components = 0;               // of the phase, all of them
   std::int64_t small = 0, small_voxels = 0;  // left out as too small or too large
   std::optional<ThicknessResult> thickness, wall;
+  std::vector<Slice> phase_slices;  // through the middle: 0 outside, 1 inside, 2 in the phase
 };
 
 // Throws Error(input) where the threshold selects all voxels or none.

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ struct Blob {
   std::array<double, 3> axes_mm{};  // lengths of the ellipsoid of the same second moments, the longest first ...
   std::array<Vec3, 3> directions;   // ... and its axes
   double mean = 0, spread = 0;      // of the values, in their unit; spread: standard deviation
-  bool open = false;                // it touches the border of the region
+  std::optional<bool> open;         // whether it touches the border of the region; not known of parted ones
 };
 
 // The shares of the 13 directions of a voxel's neighbours; their sum is 1. The order is that of crofton_directions().

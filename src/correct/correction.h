@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// One link of the chain of corrections that a scan file orders. A correction sees a band of detector rows of all views
-// at once, on the host or on a device, and works in place; the chain (run/corrected_frames) brings the bands, with
-// the halo of rows that each needs.
+// One link of a chain of corrections. Each is made from a struct of options (pixels/, filters/, rings/, beam/) and what
+// is known of the scan; scan/correction_options.h makes the structs from a scan file. A correction sees a band of
+// detector rows of all views at once, on the host or on a device, and works in place; the chain (run/corrected_frames)
+// brings the bands, with the halo of rows that each needs.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "core/context.h"
 #include "core/memory.h"
+#include "core/threads.h"
 #include "correct/planes.h"
-#include "correct/replaced_share.h"
-#include "scan/scan.h"
+#include <lepus/geometry.h>
 
 namespace lepus {
 
@@ -43,9 +40,12 @@ public:
   // The same for a band in device memory, on the workspace's stream; may return before the work is done.
   virtual void apply_on_device(const SinogramBand& band, RowBand wanted, cuda::Workspace& workspace) = 0;
 
-  // What it replaced so far, of the rows it has seen; none: it replaces nothing, or it was judged when it was made.
-  // After the device's stream has been waited for.
-  virtual std::optional<ReplacedPixels> replaced() const { return std::nullopt; }
+  // Whether a band must hold all views of the scan: a row of one view depends on other views, or on its own number.
+  virtual bool needs_all_views() const = 0;
+
+  // Of what it did so far, what a person should look at; "" where there is nothing. Throws Error(usage) where it has
+  // replaced more than its options allow (correct/replaced_share.h). After the device's stream has been waited for.
+  virtual std::string judge() const { return {}; }
   // What it found and did so far, for the report: "12 hot pixels replaced".
   virtual std::string summary() const = 0;
 };
@@ -57,26 +57,15 @@ struct ScanFacts {
   Stage stage = Stage::grey_levels;  // where the chain has placed it
   // Rows of all views, [row][view][column], as the chain before this correction leaves them.
   std::function<Buffer<float>(RowBand)> band;
-  Context* context = nullptr;
+  ThreadPool* threads = nullptr;                         // for what is looked at in the scan; null: one of its own
+  std::function<void(const std::string&)> warning = {};  // is called with what a person should look at
 };
 
-using MakeCorrection = std::unique_ptr<Correction>(const CorrectionSpec& spec, const ScanFacts& facts);
-
-// A parameter of a [[correct]] section; the scan file's table of kinds has filled in the defaults and checked types.
-double number_of(const CorrectionSpec& spec, const std::string& name);
-std::int64_t integer_of(const CorrectionSpec& spec, const std::string& name);
-bool flag_of(const CorrectionSpec& spec, const std::string& name);
-std::string text_of(const CorrectionSpec& spec, const std::string& name);
-std::vector<double> numbers_of(const CorrectionSpec& spec, const std::string& name);  // empty where not given
-std::filesystem::path file_of(const CorrectionSpec& spec, const std::string& name);   // beside the scan file
-// Where it writes what it leaves, a .mha where the scan file gives no ending; none where it does not.
-std::optional<std::filesystem::path> written_file(const CorrectionSpec& spec);
-
-// What a person should look at, with the correction's name and its line in the scan file; and said.
-std::string warning_of(const CorrectionSpec& spec, const std::string& message);
-void warn(const ScanFacts& facts, const CorrectionSpec& spec, const std::string& message);
-
-// Error(input) that names the correction and its line in the scan file.
-[[noreturn]] void refuse(const CorrectionSpec& spec, std::string what, std::string why, std::string hint);
+void warn(const ScanFacts& facts, const std::string& message);  // where somebody listens
+// Error(usage) about what a correction was asked for, `correction` being its kind. Who made it from a scan file adds
+// the line.
+[[noreturn]] void refuse(const char* correction, std::string what, std::string why, std::string hint);
+// The same where the chain has placed the correction on the wrong side of the log, with the order that would work.
+void require_stage(const char* correction, const ScanFacts& facts, Stage wanted);
 
 }  // namespace lepus

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/format.h"
-#include "correct/correction.h"
+#include "scan/parameters.h"
 #include "io/stack.h"
 #include <lepus/error.h>
 

@@ -11,7 +11,7 @@
 #include "core/input_file.h"
 #include "io/frame_sources.h"
 #include "live/frame_series.h"
-#include "scan/number_file.h"
+#include "io/number_file.h"
 
 namespace lepus {
 namespace {

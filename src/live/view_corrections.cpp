@@ -3,9 +3,9 @@
 
 #include <numeric>
 
-#include "correct/correction.h"
+#include "scan/parameters.h"
 #include "run/correction_chain.h"
-#include "scan/number_file.h"
+#include "io/number_file.h"
 
 namespace lepus {
 namespace {

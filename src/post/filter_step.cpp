@@ -7,7 +7,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
-#include "correct/correction.h"
+#include "scan/parameters.h"
 #include "correct/filters/filter.h"
 #include "post/filter_device.h"
 #include "post/step.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/format.h"
-#include "correct/correction.h"
+#include "scan/parameters.h"
 #include "post/step.h"
 #include <lepus/error.h>
 

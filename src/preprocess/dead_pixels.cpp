@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "correct/pixels/bridge.h"
+#include "project/bridge.h"
 
 namespace lepus {
 

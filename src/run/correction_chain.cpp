@@ -3,17 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "core/format.h"
-#include "core/forwarded_progress.h"
 #include "correct/rings/ring_energy.h"
 #include "io/pixels.h"
 #include "run/make_correction.h"
 #include "scan/keys.h"
+#include "scan/parameters.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -28,20 +27,6 @@ std::optional<Stage> stage_of(const CorrectionSpec& spec) {
   if (on == "either") return std::nullopt;
   return on.starts_with("grey") ? Stage::grey_levels : Stage::line_integrals;
 }
-
-// Keeps warnings for whoever reports them, and passes all else on.
-class WarningKeeper final : public ForwardedProgress {
-public:
-  WarningKeeper(Progress& to, std::vector<std::string>& warnings) : ForwardedProgress(to), warnings_(warnings) {}
-  void warning(const std::string& message) override {
-    const std::lock_guard lock(mutex_);
-    warnings_.push_back(message);
-  }
-
-private:
-  std::mutex mutex_;
-  std::vector<std::string>& warnings_;
-};
 
 }  // namespace
 
@@ -94,8 +79,6 @@ CorrectionChain::CorrectionChain(const Scan& scan, const FrameSource& frames, co
     steps_.push_back(std::make_unique<Step>(Step{std::move(spec), Stage::grey_levels, std::move(flats)}));
   }
   const std::vector<Stage> stages = place_corrections(scan.corrections);
-  WarningKeeper progress(context.progress, warnings_of_making_);
-  Context making{context.threads, context.cancel, progress};
   for (std::size_t i = 0; i < stages.size(); ++i) {
     ScanFacts facts;
     facts.columns = columns_;
@@ -103,7 +86,8 @@ CorrectionChain::CorrectionChain(const Scan& scan, const FrameSource& frames, co
     facts.views = views_;
     facts.geometry = &scan.geometry;
     facts.stage = stages[i];
-    facts.context = &making;
+    facts.threads = &context.threads;
+    facts.warning = [this](const std::string& message) { warnings_of_making_.push_back(message); };
     facts.band = [this, stage = stages[i], steps = steps_.size(), &context](RowBand rows) {
       ChainBand made = run(rows, steps, stage, nullptr, *host_engine(context.threads), Look::no);
       const Planes wanted = made.wanted(rows);
@@ -317,8 +301,7 @@ std::vector<CorrectionReport> CorrectionChain::reports() const {
 }
 
 void CorrectionChain::judge_replaced() const {
-  for (const auto& step : steps_)
-    if (const auto replaced = step->correction->replaced()) lepus::judge_replaced(step->spec, *replaced, "pixels");
+  for (const auto& step : steps_) located(step->spec, [&] { return step->correction->judge(); });
 }
 
 std::vector<std::string> CorrectionChain::warnings_of_work() const {
@@ -326,9 +309,8 @@ std::vector<std::string> CorrectionChain::warnings_of_work() const {
   const std::vector<CorrectionReport> made = reports();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const CorrectionSpec& spec = steps_[i]->spec;
-    if (const auto replaced = steps_[i]->correction->replaced())
-      if (const std::string unusual = lepus::judge_replaced(spec, *replaced, "pixels"); !unusual.empty())
-        warnings.push_back(warning_of(spec, unusual));
+    if (const auto unusual = located(spec, [&] { return steps_[i]->correction->judge(); }); !unusual.empty())
+      warnings.push_back(warning_of(spec, unusual));
     const double before = made[i].rings_before, after = made[i].rings_after;
     constexpr double shown = 1.005;  // else both are the same number in the report
     if (spec.kind == "rings" && after > shown * before)

@@ -4,48 +4,57 @@
 #include <map>
 #include <string_view>
 
-#include "correct/beam/beam.h"
-#include "correct/filters/filter_correction.h"
-#include "correct/pixels/pixels.h"
-#include "correct/rings/rings_correction.h"
 #include "preprocess/dead_pixels.h"
+#include "scan/correction_options.h"
+#include "scan/parameters.h"
 
 namespace lepus {
 namespace {
+
+using Maker = std::unique_ptr<Correction>(const CorrectionSpec& spec, const ScanFacts& facts,
+                                          const CorrectionSources& sources);
+
+// A maker whose options say all.
+template <auto make, auto options_of>
+std::unique_ptr<Correction> from_options(const CorrectionSpec& spec, const ScanFacts& facts, const CorrectionSources&) {
+  return make(options_of(spec), facts);
+}
 
 std::unique_ptr<Correction> dead_pixels_of_flats(const CorrectionSpec& spec, const ScanFacts& facts,
                                                  const CorrectionSources& sources) {
   if (!sources.normalisation)
     refuse(spec, "there is nothing to find dead pixels in", "the frames hold line integrals, so there are no flats",
            "name the pixels with kind = \"defect-map\"");
-  return make_dead_pixels(spec, facts, facts.columns,
-                          dead_pixels(*sources.normalisation, number_of(spec, "threshold")));
+  const DeadPixelOptions options = dead_pixel_options(spec);
+  return make_dead_pixels(options, facts, dead_pixels(*sources.normalisation, options.threshold));
 }
 
 std::unique_ptr<Correction> defects_of_selection(const CorrectionSpec& spec, const ScanFacts& facts,
                                                  const CorrectionSources& sources) {
-  const Scan& scan = *sources.scan;
-  return make_defect_map(spec, facts,
-                         {.folder = spec.folder,
-                          .columns = scan.recorded.columns,
-                          .rows = scan.recorded.rows,
-                          .first_row = scan.selection.first_row,
-                          .row_step = scan.selection.row_step});
+  return make_defect_map(defect_map_options(spec, *sources.scan), facts);
 }
 
 }  // namespace
 
 std::unique_ptr<Correction> make_correction(const CorrectionSpec& spec, const ScanFacts& facts,
                                             const CorrectionSources& sources) {
-  if (spec.kind == "dead-pixels") return dead_pixels_of_flats(spec, facts, sources);
-  if (spec.kind == "defect-map") return defects_of_selection(spec, facts, sources);
-  static const std::map<std::string_view, MakeCorrection*> makers{
-      {"hot-pixels", make_hot_pixels}, {"zingers", make_zingers}, {"filter", make_filter}, {"rings", make_rings},
-      {"drift", make_drift},           {"dose", make_dose},       {"lag", make_lag},       {"phase", make_phase},
-      {"hardening", make_hardening}};
+  static const std::map<std::string_view, Maker*> makers{
+      {"dead-pixels", dead_pixels_of_flats},
+      {"defect-map", defects_of_selection},
+      {"hot-pixels", from_options<make_hot_pixels, hot_pixel_options>},
+      {"zingers", from_options<make_zingers, zinger_options>},
+      {"filter", from_options<make_filter, filter_correction_options>},
+      {"rings", from_options<make_rings, rings_options>},
+      {"drift", from_options<make_drift, drift_options>},
+      {"dose", from_options<make_dose, dose_options>},
+      {"lag", from_options<make_lag, lag_options>},
+      {"phase", from_options<make_phase, phase_options>},
+      {"hardening", from_options<make_hardening, hardening_options>}};
   const auto found = makers.find(spec.kind);
   if (found == makers.end()) refuse(spec, "this build does not know it", "", "docs/scan-file.md lists all kinds");
-  return found->second(spec, facts);
+  ScanFacts named = facts;  // warnings name the correction and its line
+  if (facts.warning) named.warning = [&](const std::string& message) { facts.warning(warning_of(spec, message)); };
+  return located(spec, [&] { return found->second(spec, named, sources); });
 }
 
 }  // namespace lepus

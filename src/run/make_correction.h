@@ -6,6 +6,7 @@
 
 #include "correct/correction.h"
 #include "preprocess/normalise.h"
+#include "scan/scan.h"
 
 namespace lepus {
 

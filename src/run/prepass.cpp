@@ -13,6 +13,7 @@
 #include "preprocess/arc_resample.h"
 #include "preprocess/dead_pixels.h"
 #include "preprocess/row_audit.h"
+#include "scan/correction_options.h"
 
 namespace lepus {
 namespace {
@@ -142,7 +143,7 @@ std::optional<std::vector<std::int64_t>> only_dead_pixels(const Scan& scan, cons
                     place_corrections(scan.corrections).front() == Stage::line_integrals &&
                     !spec.parameters.contains("write");
   if (!only) return std::nullopt;
-  std::vector<std::int64_t> dead = dead_pixels(*pre.normalisation, number_of(spec, "threshold"));
+  std::vector<std::int64_t> dead = dead_pixels(*pre.normalisation, dead_pixel_options(spec).threshold);
   // A row that is dead from end to end is bridged between its neighbours, which streaming rows do not have.
   const std::int64_t columns = pre.normalisation->columns;
   for (std::size_t i = 0; i + static_cast<std::size_t>(columns) <= dead.size(); ++i)

@@ -6,7 +6,7 @@
 #include "core/format.h"
 #include "io/file.h"
 #include "io/file_kind.h"
-#include "scan/number_file.h"
+#include "io/number_file.h"
 #include "scan/sections.h"
 
 namespace lepus {

@@ -9,7 +9,7 @@
 #include "io/file_kind.h"
 #include "io/json_text.h"
 #include "scan/image_ranges.h"
-#include "scan/number_file.h"
+#include "io/number_file.h"
 #include "scan/sections.h"
 
 namespace lepus {

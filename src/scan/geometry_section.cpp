@@ -4,7 +4,7 @@
 #include "core/format.h"
 #include "geometry/arc.h"
 #include "geometry/exchange.h"
-#include "scan/number_file.h"
+#include "io/number_file.h"
 #include "scan/sections.h"
 
 namespace lepus {

@@ -20,7 +20,6 @@
 #include "parallel_scan.h"
 #include "parallel_slice.h"
 #include "preprocess/dead_pixels.h"
-#include "scan/document.h"
 
 namespace lepus {
 namespace {
@@ -157,16 +156,10 @@ Normalisation flats_of(const Scene& scene) {
   return flats;
 }
 
-std::unique_ptr<Correction> made(const CorrectionSpec& spec, const ScanFacts& facts, const Scene& scene) {
-  if (spec.kind == "rings") return make_rings(spec, facts);
-  if (spec.kind == "hot-pixels") return make_hot_pixels(spec, facts);
-  return make_dead_pixels(spec, facts, columns, dead_pixels(flats_of(scene), number_of(spec, "threshold")));
-}
-
-Errors errors_of(const Scene& scene, const std::string& toml, Stage stage) {
-  const CorrectionSpec spec = ScanDocument("[[correct]]\n" + toml, "harm.toml").corrections().front();
+// make: Scene and ScanFacts -> Correction.
+Errors errors_of(const Scene& scene, const auto& make, Stage stage) {
   const ScanFacts facts = facts_of(scene, stage);
-  const auto correction = made(spec, facts, scene);
+  const std::unique_ptr<Correction> correction = make(scene, facts);
   Buffer<float> row = facts.band({looked_at, looked_at + 1});
   const SinogramBand band{row.data(), columns, views, {looked_at, looked_at + 1}, scene.rows};
   const Sinogram before = row_of(scene, looked_at);
@@ -227,8 +220,11 @@ constexpr double allowed = 1.02;
 constexpr double rounding = 1e-7;  // of exp and log, in a slice of 0.04 / mm
 
 TEST(AutomaticHarm, RingsAutoIsNoWorseThanNothingAndTakesOutWhatIsSevere) {
+  const auto automatic_rings = [](const Scene&, const ScanFacts& facts) {
+    return make_rings({.method = std::nullopt}, facts);
+  };
   for (const Scene& scene : scenes()) {
-    const Errors e = errors_of(scene, "kind = \"rings\"\nmethod = \"auto\"\n", Stage::line_integrals);
+    const Errors e = errors_of(scene, automatic_rings, Stage::line_integrals);
     print_errors(scene, e);
     EXPECT_LE(e.with, allowed * e.without) << scene.object << ", " << name_of(scene.fault);
     if (scene.fault == Fault::none) {
@@ -241,16 +237,20 @@ TEST(AutomaticHarm, RingsAutoIsNoWorseThanNothingAndTakesOutWhatIsSevere) {
 }
 
 TEST(AutomaticHarm, HotPixelsAreNoWorseThanNothing) {
+  const auto hot_pixels = [](const Scene&, const ScanFacts& facts) { return make_hot_pixels({}, facts); };
   for (const Scene& scene : scenes()) {
-    const Errors e = errors_of(scene, "kind = \"hot-pixels\"\n", Stage::grey_levels);
+    const Errors e = errors_of(scene, hot_pixels, Stage::grey_levels);
     print_errors(scene, e);
     EXPECT_LE(e.with, allowed * e.without + rounding) << scene.object << ", " << name_of(scene.fault);
   }
 }
 
 TEST(AutomaticHarm, DeadPixelsAreNoWorseThanNothingAndTakeOutDeadColumns) {
+  const auto dead_pixels_of_flats = [](const Scene& scene, const ScanFacts& facts) {
+    return make_dead_pixels({}, facts, dead_pixels(flats_of(scene), DeadPixelOptions{}.threshold));
+  };
   for (const Scene& scene : scenes()) {
-    const Errors e = errors_of(scene, "kind = \"dead-pixels\"\n", Stage::line_integrals);
+    const Errors e = errors_of(scene, dead_pixels_of_flats, Stage::line_integrals);
     print_errors(scene, e);
     EXPECT_LE(e.with, allowed * e.without) << scene.object << ", " << name_of(scene.fault);
     if (scene.fault == Fault::dead_columns && scene.photons > 0) {
@@ -262,11 +262,11 @@ TEST(AutomaticHarm, DeadPixelsAreNoWorseThanNothingAndTakeOutDeadColumns) {
 // The step itself can do harm, or the bars above would hold for any step.
 TEST(AutomaticHarm, OtherChoicesDoHarm) {
   const Scene clean{"tube on the axis", tube(0), 2 * pi, 1e5, Fault::none};
-  for (const char* method : {"trend", "sorting", "combined"}) {
-    const Errors e =
-        errors_of(clean, std::string("kind = \"rings\"\nmethod = \"") + method + "\"\n", Stage::line_integrals);
+  for (const RingMethod method : {RingMethod::trend, RingMethod::sorting, RingMethod::combined}) {
+    const auto rings = [&](const Scene&, const ScanFacts& facts) { return make_rings({.method = method}, facts); };
+    const Errors e = errors_of(clean, rings, Stage::line_integrals);
     print_errors(clean, e);
-    EXPECT_GT(e.with, 1.15 * e.without) << method;
+    EXPECT_GT(e.with, 1.15 * e.without) << name_of(method);
   }
 }
 

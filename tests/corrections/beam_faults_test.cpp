@@ -121,8 +121,8 @@ TEST(BeamFaults, DriftToWithinThePhotonNoise) {
     }
   }
   Facts f(drifting, Stage::grey_levels);
-  const auto drift = make_drift(spec("drift", {{"lowest_level", 0.8}}), f.facts);
-  EXPECT_TRUE(f.listener.warnings.empty());
+  const auto drift = make_drift({}, f.facts);
+  EXPECT_TRUE(f.warnings.empty());
   const std::vector<float> after = corrected(*drift, drifting, 24, 2);
 
   // The factor that was applied, from one value of each frame, against the beam that the simulator knows.
@@ -171,8 +171,7 @@ TEST(BeamFaults, LagAgainstTheTruth) {
   }
   Facts f(lagging, Stage::grey_levels);
   const auto left_with = [&](double a, double d) {
-    const auto lag =
-        make_lag(spec("lag", {{"fraction", a}, {"decay_frames", d}, {"before", std::string("open-beam")}}), f.facts);
+    const auto lag = make_lag({.fraction = a, .decay_frames = d, .before = LagStart::open_beam}, f.facts);
     return rms_difference(corrected(*lag, lagging, 2, 2), intensity.values);
   };
   const double before = rms_difference(lagging.values, intensity.values);
@@ -182,8 +181,7 @@ TEST(BeamFaults, LagAgainstTheTruth) {
   EXPECT_GT(before, 2e-3);
   EXPECT_LT(after, 1e-4 * before);  // float rounding
   EXPECT_LT(rough, 0.4 * before);
-  const auto lag = make_lag(
-      spec("lag", {{"fraction", fraction}, {"decay_frames", decay}, {"before", std::string("open-beam")}}), f.facts);
+  const auto lag = make_lag({.fraction = fraction, .decay_frames = decay, .before = LagStart::open_beam}, f.facts);
   const std::vector<float> out = corrected(*lag, lagging, 2, 2);
   std::vector<float> error_before, error_after;
   for (std::size_t i = 0; i < 120 * 128; ++i) {
@@ -211,8 +209,7 @@ Straightened straighten(const std::string& name, const Phantom& phantom, const C
       scan.values[i] = static_cast<float>(-std::log(std::max(counted, 1.0) / photons));
     }
   Facts f(scan, Stage::line_integrals);
-  const auto hardening =
-      make_hardening(spec("hardening", {{"homogeneous", true}, {"degree", std::int64_t{3}}}), f.facts);
+  const auto hardening = make_hardening({.homogeneous = true}, f.facts);
   const std::vector<float> out = corrected(*hardening, scan, scan.rows, 2);
   const std::int64_t row = mid_plane_row(scan.geometry), size = 112;  // another grid than the fit's
   const auto skip = static_cast<std::ptrdiff_t>(row * scan.views * scan.columns);
@@ -304,8 +301,8 @@ TEST(BeamFaults, PhaseAgainstTheTruth) {
   scan.geometry = build_scan(circular);
   for (std::size_t i = 0; i < wave.size(); ++i) scan.values[i] = static_cast<float>(std::norm(wave[i]));
   Facts f(scan, Stage::grey_levels);
-  const auto phase = make_phase(
-      spec("phase", {{"energy_kev", energy_kev}, {"delta_over_beta", ratio}, {"distance_mm", distance_mm}}), f.facts);
+  const auto phase =
+      make_phase({.energy_kev = energy_kev, .delta_over_beta = ratio, .distance_mm = distance_mm}, f.facts);
   const std::vector<float> before = logarithm(scan.values), after = logarithm(corrected(*phase, scan, n, 2));
   const std::vector<float> expected(truth.begin(), truth.end());
   const double error_before = rms_difference(before, expected), error_after = rms_difference(after, expected);

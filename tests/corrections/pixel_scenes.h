@@ -122,10 +122,10 @@ struct Outcome {
 };
 
 inline Outcome correct_hot(const FaultScan& scan, TestBand faulty, const std::vector<unsigned char>& is_faulty,
-                           const CorrectionSpec& spec) {
+                           const HotPixelOptions& options) {
   const TestBand before = faulty;
   ThreadPool threads;
-  make_hot_pixels(spec, facts_of(faulty))->apply(faulty.band(), {0, faulty.rows}, threads);
+  make_hot_pixels(options, facts_of(faulty))->apply(faulty.band(), {0, faulty.rows}, threads);
   Outcome outcome;
   double count = 0;
   TestBand was = before, truth = scan.truth;

@@ -27,17 +27,17 @@ TEST(HotPixelFaults, UniformNoise) {
   for (const Fault fault : {Fault::offset, Fault::noise}) {
     TestBand band = air.noisy;
     const auto faulty = add_faults(band, {.fault = fault, .local_noise = air.noise, .allowed = everywhere()}, 2);
-    const Outcome o = correct_hot(air, band, faulty, hot_spec());
+    const Outcome o = correct_hot(air, band, faulty, hot_options());
     print(fault == Fault::offset ? "uniform noise, offset of 5 sigma" : "uniform noise, noise of 5 sigma", o);
     EXPECT_GE(o.recall, 0.99);
     EXPECT_LE(o.false_positives, 0.001);
     // The line between two pixels: 0.71 to 0.85 sigma of more than 5; the mean of 12: 0.29.
     EXPECT_LE(o.error_after, 0.17 * o.error_before);
-    const Outcome windows = correct_hot(air, band, faulty, hot_spec({.bridge = false}));
+    const Outcome windows = correct_hot(air, band, faulty, hot_options({.replace_by = HotReplacement::windows}));
     print("  the same, replaced by the mean of both windows", windows);
     EXPECT_LE(windows.error_after, 0.1 * windows.error_before);
   }
-  const Outcome clean = correct_hot(air, air.noisy, {}, hot_spec());
+  const Outcome clean = correct_hot(air, air.noisy, {}, hot_options());
   print("uniform noise, no faults", clean);
   EXPECT_LE(clean.false_positives, 0.001);
 }
@@ -61,23 +61,23 @@ TEST(HotPixelFaults, BehindAnObject) {
     const std::string kind = fault == Fault::offset ? "offset" : "noise";
     TestBand band = scan.noisy;
     auto faulty = add_faults(band, {.fault = fault, .local_noise = scan.noise, .allowed = inner}, 4);
-    const Outcome inside = correct_hot(scan, band, faulty, hot_spec());
+    const Outcome inside = correct_hot(scan, band, faulty, hot_options());
     print(("object, inner, " + kind + " of 5 photon sigma").c_str(), inside);
     EXPECT_GE(inside.recall, 0.95);
-    const Outcome windows = correct_hot(scan, band, faulty, hot_spec({.bridge = false}));
+    const Outcome windows = correct_hot(scan, band, faulty, hot_options({.replace_by = HotReplacement::windows}));
     print("  the same, replaced by the mean of both windows", windows);
     EXPECT_LT(inside.error_after, windows.error_after);
 
     band = scan.noisy;
     faulty = add_faults(band, {.fault = fault, .local_noise = local_deviations(scan), .allowed = shadow}, 5);
-    const Outcome local = correct_hot(scan, band, faulty, hot_spec());
+    const Outcome local = correct_hot(scan, band, faulty, hot_options());
     print(("object, whole shadow, " + kind + " of 5 local noise").c_str(), local);
     EXPECT_GE(local.recall, 0.95);
 
     band = scan.noisy;
     faulty = add_faults(band, {.fault = fault, .local_noise = scan.noise, .allowed = shadow}, 6);
     print(("object, whole shadow, " + kind + " of 5 photon sigma").c_str(),
-          correct_hot(scan, band, faulty, hot_spec()));
+          correct_hot(scan, band, faulty, hot_options()));
   }
 }
 
@@ -90,8 +90,9 @@ TEST(HotPixelFaults, ACleanScanOfAnObjectStaysAsItIs) {
   for (const auto& scene : scenes)
     for (const double photons : {0.0, 1e3, 1e4, 1e6}) {
       const FaultScan scan(scene.ellipses, photons > 0 ? 8 : 1, photons, 21);
-      const Outcome clean = correct_hot(scan, scan.noisy, {}, hot_spec());
-      const Outcome unasked = correct_hot(scan, scan.noisy, {}, hot_spec({.share_of_views = 0, .bridge = false}));
+      const Outcome clean = correct_hot(scan, scan.noisy, {}, hot_options());
+      const Outcome unasked =
+          correct_hot(scan, scan.noisy, {}, hot_options({.share_of_views = 0, .replace_by = HotReplacement::windows}));
       std::printf("clean, %-16s %7.0f photons: false positives %.3f %%; with share_of_views = 0 %.3f %%\n", scene.name,
                   photons, 100 * clean.false_positives, 100 * unasked.false_positives);
       EXPECT_LE(clean.false_positives, 0.001) << scene.name << ", " << photons;
@@ -112,10 +113,10 @@ TEST(HotPixelFaults, TheShareOfViewsTellsOutlinesFromFaults) {
       add_faults(local, {.fault = Fault::noise, .local_noise = local_deviations(scan), .allowed = shadow}, 27);
   const auto weak_faults = add_faults(weak, {.fault = Fault::noise, .local_noise = scan.noise, .allowed = inner}, 28);
   for (const double share : {0.0, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5}) {
-    const CorrectionSpec spec = hot_spec({.share_of_views = share});
-    const double wrong = correct_hot(round, round.noisy, {}, spec).false_positives;
-    const double recall = correct_hot(scan, local, local_faults, spec).recall;
-    const double weak_recall = correct_hot(scan, weak, weak_faults, spec).recall;
+    const HotPixelOptions options = hot_options({.share_of_views = share});
+    const double wrong = correct_hot(round, round.noisy, {}, options).false_positives;
+    const double recall = correct_hot(scan, local, local_faults, options).recall;
+    const double weak_recall = correct_hot(scan, weak, weak_faults, options).recall;
     std::printf(
         "share_of_views = %.2f: clean cylinder, 1000 photons: false positives %.3f %%; behind discs: recall %.3f, "
         "of weak ones %.3f\n",
@@ -131,9 +132,9 @@ TEST(HotPixelFaults, TheShareOfViewsTellsOutlinesFromFaults) {
 }
 
 // The first row's sinogram of grey levels, corrected, as a slice; the detector is 100 mm wide.
-Slice corrected_slice(TestBand band, const CorrectionSpec& spec, std::int64_t n = 128) {
+Slice corrected_slice(TestBand band, const HotPixelOptions& options, std::int64_t n = 128) {
   ThreadPool threads;
-  make_hot_pixels(spec, facts_of(band))->apply(band.band(), {0, band.rows}, threads);
+  make_hot_pixels(options, facts_of(band))->apply(band.band(), {0, band.rows}, threads);
   TestBand row = band.part(0, 1);
   for (float& value : row.values) value = -std::log(std::max(value, 1e-3F));
   return parallel_slice(row.values, columns, 100.0 / columns, n, 100.0 / static_cast<double>(n), threads);
@@ -147,23 +148,23 @@ double rms_between(const Slice& a, const Slice& b) {
 
 // In the slice, against its noise: what the correction changes where nothing is wrong, and what is left of faults.
 TEST(HotPixelFaults, TheSliceOfACleanScanDoesNotChange) {
-  const CorrectionSpec no_correction = hot_spec({.tolerance = 1e9}, 1);
-  const CorrectionSpec unasked = hot_spec({.share_of_views = 0, .bridge = false});
+  const HotPixelOptions no_correction = hot_options({.tolerance = 1e9}, 1);
+  const HotPixelOptions unasked = hot_options({.share_of_views = 0, .replace_by = HotReplacement::windows});
   const FaultScan scan(cylinder, 1, 1e4, 23);
   const Slice clean = corrected_slice(scan.noisy, no_correction);
   const double noise = rms_between(clean, corrected_slice(scan.truth, no_correction));
-  const double change = rms_between(corrected_slice(scan.noisy, hot_spec()), clean);
+  const double change = rms_between(corrected_slice(scan.noisy, hot_options()), clean);
   std::printf("slice of a clean scan: change / noise %.4f; with share_of_views = 0, replaced by windows %.2f\n",
               change / noise, rms_between(corrected_slice(scan.noisy, unasked), clean) / noise);
   EXPECT_LE(change, 0.01 * noise);
   if (const char* folder = std::getenv("LEPUS_PICTURES"))
-    save_png(side_by_side(corrected_slice(scan.noisy, unasked, 256), corrected_slice(scan.noisy, hot_spec(), 256),
+    save_png(side_by_side(corrected_slice(scan.noisy, unasked, 256), corrected_slice(scan.noisy, hot_options(), 256),
                           {0, 0.07}),
              std::filesystem::path(folder) / "pixels-clean.png", true);
 }
 
 TEST(HotPixelFaults, TheSliceLosesItsFaults) {
-  const CorrectionSpec no_correction = hot_spec({.tolerance = 1e9}, 1);
+  const HotPixelOptions no_correction = hot_options({.tolerance = 1e9}, 1);
   for (const auto& [name, ellipses] : {std::pair{"discs", &object}, {"head", &head}, {"cylinder", &cylinder}}) {
     const FaultScan scan(*ellipses, 1, 1e4, 23);
     const Slice clean = corrected_slice(scan.noisy, no_correction);
@@ -173,8 +174,9 @@ TEST(HotPixelFaults, TheSliceLosesItsFaults) {
       TestBand band = scan.noisy;
       add_faults(band, {.runs = 8, .strength = 12, .local_noise = scan.noise, .allowed = everywhere()}, seed);
       before += rms_between(corrected_slice(band, no_correction), clean) / noise / 3;
-      bridged += rms_between(corrected_slice(band, hot_spec()), clean) / noise / 3;
-      windows += rms_between(corrected_slice(band, hot_spec({.bridge = false})), clean) / noise / 3;
+      bridged += rms_between(corrected_slice(band, hot_options()), clean) / noise / 3;
+      windows +=
+          rms_between(corrected_slice(band, hot_options({.replace_by = HotReplacement::windows})), clean) / noise / 3;
     }
     std::printf("slice, %-8s 8 faulty runs: error / noise %.2f before, %.2f after, %.2f replaced by windows\n", name,
                 before, bridged, windows);
@@ -187,11 +189,11 @@ TEST(HotPixelFaults, WhereItFails) {
   const FaultScan air({}, 20, 1e4, 18);
   TestBand band = air.noisy;
   const auto faulty = add_faults(band, {.apart = 5, .local_noise = air.noise, .allowed = everywhere()}, 19);
-  const Outcome close = correct_hot(air, band, faulty, hot_spec());
+  const Outcome close = correct_hot(air, band, faulty, hot_options());
   print("uniform noise, runs that may be 5 columns apart", close);
   EXPECT_LT(close.recall, 0.95);
   const FaultScan needle({{0, 0, 0.006, 0.006, 0, 1}}, 2, 1e4, 20);  // 4 columns wide, on the axis
-  const Outcome on_axis = correct_hot(needle, needle.noisy, {}, hot_spec());
+  const Outcome on_axis = correct_hot(needle, needle.noisy, {}, hot_options());
   print("a needle on the axis, no faults", on_axis);
   EXPECT_GT(on_axis.false_positives, 0.005);
   band = air.noisy;
@@ -200,14 +202,14 @@ TEST(HotPixelFaults, WhereItFails) {
     flickers[static_cast<std::size_t>(row * columns + 300)] = 1;
     for (std::int64_t view = row; view < views; view += 6) band.at(row, view, 300) += 0.2F;
   }
-  const Outcome flicker = correct_hot(air, band, flickers, hot_spec());
+  const Outcome flicker = correct_hot(air, band, flickers, hot_options());
   print("uniform noise, 20 sigma in every sixth view", flicker);
   EXPECT_LT(flicker.recall, 0.5);
-  EXPECT_EQ(correct_hot(air, band, flickers, hot_spec({.share_of_views = 0})).recall, 1.0);
+  EXPECT_EQ(correct_hot(air, band, flickers, hot_options({.share_of_views = 0})).recall, 1.0);
 }
 
 TEST(HotPixelFaults, ClassicOnSinglePixels) {
-  const CorrectionSpec spec = hot_spec({.classic = true, .bridge = false});
+  const HotPixelOptions options = hot_options({.method = HotMethod::classic, .replace_by = HotReplacement::windows});
   const FaultScan air({}, 40, 1e4, 7);
   std::vector<bool> judged = everywhere();
   for (const std::int64_t x : {std::int64_t{0}, std::int64_t{1}, columns - 2, columns - 1})
@@ -216,7 +218,7 @@ TEST(HotPixelFaults, ClassicOnSinglePixels) {
     TestBand band = air.noisy;
     const auto faulty =
         add_faults(band, {.fault = fault, .longest = 1, .local_noise = air.noise, .allowed = judged}, 8);
-    const Outcome o = correct_hot(air, band, faulty, spec);
+    const Outcome o = correct_hot(air, band, faulty, options);
     print(fault == Fault::offset ? "classic, uniform noise, single offsets" : "classic, uniform noise, single noise",
           o);
     EXPECT_GE(o.recall, 0.99);
@@ -225,7 +227,7 @@ TEST(HotPixelFaults, ClassicOnSinglePixels) {
   }
   TestBand band = air.noisy;
   const auto runs = add_faults(band, {.local_noise = air.noise, .allowed = judged}, 9);
-  const Outcome o = correct_hot(air, band, runs, spec);
+  const Outcome o = correct_hot(air, band, runs, options);
   print("classic, uniform noise, runs of 1 to 5", o);
   EXPECT_LT(o.recall, 0.9) << "this is why there is the shifted window";
 }
@@ -233,13 +235,13 @@ TEST(HotPixelFaults, ClassicOnSinglePixels) {
 TEST(HotPixelFaults, TheOriginalFormTakesNoiseForFaults) {
   const FaultScan air({}, 20, 1e4, 10);
   const auto with = [](bool normalise, bool below, double tolerance) {
-    return hot_spec({.window = 2,
-                     .tolerance = tolerance,
-                     .normalise = normalise,
-                     .below = below,
-                     .share_of_views = 0,
-                     .bridge = false},
-                    1);
+    return hot_options({.window = 2,
+                        .tolerance = tolerance,
+                        .normalise = normalise,
+                        .below = below,
+                        .share_of_views = 0,
+                        .replace_by = HotReplacement::windows},
+                       1);
   };
   double original = 0;
   for (const double tolerance : {2.0, 3.0, 4.0, 6.0}) {
@@ -268,7 +270,7 @@ TEST(ZingerFaults, AreFoundAndReplaced) {
     }
     const TestBand before = band;
     ThreadPool threads;
-    make_zingers(zinger_spec(), facts_of(band))->apply(band.band(), {0, band.rows}, threads);
+    make_zingers(ZingerOptions{}, facts_of(band))->apply(band.band(), {0, band.rows}, threads);
     double found = 0, count = 0, wrong = 0, error_before = 0, error_after = 0;
     for (std::size_t i = 0; i < hit.size(); ++i) {
       const bool replaced = band.values[i] != before.values[i];
@@ -297,10 +299,10 @@ TEST(ZingerFaults, ACrackIsNone) {
   std::vector<Ellipse> cracked = object;
   for (const double degrees : {5.0, 20.0, 30.0, 45.0}) cracked.push_back({0.02, 0.03, 0.003, 0.3, degrees, -0.8});
   const FaultScan scan(cracked, 4, 1e5, 22, 60);
-  const auto replaced = [&](std::int64_t along) {
+  const auto replaced = [&](int along) {
     TestBand band = scan.noisy;
     ThreadPool threads;
-    make_zingers(zinger_spec("both", 2, along), facts_of(band))->apply(band.band(), {0, band.rows}, threads);
+    make_zingers({.along = along}, facts_of(band))->apply(band.band(), {0, band.rows}, threads);
     std::int64_t count = 0;
     for (std::size_t i = 0; i < band.values.size(); ++i) count += band.values[i] != scan.noisy.values[i];
     return count;
@@ -322,7 +324,7 @@ TEST(DefectFaults, AreBridged) {
     for (std::int64_t view = 0; view < views; ++view) band.at(pixel / columns, view, pixel % columns) = 0;
   const TestBand before = band;
   ThreadPool threads;
-  make_dead_pixels(spec_named("dead-pixels"), facts_of(band), columns, bad)->apply(band.band(), {0, 10}, threads);
+  make_dead_pixels({}, facts_of(band), bad)->apply(band.band(), {0, 10}, threads);
   double error_before = 0, error_after = 0;
   for (const std::int64_t pixel : bad)
     for (std::int64_t view = 0; view < views; ++view) {
@@ -358,13 +360,13 @@ TEST(PixelPictures, AreDrawnWhereAskedFor) {
   add_faults(band, {.runs = 8, .strength = 12, .local_noise = scan.noise, .allowed = everywhere()}, 16);
   TestBand corrected = band;
   ThreadPool threads;
-  make_hot_pixels(hot_spec(), facts_of(band))->apply(corrected.band(), {0, 1}, threads);
+  make_hot_pixels(hot_options(), facts_of(band))->apply(corrected.band(), {0, 1}, threads);
   draw(band, corrected, 150, 320, {0, 0.6}, std::filesystem::path(folder) / "pixels-hot.png");
   band = scan.noisy;
   std::mt19937_64 random(17);
   for (int i = 0; i < 400; ++i) band.values[random() % band.values.size()] += 0.3F;
   corrected = band;
-  make_zingers(zinger_spec(), facts_of(band))->apply(corrected.band(), {0, 1}, threads);
+  make_zingers(ZingerOptions{}, facts_of(band))->apply(corrected.band(), {0, 1}, threads);
   draw(band, corrected, 150, 320, {0, 0.6}, std::filesystem::path(folder) / "pixels-zingers.png");
 }
 

@@ -79,7 +79,7 @@ TEST(BeamGpu, DriftAndDoseMatchReferenceAndCpu) {
       Facts f(scan, Stage::grey_levels);
       std::vector<double> doses;
       for (std::int64_t view = 0; view < views; ++view) doses.push_back(1 + 0.3 * std::sin(static_cast<double>(view)));
-      const auto dose = make_dose(spec("dose", {{"values", doses}, {"reference", 1.0}}), f.facts);
+      const auto dose = make_dose({.values = doses, .reference = 1}, f.facts);
       expect_the_cpus_bits(*dose, scan, "dose");
       const std::vector<float> out = on_device(*dose, scan, 3);
       for (std::int64_t row = 0; row < 5; ++row) {
@@ -90,8 +90,7 @@ TEST(BeamGpu, DriftAndDoseMatchReferenceAndCpu) {
     }
   const TestScan air = TestScan::noise(65, 6, 11, 0.9F, 1.1F);
   Facts f(air, Stage::grey_levels);
-  const auto drift =
-      make_drift(spec("drift", {{"region_px", std::vector<double>{0, 20, 0, 6}}, {"lowest_level", 0.5}}), f.facts);
+  const auto drift = make_drift({.region = {{0, 20, 0, 6}}, .lowest_level = 0.5}, f.facts);
   expect_the_cpus_bits(*drift, air, "drift");
 }
 
@@ -104,8 +103,7 @@ TEST(BeamGpu, LagMatchesReferenceAndCpu) {
             std::pair{"dark", LagStart::dark}}) {
         const TestScan scan = TestScan::noise(columns, 3, views);
         Facts f(scan, Stage::grey_levels);
-        const auto lag =
-            make_lag(spec("lag", {{"fraction", 0.12}, {"decay_frames", 3.5}, {"before", std::string(word)}}), f.facts);
+        const auto lag = make_lag({.fraction = 0.12, .decay_frames = 3.5, .before = start}, f.facts);
         expect_the_cpus_bits(*lag, scan, word);
         const std::vector<float> out = on_device(*lag, scan, 3);
         for (std::int64_t row = 0; row < 3; ++row) {
@@ -124,8 +122,7 @@ TEST(BeamGpu, HardeningMatchesReferenceAndCpu) {
   for (const std::int64_t columns : {1, 2, 7, 63, 64, 65, 257}) {
     const TestScan scan = TestScan::noise(columns, 5, 7, -0.5F, 8);
     Facts f(scan, Stage::line_integrals);
-    const auto hardening = make_hardening(
-        spec("hardening", {{"coefficients", c}, {"homogeneous", false}, {"degree", std::int64_t{3}}}), f.facts);
+    const auto hardening = make_hardening({.coefficients = c}, f.facts);
     expect_the_cpus_bits(*hardening, scan, "hardening");
     const std::vector<float> out = on_device(*hardening, scan, 5);
     for (std::size_t i = 0; i < out.size(); ++i)  // six products and sums of numbers up to 15
@@ -186,7 +183,7 @@ TEST(BeamGpu, PhaseCorrectionServesSeveralStreams) {
   circular.angles_rad = {0, 1, 2, 3};
   scan.geometry = build_scan(circular);
   Facts f(scan, Stage::grey_levels);
-  const auto phase = make_phase(spec("phase", {{"energy_kev", 20.0}, {"delta_over_beta", 500.0}}), f.facts);
+  const auto phase = make_phase({.energy_kev = 20, .delta_over_beta = 500}, f.facts);
   const std::vector<float> cpu = corrected(*phase, scan, 12, 2);
   const std::vector<float> first = on_device(*phase, scan, 12), second = on_device(*phase, scan, 5);
   EXPECT_TRUE(same_bits(first, second));

@@ -140,21 +140,13 @@ TEST(FilterOnDevice, CorrectionAgreesWithTheHost) {
   NEED_DEVICE();
   constexpr std::int64_t columns = 65, views = 11, rows = 30;
   ThreadPool threads(2);
-  for (const char* pictures : {"sinograms", "frames"}) {
-    CorrectionSpec spec;
-    spec.kind = "filter";
-    spec.parameters = {{"filter", std::string("median")},
-                       {"pictures", std::string(pictures)},
-                       {"dimensions", std::int64_t{2}},
-                       {"radius_px", std::int64_t{4}},
-                       {"sigma_px", 2.0},
-                       {"sigma_value", 0.25},
-                       {"value_range", 0.0},
-                       {"border", std::string("wrap")},
-                       {"iterations", std::int64_t{2}}};
+  using Pictures = FilterCorrectionOptions::Pictures;
+  for (const Pictures pictures : {Pictures::sinograms, Pictures::frames}) {
+    const FilterCorrectionOptions options{
+        .filter = {.radius = 4, .dimensions = 2, .border = FilterBorder::wrap, .iterations = 2}, .pictures = pictures};
     ScanFacts facts;
     facts.columns = columns, facts.rows = rows, facts.views = views;
-    const auto correction = make_filter(spec, facts);
+    const auto correction = make_filter(options, facts);
     TestStack on_host = noisy_stack(columns, views, rows), on_device = on_host;
     correction->apply({on_host.values.data(), columns, views, {0, rows}, rows}, {3, 20}, threads);
     const cuda::Stream stream;
@@ -163,7 +155,8 @@ TEST(FilterOnDevice, CorrectionAgreesWithTheHost) {
     correction->apply_on_device({memory.planes().data, columns, views, {0, rows}, rows}, {3, 20}, workspace);
     stream.synchronize();
     memory.download(on_device);
-    EXPECT_EQ(on_host.values, on_device.values) << pictures;  // rows that are not wanted stay, the median is exact
+    EXPECT_EQ(on_host.values, on_device.values)
+        << static_cast<int>(pictures);  // rows that are not wanted stay, the median is exact
   }
 }
 

@@ -48,27 +48,27 @@ std::vector<float> on_device(Correction& correction, const TestBand& band, std::
 TEST(HotPixelsGpu, AreTheBitsOfReferenceAndHost) {
   NEED_DEVICE();
   std::int64_t replaced = 0;
-  for (const HotParameters& parameters : hot_parameter_cases())
+  for (const HotPixelOptions& options : hot_option_cases())
     for (const std::int64_t columns : {7, 41, 63, 64, 65, 127, 129, 257, 401})
       for (const std::int64_t views : {2, 31, 33, 64, 100}) {
-        const HotRules rules = hot_rules(parameters, views);
-        if (columns < (parameters.classic ? 7 : 4 * rules.reach())) continue;
+        const HotRules rules = hot_rules(options, views);
+        if (columns < (options.method == HotMethod::classic ? 7 : 4 * rules.reach())) continue;
         const TestBand original = noisy_band(columns, views, 5);
         TestBand host = original, reference = original;
         ThreadPool threads(2);
-        const auto on_host = make_hot_pixels(hot_spec(parameters), facts_of(host));
+        const auto on_host = make_hot_pixels(hot_options(options), facts_of(host));
         on_host->apply(host.band(), {0, 5}, threads);
         for (std::int64_t row = 0; row < 5; ++row) {
           const auto hot = reference_hot_pixels(rules, 3, reference.band().sinograms({0, 5}), row);
           replaced += std::accumulate(hot.begin(), hot.end(), std::int64_t{0});
         }
-        const auto correction = make_hot_pixels(hot_spec(parameters), facts_of(original));
+        const auto correction = make_hot_pixels(hot_options(options), facts_of(original));
         const std::vector<float> got = on_device(*correction, original, 0, {0, 5}, 5);
         EXPECT_EQ(correction->summary(), on_host->summary());
-        ASSERT_EQ(got, host.values) << columns << " x " << views << ", window " << parameters.window;
+        ASSERT_EQ(got, host.values) << columns << " x " << views << ", window " << options.window.value_or(0);
         // With two views a threshold may lie within rounding; with more it does not in these cases.
         if (views == 2) continue;
-        ASSERT_EQ(got, reference.values) << columns << " x " << views << ", window " << parameters.window;
+        ASSERT_EQ(got, reference.values) << columns << " x " << views << ", window " << options.window.value_or(0);
       }
   EXPECT_GT(replaced, 200);
 }
@@ -76,11 +76,11 @@ TEST(HotPixelsGpu, AreTheBitsOfReferenceAndHost) {
 TEST(HotPixelsGpu, AreTheSameForEveryCut) {
   NEED_DEVICE();
   const TestBand original = noisy_band(257, 50, 7);
-  const auto whole = make_hot_pixels(hot_spec(), facts_of(original));
+  const auto whole = make_hot_pixels(hot_options(), facts_of(original));
   TestBand expected = original;
   expected.values = on_device(*whole, original, 0, {0, 7}, 7);
   EXPECT_NE(expected.values, original.values);
-  const auto cuts = make_hot_pixels(hot_spec(), facts_of(original));
+  const auto cuts = make_hot_pixels(hot_options(), facts_of(original));
   for (const auto& [first, last] : {std::pair<std::int64_t, std::int64_t>{0, 2}, {2, 3}, {1, 4}, {3, 7}})
     EXPECT_EQ(on_device(*cuts, original.part(first, last), first, {first, last}, 7), expected.part(first, last).values);
   EXPECT_EQ(cuts->summary(), whole->summary()) << "rows that come twice are counted once";
@@ -142,15 +142,16 @@ TEST(HotPixelsGpu, Speed) {
   NEED_DEVICE();
   struct Variant {
     const char* name;
-    HotParameters parameters;
-    std::int64_t iterations;
+    HotPixelOptions options;
+    int iterations;
     float limit_ms;
   };
-  const Variant variants[] = {{"defaults", {}, 3, 6.3F},
-                              {"one iteration", {}, 1, 3.8F},
-                              {"one iteration, views not asked", {.share_of_views = 0}, 1, 1.6F},
-                              {"windows of 6, 6 away", {.gap = 6}, 3, 13.6F},
-                              {"classic", {.classic = true}, 3, 4.5F}};
+  const Variant variants[] = {
+      {"defaults", {}, 3, 6.3F},
+      {"one iteration", {}, 1, 3.8F},
+      {"one iteration, views not asked", {.share_of_views = 0}, 1, 1.6F},
+      {"windows of 6, 6 away", {.gap = 6}, 3, 13.6F},
+      {"classic", {.method = HotMethod::classic, .replace_by = HotReplacement::bridge}, 3, 4.5F}};
   for (const bool many : {false, true}) {
     const TestBand band = many ? noisy_band(1400, 360, 5) : few_hot_columns(1400, 360, 5);
     ScanFacts facts = facts_of(band);
@@ -158,11 +159,11 @@ TEST(HotPixelsGpu, Speed) {
     for (const Variant& variant : variants) {
       TestBand host = band;
       ThreadPool threads;
-      const CorrectionSpec spec = hot_spec(variant.parameters, variant.iterations);
-      const auto on_host = make_hot_pixels(spec, facts_of(band));
+      const HotPixelOptions options = hot_options(variant.options, variant.iterations);
+      const auto on_host = make_hot_pixels(options, facts_of(band));
       on_host->apply(host.band(), {0, band.rows}, threads);
       EXPECT_NE(host.values, band.values);
-      const auto correction = make_hot_pixels(spec, facts);
+      const auto correction = make_hot_pixels(options, facts);
       const float best = time_of_450(*correction, band, host.values);
       std::printf("%s hot columns, %-32s 450 sinograms of 1400 x 360: %.2f ms (%s)\n", many ? "many" : "four",
                   variant.name, static_cast<double>(best), correction->summary().c_str());
@@ -173,8 +174,8 @@ TEST(HotPixelsGpu, Speed) {
 
 TEST(ZingersGpu, AreTheBitsOfReferenceAndHost) {
   NEED_DEVICE();
-  for (const char* neighbours : {"both", "views", "row"})
-    for (const std::int64_t radius : {1, 2, 3})
+  for (const ZingerNeighbours neighbours : {ZingerNeighbours::both, ZingerNeighbours::views, ZingerNeighbours::row})
+    for (const int radius : {1, 2, 3})
       for (const std::int64_t columns : {5, 7, 63, 64, 65, 257})
         for (const std::int64_t views : {7, 33, 65})
           for (const Stage stage : {Stage::grey_levels, Stage::line_integrals}) {
@@ -184,10 +185,11 @@ TEST(ZingersGpu, AreTheBitsOfReferenceAndHost) {
               original.values[random() % original.values.size()] += stage == Stage::grey_levels ? 1.0F : -1.0F;
             TestBand host = original;
             ThreadPool threads(2);
-            const std::int64_t along = columns % 2 == 0 ? 0 : radius + 1;
-            const auto on_host = make_zingers(zinger_spec(neighbours, radius, along), facts_of(host, stage));
+            const ZingerOptions options{
+                .radius_views = radius, .neighbours = neighbours, .along = columns % 2 == 0 ? 0 : radius + 1};
+            const auto on_host = make_zingers(options, facts_of(host, stage));
             on_host->apply(host.band(), {0, 3}, threads);
-            const auto correction = make_zingers(zinger_spec(neighbours, radius, along), facts_of(host, stage));
+            const auto correction = make_zingers(options, facts_of(host, stage));
             ASSERT_EQ(on_device(*correction, original, 0, {0, 3}, 3), host.values) << columns << " x " << views;
             EXPECT_EQ(correction->summary(), on_host->summary());
           }
@@ -201,10 +203,10 @@ TEST(ZingersGpu, WorkInParts) {
     original.values[i] = static_cast<float>(i * 2654435761U % 1000) / 1000 + (i % 9973 == 0 ? 20.0F : 0.0F);
   TestBand host = original;
   ThreadPool threads;
-  const auto on_host = make_zingers(zinger_spec(), facts_of(host));
+  const auto on_host = make_zingers(ZingerOptions{}, facts_of(host));
   on_host->apply(host.band(), {0, 20}, threads);
   EXPECT_NE(host.values, original.values);
-  const auto correction = make_zingers(zinger_spec(), facts_of(host));
+  const auto correction = make_zingers(ZingerOptions{}, facts_of(host));
   EXPECT_TRUE(on_device(*correction, original, 0, {0, 20}, 20) == host.values);
   EXPECT_EQ(correction->summary(), on_host->summary());
 }
@@ -220,8 +222,7 @@ TEST(DeadPixelsGpu, AreTheBitsOfTheHost) {
     for (const std::int64_t row : {0, 3, 4, 7})  // whole rows, two of them at the ends
       for (std::int64_t x = 0; x < columns; ++x) bad.push_back(row * columns + x);
     for (const std::int64_t row : {1, 2, 5, 6}) std::erase(bad, row * columns + row % columns);  // one is good
-    const CorrectionSpec spec = spec_named("dead-pixels", {{"maximum_share", 1.0}});
-    const auto correction = make_dead_pixels(spec, facts_of(original), columns, bad);
+    const auto correction = make_dead_pixels({.maximum_share = 1}, facts_of(original), bad);
     TestBand host = original;
     ThreadPool threads(2);
     correction->apply(host.band(), {0, 8}, threads);

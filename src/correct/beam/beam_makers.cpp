@@ -6,15 +6,6 @@
 
 namespace lepus {
 
-void require_stage(const CorrectionSpec& spec, const ScanFacts& facts, Stage wanted) {
-  if (facts.stage == wanted) return;
-  if (wanted == Stage::grey_levels)
-    refuse(spec, "it works on grey levels, before the log", "the chain has placed it after the log",
-           format("put \"{}\" before the corrections that work on line integrals, and set no stage for it", spec.kind));
-  refuse(spec, "it works on line integrals, after the log", "the chain has placed it before the log",
-         format("put \"{}\" after the corrections that work on grey levels, and set no stage for it", spec.kind));
-}
-
 void no_device_here(const char* kind) {
   throw Error(ErrorKind::unsupported, {.what = format("correction \"{}\" cannot run on a device", kind),
                                        .where = {},

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
-#include <fstream>
-
 #include <gtest/gtest.h>
 
 #include "correct/beam/air_region.h"
@@ -33,14 +30,9 @@ TestScan swinging_disc(std::int64_t columns, std::int64_t rows, std::int64_t vie
   return scan;
 }
 
-CorrectionSpec drift_spec(std::map<std::string, ParameterValue> parameters = {}) {
-  parameters.emplace("lowest_level", 0.8);
-  return spec("drift", std::move(parameters));
-}
-
-std::string message_of(const CorrectionSpec& s, const ScanFacts& facts) {
+std::string message_of(const DriftOptions& options, const ScanFacts& facts) {
   try {
-    make_drift(s, facts);
+    make_drift(options, facts);
   } catch (const Error& error) {
     return error.what();
   }
@@ -71,8 +63,8 @@ TEST(Drift, FoundAtTheEdgesAndCorrectedToTheNoise) {
   for (std::int64_t view = 0; view < 40; ++view)
     squares += std::pow(air.levels[static_cast<std::size_t>(view)] / beam_of(view) - 1, 2);
   EXPECT_LT(std::sqrt(squares / 40), 1.4 * expected);  // 40 numbers: their rms is known to 11 %
-  const auto drift = make_drift(drift_spec(), f.facts);
-  EXPECT_TRUE(f.listener.warnings.empty()) << f.listener.warnings.front();
+  const auto drift = make_drift({}, f.facts);
+  EXPECT_TRUE(f.warnings.empty()) << f.warnings.front();
   const std::vector<float> out = corrected(*drift, scan, 30, 2);
   for (std::int64_t row = 0; row < 30; ++row)
     for (std::int64_t view = 0; view < 40; ++view) {
@@ -86,8 +78,7 @@ TEST(Drift, MatchesTheReferenceInEveryCut) {
   for (const std::int64_t columns : {7, 64, 65, 257}) {
     const TestScan scan = TestScan::noise(columns, 5, 9, 0.9F, 1.1F);
     Facts f(scan, Stage::grey_levels);
-    const auto s = drift_spec({{"region_px", std::vector<double>{0, 5, 0, 5}}});
-    const auto drift = make_drift(s, f.facts);
+    const auto drift = make_drift({.region = {{0, 5, 0, 5}}}, f.facts);
     const AirLevels air = measure_air({columns, 5, 9, f.facts.band}, {air_part(0, 5, 0, 5)});
     const std::vector<float> whole = corrected(*drift, scan, 5, 1);
     for (std::int64_t row = 0; row < 5; ++row) {
@@ -103,26 +94,25 @@ TEST(Drift, MatchesTheReferenceInEveryCut) {
 TEST(Drift, NoticesARegionInsideTheObject) {
   const TestScan scan = swinging_disc(160, 20, 40, 12);
   Facts f(scan, Stage::grey_levels);
-  const std::string inside = message_of(drift_spec({{"region_px", std::vector<double>{70, 90, 5, 15}}}), f.facts);
+  const std::string inside = message_of({.region = {{70, 90, 5, 15}}}, f.facts);
   EXPECT_NE(inside.find("does not look like air"), std::string::npos) << inside;
   EXPECT_NE(inside.find("region_px"), std::string::npos) << inside;
   // At its rim, with the threshold out of the way: it moves through, and the frame is brighter elsewhere.
-  const auto rim = drift_spec({{"region_px", std::vector<double>{20, 50, 5, 15}}, {"lowest_level", 0.1}});
-  make_drift(rim, f.facts);
-  ASSERT_FALSE(f.listener.warnings.empty());
-  EXPECT_NE(f.listener.warnings.front().find("the object may pass through"), std::string::npos);
+  make_drift({.region = {{20, 50, 5, 15}}, .lowest_level = 0.1}, f.facts);
+  ASSERT_FALSE(f.warnings.empty());
+  EXPECT_NE(f.warnings.front().find("the object may pass through"), std::string::npos);
   // A disc that stands still inside: nothing moves, but much is brighter.
   const TestScan still = swinging_disc(160, 20, 40, 0);
   Facts g(still, Stage::grey_levels);
-  make_drift(drift_spec({{"region_px", std::vector<double>{70, 90, 5, 15}}, {"lowest_level", 0.1}}), g.facts);
-  ASSERT_EQ(g.listener.warnings.size(), 1U);
-  EXPECT_NE(g.listener.warnings.front().find("brighter"), std::string::npos);
+  make_drift({.region = {{70, 90, 5, 15}}, .lowest_level = 0.1}, g.facts);
+  ASSERT_EQ(g.warnings.size(), 1U);
+  EXPECT_NE(g.warnings.front().find("brighter"), std::string::npos);
 }
 
 TEST(Drift, SaysWhereThereIsNoAirAtTheEdges) {
   const TestScan scan = swinging_disc(160, 20, 40, 60);  // the disc leaves on both sides
   Facts f(scan, Stage::grey_levels);
-  const std::string message = message_of(drift_spec(), f.facts);
+  const std::string message = message_of({}, f.facts);
   EXPECT_NE(message.find("region_px"), std::string::npos) << message;
 }
 
@@ -140,26 +130,22 @@ TEST(Drift, OneSideIsEnough) {
 TEST(Drift, RefusesBadRegionsAndFramesWithoutBeam) {
   TestScan scan = TestScan::noise(20, 4, 9, 0.9F, 1.1F);
   Facts f(scan, Stage::grey_levels);
-  for (const std::vector<double>& region :
-       {std::vector<double>{0, 21, 0, 4}, {5, 5, 0, 4}, {-1, 4, 0, 4}, {0, 4, 0, 5}, {0, 4, 3}, {0.5, 4, 0, 4}})
-    EXPECT_NE(message_of(drift_spec({{"region_px", region}}), f.facts).find("not a part of the detector"),
-              std::string::npos);
+  for (const DriftOptions::Region& region :
+       {DriftOptions::Region{0, 21, 0, 4}, {5, 5, 0, 4}, {-1, 4, 0, 4}, {0, 4, 0, 5}, {0, 4, 3, 0}})
+    EXPECT_NE(message_of({.region = region}, f.facts).find("not a part of the detector"), std::string::npos);
   for (std::int64_t row = 0; row < 4; ++row)
     for (std::int64_t column = 0; column < 20; ++column) scan.at(row, 3, column) = 0;
-  const std::string dark = message_of(drift_spec({{"region_px", std::vector<double>{0, 5, 0, 4}}}), f.facts);
+  const std::string dark = message_of({.region = {{0, 5, 0, 4}}}, f.facts);
   EXPECT_NE(dark.find("view 3"), std::string::npos) << dark;
 }
 
-TEST(Dose, DividesByListOrFile) {
+TEST(Dose, DividesByDoseOverReference) {
   const TestScan scan = TestScan::noise(65, 3, 4);
   Facts f(scan, Stage::grey_levels);
   const std::vector<double> doses{10, 11, 9, 10};
-  const auto file = std::filesystem::temp_directory_path() / "lepus_beam_doses.txt";
-  std::ofstream(file) << "# mAs\n10 11\n9\n10\n";
-  const auto listed = make_dose(spec("dose", {{"values", doses}, {"reference", 20.0}}), f.facts);
-  const auto read = make_dose(spec("dose", {{"file", file.string()}}), f.facts);  // reference: their mean, 10
-  std::filesystem::remove(file);
-  const std::vector<float> a = corrected(*listed, scan, 3, 1), b = corrected(*read, scan, 2, 2);
+  const auto given = make_dose({.values = doses, .reference = 20}, f.facts);
+  const auto by_mean = make_dose({.values = doses}, f.facts);  // 10
+  const std::vector<float> a = corrected(*given, scan, 3, 1), b = corrected(*by_mean, scan, 2, 2);
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double dose = doses[i / 65 % 4];
     ASSERT_NEAR(a[i], scan.values[i] * 20 / dose, 2.5 * 1.3e-7);
@@ -167,34 +153,13 @@ TEST(Dose, DividesByListOrFile) {
   }
 }
 
-TEST(Dose, IsTakenFromAColumnOfALog) {
-  const TestScan scan = TestScan::noise(8, 2, 3);
-  Facts f(scan, Stage::grey_levels);
-  const auto file = std::filesystem::temp_directory_path() / "lepus_beam_log.csv";
-  std::ofstream(file) << "frame;time;Exposure (ms)\n0;12.5;100\n1;13.5;200\n2;14.5;50\n";
-  const auto read = make_dose(
-      spec("dose", {{"file", file.string()}, {"column", std::string("exposure (ms)")}, {"reference", 100.0}}), f.facts);
-  EXPECT_THROW(make_dose(spec("dose", {{"file", file.string()}, {"column", std::string("mAs")}}), f.facts), Error);
-  EXPECT_THROW(
-      make_dose(spec("dose", {{"values", std::vector<double>{1, 1, 1}}, {"column", std::string("1")}}), f.facts),
-      Error);
-  std::filesystem::remove(file);
-  const std::vector<float> divided = corrected(*read, scan, 2, 1);
-  const double exposures[] = {100, 200, 50};
-  for (std::size_t i = 0; i < divided.size(); ++i)
-    ASSERT_NEAR(divided[i], scan.values[i] * 100 / exposures[i / 8 % 3], 3 * 1.3e-7);
-}
-
 TEST(Dose, RefusesWhatDoesNotFit) {
   const TestScan scan = TestScan::noise(8, 2, 3);
   Facts f(scan, Stage::grey_levels);
-  using List = std::vector<double>;
-  EXPECT_THROW(make_dose(spec("dose", {}), f.facts), Error);
-  EXPECT_THROW(make_dose(spec("dose", {{"values", List{1, 2}}}), f.facts), Error);
-  EXPECT_THROW(make_dose(spec("dose", {{"values", List{1, 0, 2}}}), f.facts), Error);
-  EXPECT_THROW(make_dose(spec("dose", {{"values", List{1, 1, 2}}, {"reference", -1.0}}), f.facts), Error);
-  EXPECT_THROW(make_dose(spec("dose", {{"values", List{1, 1, 2}}, {"file", std::string("x")}}), f.facts), Error);
-  EXPECT_THROW(make_dose(spec("dose", {{"file", std::string("no such file")}}), f.facts), Error);
+  EXPECT_THROW(make_dose({}, f.facts), Error);
+  EXPECT_THROW(make_dose({.values = {1, 2}}, f.facts), Error);
+  EXPECT_THROW(make_dose({.values = {1, 0, 2}}, f.facts), Error);
+  EXPECT_THROW(make_dose({.values = {1, 1, 2}, .reference = -1}, f.facts), Error);
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ class FlatInterpolation final : public Correction {
 public:
   FlatInterpolation(FlatSeries series, Buffer<float> mean) : series_(std::move(series)), mean_(std::move(mean)) {}
 
+  bool needs_all_views() const override { return true; }  // every view has its flat
+
   void apply(const SinogramBand& band, RowBand wanted, ThreadPool& threads) override {
     const std::int64_t columns = band.columns;
     const Planes sinograms = band.sinograms(wanted);

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
-#include <fstream>
-
 #include <gtest/gtest.h>
 
 #include "correct/beam/beam_reference.h"
@@ -32,8 +29,7 @@ TEST(Hardening, MatchesTheReferenceInEveryCut) {
     const TestScan scan = TestScan::noise(columns, 5, 7, -0.5F, 8);
     Facts f(scan, Stage::line_integrals);
     const std::vector<double> c{1.1, 0.05, -0.002, 0.0003};
-    const auto hardening = make_hardening(
-        spec("hardening", {{"coefficients", c}, {"homogeneous", false}, {"degree", std::int64_t{3}}}), f.facts);
+    const auto hardening = make_hardening({.coefficients = c}, f.facts);
     const std::vector<float> whole = corrected(*hardening, scan, 5, 1);
     for (std::size_t i = 0; i < whole.size(); ++i)  // six products and sums of numbers up to 15
       ASSERT_NEAR(whole[i], linearise_reference(c, 20, scan.values[i]), 15 * 6 * 6e-8);
@@ -55,21 +51,12 @@ TEST(Hardening, NeverFalls) {
 }
 
 TEST(Hardening, CalibrationGivesTheThickness) {
-  const auto file = std::filesystem::temp_directory_path() / "lepus_beam_calibration.txt";
-  {
-    std::ofstream stream(file);
-    stream << "# mm, line integral\n";
-    for (int i = 0; i <= 20; ++i) stream << 0.25 * i << ", " << two_energies(0.25 * i) << "\n";
-  }
+  std::vector<HardeningOptions::Pair> pairs;
+  for (int i = 0; i <= 20; ++i) pairs.push_back({0.25 * i, two_energies(0.25 * i)});
   TestScan scan = TestScan::of_size(50, 1, 1);
   for (int i = 0; i < 50; ++i) scan.values[static_cast<std::size_t>(i)] = static_cast<float>(two_energies(0.1 * i));
   Facts f(scan, Stage::line_integrals);
-  const auto hardening = make_hardening(spec("hardening", {{"calibration", file.string()},
-                                                           {"homogeneous", false},
-                                                           {"degree", std::int64_t{4}},
-                                                           {"attenuation_per_mm", 0.7}}),
-                                        f.facts);
-  std::filesystem::remove(file);
+  const auto hardening = make_hardening({.calibration = pairs, .attenuation_per_mm = 0.7, .degree = 4}, f.facts);
   const std::vector<float> out = corrected(*hardening, scan, 1, 1);
   for (int i = 1; i < 50; ++i)  // a polynomial of degree 4 follows to half a per cent
     EXPECT_NEAR(out[static_cast<std::size_t>(i)] / (0.7 * 0.1 * i), 1, 5e-3) << i;
@@ -131,17 +118,16 @@ TEST(Hardening, FittedToTheScanItIsFlat) {
   for (const Named& named : all) {
     const TestScan scan = hardened_rod(named.scan, 6, -4, 26);
     Facts f(scan, Stage::line_integrals);
-    const HardeningFit fit = fit_hardening(scan.values.data(), 0, scan.geometry, 3, f.facts.context->threads);
+    const HardeningFit fit = fit_hardening(scan.values.data(), 0, scan.geometry, 3, f.threads);
     EXPECT_GT(fit.cupping_before, 0.08) << named.name;
     EXPECT_LT(std::abs(fit.cupping_after), 0.01) << named.name;
     EXPECT_FALSE(fit.reaches_the_rim);
     // Applied to the line integrals themselves, and reconstructed on another grid.
-    const auto hardening =
-        make_hardening(spec("hardening", {{"homogeneous", true}, {"degree", std::int64_t{3}}}), f.facts);
+    const auto hardening = make_hardening({.homogeneous = true}, f.facts);
     const std::vector<float> out = corrected(*hardening, scan, 1, 2);
-    const MidPlane plane = reconstruct_mid_plane(out.data(), 0, scan.geometry, 100, f.facts.context->threads);
+    const MidPlane plane = reconstruct_mid_plane(out.data(), 0, scan.geometry, 100, f.threads);
     EXPECT_LT(std::abs(cupping(plane, object_of(plane))), 0.01) << named.name << ": " << hardening->summary();
-    EXPECT_TRUE(f.listener.warnings.empty()) << f.listener.warnings.front();
+    EXPECT_TRUE(f.warnings.empty()) << f.warnings.front();
   }
 }
 
@@ -163,16 +149,16 @@ TEST(Hardening, SaysWhenTheScanCannotTell) {
   TestScan empty = hardened_rod(fan(angles(60, 360)), 0, 0, 1);
   std::fill(empty.values.begin(), empty.values.end(), 0.0F);
   Facts f(empty, Stage::line_integrals);
-  const CorrectionSpec s = spec("hardening", {{"homogeneous", true}, {"degree", std::int64_t{3}}});
-  EXPECT_THROW(make_hardening(s, f.facts), Error);
+  const HardeningOptions homogeneous{.homogeneous = true};
+  EXPECT_THROW(make_hardening(homogeneous, f.facts), Error);
   const TestScan thin = hardened_rod(fan(angles(60, 360)), 0, 0, 1.5);
   Facts g(thin, Stage::line_integrals);
-  EXPECT_THROW(make_hardening(s, g.facts), Error);
+  EXPECT_THROW(make_hardening(homogeneous, g.facts), Error);
   const TestScan large = hardened_rod(fan(angles(60, 360)), 0, 0, 75);  // beyond the field of view of 49.6 mm
   Facts h(large, Stage::line_integrals);
   try {
-    make_hardening(s, h.facts);
-    EXPECT_FALSE(h.listener.warnings.empty());
+    make_hardening(homogeneous, h.facts);
+    EXPECT_FALSE(h.warnings.empty());
   } catch (const Error&) {
   }
 }
@@ -180,20 +166,15 @@ TEST(Hardening, SaysWhenTheScanCannotTell) {
 TEST(Hardening, RefusesWhatContradicts) {
   const TestScan scan = TestScan::noise(8, 1, 2);
   Facts f(scan, Stage::line_integrals);
-  const std::int64_t three = 3;
-  EXPECT_THROW(make_hardening(spec("hardening", {{"homogeneous", false}, {"degree", three}}), f.facts), Error);
+  EXPECT_THROW(make_hardening({}, f.facts), Error);
+  EXPECT_THROW(make_hardening({.coefficients = {1}, .homogeneous = true}, f.facts), Error);
+  EXPECT_THROW(make_hardening({.coefficients = {1}, .degree = 7}, f.facts), Error);
+  EXPECT_THROW(make_hardening({.calibration = {{}}}, f.facts), Error);
   using List = std::vector<double>;
-  EXPECT_THROW(
-      make_hardening(spec("hardening", {{"homogeneous", true}, {"coefficients", List{1}}, {"degree", three}}), f.facts),
-      Error);
   for (const List& c : {List{0, 1}, List{-1}, List{1, std::nan("")}, List{1, 0, 0, 0, 0, 0, 1}})
-    EXPECT_THROW(
-        make_hardening(spec("hardening", {{"homogeneous", false}, {"coefficients", c}, {"degree", three}}), f.facts),
-        Error);
+    EXPECT_THROW(make_hardening({.coefficients = c}, f.facts), Error);
   Facts before(scan, Stage::grey_levels);
-  EXPECT_THROW(make_hardening(spec("hardening", {{"homogeneous", false}, {"coefficients", List{1}}, {"degree", three}}),
-                              before.facts),
-               Error);
+  EXPECT_THROW(make_hardening({.coefficients = {1}}, before.facts), Error);
 }
 
 }  // namespace

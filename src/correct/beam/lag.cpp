@@ -20,6 +20,8 @@ public:
   Lag(LagModel model, LagStart start, std::string summary)
       : model_(model), start_(start), summary_(std::move(summary)) {}
 
+  bool needs_all_views() const override { return true; }
+
   void apply(const SinogramBand& band, RowBand wanted, ThreadPool& threads) override {
     remove_lag(band.sinograms(wanted), model_, start_, threads);
   }
@@ -43,27 +45,24 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Correction> make_lag(const CorrectionSpec& spec, const ScanFacts& facts) {
-  require_stage(spec, facts, Stage::grey_levels);
-  const double fraction = number_of(spec, "fraction"), decay = number_of(spec, "decay_frames");
+std::unique_ptr<Correction> make_lag(const LagOptions& options, const ScanFacts& facts) {
+  require_stage("lag", facts, Stage::grey_levels);
+  const double fraction = options.fraction, decay = options.decay_frames;
   // The inverse filter's pole is (d - a) / (1 - a), d = exp(-1 / decay): inside the unit circle for any d where a <
   // 1/2.
   if (!(fraction >= 0 && fraction < 0.5))
-    refuse(spec, format("fraction = {} cannot be undone", fraction),
+    refuse("lag", format("fraction = {} cannot be undone", fraction),
            "where half of a frame is memory, noise grows from view to view", "measure it: it is a few per cent");
   if (!(decay > 0) || !std::isfinite(decay))
-    refuse(spec, format("decay_frames = {}", decay), "the memory fades to 1/e in that many frames",
+    refuse("lag", format("decay_frames = {}", decay), "the memory fades to 1/e in that many frames",
            "it must be positive");
-  const std::string before = text_of(spec, "before");
   LagModel model;
   model.fraction = static_cast<float>(fraction);
   model.gain = static_cast<float>(1 / (1 - fraction));
   model.renewal = static_cast<float>(1 - std::exp(-1 / decay));
-  const LagStart start = before == "open-beam" ? LagStart::open_beam
-                         : before == "dark"    ? LagStart::dark
-                                               : LagStart::first_frame;
   return std::make_unique<Lag>(
-      model, start, format("afterglow of {:.3g} % that fades to 1/e in {:.3g} frames removed", 100 * fraction, decay));
+      model, options.before,
+      format("afterglow of {:.3g} % that fades to 1/e in {:.3g} frames removed", 100 * fraction, decay));
 }
 
 }  // namespace lepus

@@ -14,10 +14,6 @@ using namespace test_bands;
 // 0.9 in absolute value adds up to ten of them: 3 * 6e-8 * 1.1 * 10 * gain.
 constexpr double lag_tolerance = 4e-6;
 
-CorrectionSpec lag_spec(double fraction, double decay, const std::string& before) {
-  return spec("lag", {{"fraction", fraction}, {"decay_frames", decay}, {"before", before}});
-}
-
 TEST(Lag, ReferenceByHand) {
   // decay = 1 / ln 2: the memory loses half of its difference in each frame. One flash of light, dark before.
   const double decay = 1 / std::log(2.0);
@@ -37,12 +33,10 @@ TEST(Lag, ReferenceByHand) {
 TEST(Lag, MatchesTheReferenceForOddSizesAndStarts) {
   for (const std::int64_t columns : {1, 2, 7, 63, 64, 65, 257, 513})
     for (const std::int64_t views : {1, 2, 17})
-      for (const auto& [word, start] :
-           {std::pair{"first-frame", LagStart::first_frame}, std::pair{"open-beam", LagStart::open_beam},
-            std::pair{"dark", LagStart::dark}}) {
+      for (const LagStart start : {LagStart::first_frame, LagStart::open_beam, LagStart::dark}) {
         const TestScan scan = TestScan::noise(columns, 3, views);
         Facts f(scan, Stage::grey_levels);
-        const auto lag = make_lag(lag_spec(0.12, 3.5, word), f.facts);
+        const auto lag = make_lag({.fraction = 0.12, .decay_frames = 3.5, .before = start}, f.facts);
         const std::vector<float> out = corrected(*lag, scan, 3, 2);
         for (std::int64_t row = 0; row < 3; ++row) {
           const std::vector<float> sinogram = scan.sinogram(row);
@@ -50,7 +44,7 @@ TEST(Lag, MatchesTheReferenceForOddSizesAndStarts) {
               remove_lag_reference({sinogram.begin(), sinogram.end()}, columns, 0.12, 3.5, start);
           for (std::size_t i = 0; i < expected.size(); ++i)
             ASSERT_NEAR(out[static_cast<std::size_t>(row) * expected.size() + i], expected[i], lag_tolerance)
-                << columns << " columns, " << views << " views, " << word << ", " << i;
+                << columns << " columns, " << views << " views, " << static_cast<int>(start) << ", " << i;
         }
       }
 }
@@ -58,7 +52,7 @@ TEST(Lag, MatchesTheReferenceForOddSizesAndStarts) {
 TEST(Lag, SameBitsForAnyCutAndThreads) {
   const TestScan scan = TestScan::noise(530, 7, 12);
   Facts f(scan, Stage::grey_levels);
-  const auto lag = make_lag(lag_spec(0.05, 2, "open-beam"), f.facts);
+  const auto lag = make_lag({.fraction = 0.05, .decay_frames = 2, .before = LagStart::open_beam}, f.facts);
   const std::vector<float> whole = corrected(*lag, scan, 7, 1);
   for (const std::int64_t rows : {1, 2, 3})
     for (const int threads : {1, 3}) EXPECT_TRUE(same_bits(whole, corrected(*lag, scan, rows, threads)));
@@ -69,7 +63,7 @@ TEST(Lag, StaysStableAtItsLimit) {
   const TestScan scan = TestScan::noise(5, 1, 3000);
   Facts f(scan, Stage::grey_levels);
   for (const double decay : {1e-3, 0.5, 1e4}) {
-    const auto lag = make_lag(lag_spec(0.49, decay, "first-frame"), f.facts);
+    const auto lag = make_lag({.fraction = 0.49, .decay_frames = decay}, f.facts);
     for (const float value : corrected(*lag, scan, 1, 1))
       ASSERT_LT(std::abs(value), 60) << decay;  // noise times 1/(1-2a)
   }
@@ -79,11 +73,11 @@ TEST(Lag, RefusesWhatCannotBeUndone) {
   const TestScan scan = TestScan::noise(8, 2, 3);
   Facts f(scan, Stage::grey_levels);
   for (const double fraction : {-0.1, 0.5, 1.0, std::nan("")})
-    EXPECT_THROW(make_lag(lag_spec(fraction, 2, "dark"), f.facts), Error) << fraction;
+    EXPECT_THROW(make_lag({.fraction = fraction}, f.facts), Error) << fraction;
   for (const double decay : {0.0, -1.0, std::nan("")})
-    EXPECT_THROW(make_lag(lag_spec(0.1, decay, "dark"), f.facts), Error) << decay;
+    EXPECT_THROW(make_lag({.decay_frames = decay}, f.facts), Error) << decay;
   Facts after(scan, Stage::line_integrals);
-  EXPECT_THROW(make_lag(lag_spec(0.1, 2, "dark"), after.facts), Error);
+  EXPECT_THROW(make_lag({}, after.facts), Error);
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ public:
 
   RowBand rows_needed(RowBand wanted, std::int64_t) const override { return plan_.rows_needed(wanted); }
 
+  bool needs_all_views() const override { return false; }
+
   std::int64_t scratch_bytes(const SinogramBand& largest, int threads) const override {
     return transform_.scratch_floats(largest.rows.size()) * threads * static_cast<std::int64_t>(sizeof(float));
   }
@@ -67,28 +69,29 @@ private:
 
 constexpr double wavelength_times_energy_mm_kev = 1.239841984e-6;  // h c
 
-double positive(const CorrectionSpec& spec, const std::string& name) {
-  const double value = number_of(spec, name);
-  if (!(value > 0) || !std::isfinite(value)) refuse(spec, format("'{}' is {}", name, value), "it must be positive", "");
+double positive(const char* name, double value) {
+  if (!(value > 0) || !std::isfinite(value))
+    refuse("phase", format("'{}' is {}", name, value), "it must be positive", "");
   return value;
 }
 
 }  // namespace
 
-std::unique_ptr<Correction> make_phase(const CorrectionSpec& spec, const ScanFacts& facts) {
-  require_stage(spec, facts, Stage::grey_levels);
-  const double wavelength_mm = wavelength_times_energy_mm_kev / positive(spec, "energy_kev");
-  const double ratio = positive(spec, "delta_over_beta");
+std::unique_ptr<Correction> make_phase(const PhaseOptions& options, const ScanFacts& facts) {
+  require_stage("phase", facts, Stage::grey_levels);
+  const double wavelength_mm = wavelength_times_energy_mm_kev / positive("energy_kev", options.energy_kev);
+  const double ratio = positive("delta_over_beta", options.delta_over_beta);
+  if (!facts.geometry) refuse("phase", "the geometry is not known", "pixels are counted at the rotation axis", "");
   const Camera camera = camera_of(*facts.geometry, 0);
   const bool parallel = facts.geometry->beam == Beam::parallel;
   const double source_axis = parallel ? 0 : source_axis_mm(camera);
   double distance = 0;
-  if (spec.parameters.contains("distance_mm")) {
-    distance = positive(spec, "distance_mm");
+  if (options.distance_mm) {
+    distance = positive("distance_mm", *options.distance_mm);
   } else {
     distance = parallel ? 0 : facts.geometry->source_detector_mm - source_axis;
     if (!(distance > 0))
-      refuse(spec, "distance_mm is not given", "the geometry does not say how far the detector is from the axis",
+      refuse("phase", "distance_mm is not given", "the geometry does not say how far the detector is from the axis",
              "give distance_mm, from the rotation axis to the detector");
   }
   // A cone beam magnifies: it is as if the waves had gone z1 z2 / (z1 + z2) in a parallel beam (Fresnel's scaling).
@@ -98,7 +101,7 @@ std::unique_ptr<Correction> make_phase(const CorrectionSpec& spec, const ScanFac
   const double a_v = strength / (pitch.height_mm * pitch.height_mm), a_u = strength / (pitch.width_mm * pitch.width_mm);
   if (!(std::sqrt(a_v) / (2 * pi) < 1e4) || !(std::sqrt(a_u) / (2 * pi) < 1e4))
     refuse(
-        spec, "the filter would blur over more than 10000 pixels",
+        "phase", "the filter would blur over more than 10000 pixels",
         format("pi lambda R delta/beta is {:.3g} mm^2 with pixels of {:.3g} mm at the axis", strength, pitch.width_mm),
         "check energy_kev, distance_mm and delta_over_beta");
   return std::make_unique<Phase>(

@@ -114,9 +114,9 @@ TEST(Phase, TakesItsStrengthFromTheGeometry) {
   const double strength = pi * (1.239841984e-6 / 20) * (100.0 * 200 / 300) * 500;
   for (const bool given : {false, true}) {
     Facts f(scan, Stage::grey_levels);
-    CorrectionSpec s = spec("phase", {{"energy_kev", 20.0}, {"delta_over_beta", 500.0}});
-    if (given) s.parameters["distance_mm"] = 200.0;
-    const auto phase = make_phase(s, f.facts);
+    PhaseOptions options{.energy_kev = 20, .delta_over_beta = 500};
+    if (given) options.distance_mm = 200;
+    const auto phase = make_phase(options, f.facts);
     const std::vector<float> out = corrected(*phase, scan, 12, 1);
     EXPECT_LT(worst_phase_difference(out, scan, strength / 4e-4, strength / 1e-4), phase_tolerance);
   }
@@ -128,15 +128,11 @@ TEST(Phase, RefusesWhatIsMissing) {
   parallel.beam = Beam::parallel;
   scan.geometry = build_scan(parallel);
   Facts f(scan, Stage::grey_levels);
-  EXPECT_THROW(make_phase(spec("phase", {{"energy_kev", 20.0}, {"delta_over_beta", 500.0}}), f.facts), Error);
+  EXPECT_THROW(make_phase({.energy_kev = 20, .delta_over_beta = 500}, f.facts), Error);
   for (const auto& [energy, ratio, distance] :
        {std::tuple{0.0, 500.0, 10.0}, {20.0, -1.0, 10.0}, {20.0, 500.0, 0.0}, {20.0, 1e30, 10.0}})
-    EXPECT_THROW(
-        make_phase(spec("phase", {{"energy_kev", energy}, {"delta_over_beta", ratio}, {"distance_mm", distance}}),
-                   f.facts),
-        Error);
-  EXPECT_NO_THROW(
-      make_phase(spec("phase", {{"energy_kev", 20.0}, {"delta_over_beta", 500.0}, {"distance_mm", 10.0}}), f.facts));
+    EXPECT_THROW(make_phase({.energy_kev = energy, .delta_over_beta = ratio, .distance_mm = distance}, f.facts), Error);
+  EXPECT_NO_THROW(make_phase({.energy_kev = 20, .delta_over_beta = 500, .distance_mm = 10}, f.facts));
 }
 
 }  // namespace

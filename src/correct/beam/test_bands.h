@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole small scans in memory, [row][view][column], for the tests of this folder: run a correction over them in any
-// cut, listen to its warnings.
+// cut, keep its warnings.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,6 @@
 #include "correct/beam/beam.h"
 
 namespace lepus::test_bands {
-
-struct Listener final : Progress {
-  std::vector<std::string> warnings;
-  void warning(const std::string& message) override { warnings.push_back(message); }
-};
 
 struct TestScan {
   std::int64_t columns = 0, rows = 0, views = 0;
@@ -67,30 +62,23 @@ struct TestScan {
 // What a maker is told; keeps a reference to the scan.
 class Facts {
 public:
-  Facts(const TestScan& scan, Stage stage, int threads = 2) : pool_(threads), context_{pool_, cancel_, listener} {
+  Facts(const TestScan& scan, Stage stage, int thread_count = 2) : threads(thread_count) {
     facts.columns = scan.columns;
     facts.rows = scan.rows;
     facts.views = scan.views;
     facts.geometry = &scan.geometry;
     facts.stage = stage;
     facts.band = [&scan](RowBand rows) { return scan.band(rows); };
-    facts.context = &context_;
+    facts.threads = &threads;
+    facts.warning = [this](const std::string& message) { warnings.push_back(message); };
   }
   Facts(const Facts&) = delete;
   Facts& operator=(const Facts&) = delete;
 
-  Listener listener;
+  std::vector<std::string> warnings;
+  ThreadPool threads;
   ScanFacts facts;
-
-private:
-  CancelFlag cancel_;
-  ThreadPool pool_;
-  Context context_;
 };
-
-inline CorrectionSpec spec(std::string kind, std::map<std::string, ParameterValue> parameters) {
-  return {std::move(kind), std::move(parameters), 7};
-}
 
 // The whole scan through the correction, `rows_at_once` rows wanted at a time, each band with exactly what it asks for.
 inline std::vector<float> corrected(Correction& correction, const TestScan& scan, std::int64_t rows_at_once,

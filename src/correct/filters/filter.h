@@ -37,6 +37,7 @@ struct FilterOptions {
   int dimensions = 1;                          // 1: along rows; 2: in each picture; 3: also from picture to picture
   FilterBorder border = FilterBorder::keep;
   int iterations = 1;
+  bool operator==(const FilterOptions&) const = default;
 };
 
 // A part of larger pictures: borders act at the edges of the whole. `in` holds rows `rows` of whole_rows and planes

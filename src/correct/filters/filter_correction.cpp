@@ -18,17 +18,6 @@ namespace lepus {
 namespace {
 
 constexpr std::array<std::string_view, 4> kind_names{"box", "gaussian", "median", "bilateral"};
-constexpr std::array<std::string_view, 6> border_names{"keep", "zero", "partial", "wrap", "mirror", "clamp"};
-
-template <class Enum, std::size_t n>
-Enum named(const CorrectionSpec& spec, const std::string& key, const std::array<std::string_view, n>& names) {
-  const std::string text = text_of(spec, key);
-  const auto found = std::find(names.begin(), names.end(), text);
-  if (found != names.end()) return static_cast<Enum>(found - names.begin());
-  std::string known;
-  for (const std::string_view name : names) known += format("{}\"{}\"", known.empty() ? "" : ", ", name);
-  refuse(spec, format("'{}' is \"{}\"", key, text), "", format("write one of {}", known));
-}
 
 // Sinograms are filtered some at a time, so that the copy that a filter needs stays small.
 constexpr std::int64_t floats_at_once = std::int64_t{1} << 23;
@@ -40,6 +29,8 @@ public:
   RowBand rows_needed(RowBand wanted, std::int64_t detector_rows) const override {
     return frames_ ? needed_along(options_, wanted, detector_rows) : wanted;
   }
+
+  bool needs_all_views() const override { return options_.dimensions > 1 && !frames_; }
 
   std::int64_t scratch_bytes(const SinogramBand& largest, int threads) const override {
     constexpr auto bytes = static_cast<std::int64_t>(sizeof(float));
@@ -119,10 +110,10 @@ private:
 
 }  // namespace
 
-double value_range(const CorrectionSpec& spec, const ScanFacts& facts) {
+double value_range(const char* correction, const ScanFacts& facts) {
   if (facts.stage == Stage::grey_levels) return 1;
   if (!facts.band || facts.rows < 1)
-    refuse(spec, "the range of the line integrals is not known", "", "give 'value_range'");
+    refuse(correction, "the range of the line integrals is not known", "", "give 'value_range'");
   const std::int64_t middle = facts.rows / 2;
   Buffer<float> values = facts.band({middle, middle + 1});
   const auto percentile = [&](double share) {
@@ -131,44 +122,29 @@ double value_range(const CorrectionSpec& spec, const ScanFacts& facts) {
     return static_cast<double>(*at);
   };
   if (std::any_of(values.begin(), values.end(), [](float v) { return !std::isfinite(v); }))
-    refuse(spec, "the middle row holds values that are not numbers", "",
+    refuse(correction, "the middle row holds values that are not numbers", "",
            "put a correction that replaces dead pixels before this one, or give 'value_range'");
   const double range = values.size() == 0 ? 0 : percentile(0.995) - percentile(0.005);
   if (!(range > 0))
-    refuse(spec, "the line integrals of the middle row are all the same", "no range can be taken from them",
+    refuse(correction, "the line integrals of the middle row are all the same", "no range can be taken from them",
            "give 'value_range'");
   return range;
 }
 
-FilterOptions filter_options(const CorrectionSpec& spec, const ScanFacts& facts) {
-  FilterOptions options;
-  options.kind = named<FilterKind>(spec, "filter", kind_names);
-  options.border = named<FilterBorder>(spec, "border", border_names);
-  options.radius = integer_of(spec, "radius_px");
-  options.sigma = number_of(spec, "sigma_px");
-  options.dimensions = static_cast<int>(integer_of(spec, "dimensions"));
-  options.iterations = static_cast<int>(integer_of(spec, "iterations"));
-  if (options.kind == FilterKind::bilateral) {
-    const double given = number_of(spec, "value_range");
-    options.sigma_value = number_of(spec, "sigma_value") * (given > 0 ? given : value_range(spec, facts));
-  }
-  return options;
+FilterOptions filter_options(const FilterCorrectionOptions& options, const ScanFacts& facts) {
+  FilterOptions filter = options.filter;
+  if (filter.kind == FilterKind::bilateral)
+    filter.sigma_value *= options.value_range > 0 ? options.value_range : value_range("filter", facts);
+  return filter;
 }
 
-std::unique_ptr<Correction> make_filter(const CorrectionSpec& spec, const ScanFacts& facts) {
-  const FilterOptions options = filter_options(spec, facts);
-  const std::string pictures = text_of(spec, "pictures");
-  if (pictures != "sinograms" && pictures != "frames")
-    refuse(spec, format("'pictures' is \"{}\"", pictures), "", "write \"sinograms\" or \"frames\"");
-  if (options.dimensions > 2)
-    refuse(spec, "a filter of three dimensions", "sinograms and frames have two", "filter the volume instead");
-  const bool frames = pictures == "frames" && options.dimensions == 2;
-  try {
-    check_filter(options, facts.columns, frames ? facts.rows : facts.views, 1);
-  } catch (const Error& error) {
-    refuse(spec, error.parts().what, error.parts().why, error.parts().hint);
-  }
-  return std::make_unique<FilterCorrection>(options, frames);
+std::unique_ptr<Correction> make_filter(const FilterCorrectionOptions& options, const ScanFacts& facts) {
+  const FilterOptions filter = filter_options(options, facts);
+  if (filter.dimensions > 2)
+    refuse("filter", "a filter of three dimensions", "sinograms and frames have two", "filter the volume instead");
+  const bool frames = options.pictures == FilterCorrectionOptions::Pictures::frames && filter.dimensions == 2;
+  check_filter(filter, facts.columns, frames ? facts.rows : facts.views, 1);
+  return std::make_unique<FilterCorrection>(filter, frames);
 }
 
 }  // namespace lepus

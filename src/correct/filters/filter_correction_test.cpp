@@ -12,20 +12,10 @@
 namespace lepus {
 namespace {
 
-CorrectionSpec spec_of(const std::string& filter) {
-  CorrectionSpec spec;
-  spec.kind = "filter";
-  spec.line = 12;
-  spec.parameters = {{"filter", filter},
-                     {"pictures", std::string("sinograms")},
-                     {"dimensions", std::int64_t{1}},
-                     {"radius_px", std::int64_t{3}},
-                     {"sigma_px", 2.0},
-                     {"sigma_value", 0.25},
-                     {"value_range", 0.0},
-                     {"border", std::string("mirror")},
-                     {"iterations", std::int64_t{1}}};
-  return spec;
+using Pictures = FilterCorrectionOptions::Pictures;
+
+FilterCorrectionOptions options_of(FilterKind kind) {
+  return {.filter = {.kind = kind, .radius = 3, .sigma = 2, .sigma_value = 0.25, .border = FilterBorder::mirror}};
 }
 
 ScanFacts facts_of(std::int64_t columns, std::int64_t rows, std::int64_t views) {
@@ -58,28 +48,28 @@ std::vector<float> in_bands(Correction& correction, const std::vector<float>& sc
 TEST(FilterCorrection, FiltersFramesAndSinogramsInBands) {
   std::vector<float> scan = filter_test::noisy_stack(columns, views, rows).values;
   const SinogramBand whole{scan.data(), columns, views, {0, rows}, rows};
-  for (const char* pictures : {"sinograms", "frames"})
-    for (const std::int64_t dimensions : {1, 2}) {
-      CorrectionSpec spec = spec_of("median");
-      spec.parameters["pictures"] = std::string(pictures);
-      spec.parameters["dimensions"] = dimensions;
-      const auto correction = make_filter(spec, facts_of(columns, rows, views));
+  for (const bool frames : {false, true})
+    for (const int dimensions : {1, 2}) {
+      FilterCorrectionOptions options = options_of(FilterKind::median);
+      options.pictures = frames ? Pictures::frames : Pictures::sinograms;
+      options.filter.dimensions = dimensions;
+      const auto correction = make_filter(options, facts_of(columns, rows, views));
+      EXPECT_EQ(correction->needs_all_views(), dimensions == 2 && !frames);
       const std::vector<float> got = in_bands(*correction, scan);
-      const bool frames = std::string(pictures) == "frames";
       const Planes in = frames ? whole.frames() : whole.sinograms({0, rows});
       std::vector<float> expected(scan.size());
       Planes out = in;
       out.data = expected.data();
-      reference::filter(in, out, filter_options(spec, facts_of(columns, rows, views)));
-      EXPECT_EQ(got, expected) << pictures << ' ' << dimensions;
+      reference::filter(in, out, filter_options(options, facts_of(columns, rows, views)));
+      EXPECT_EQ(got, expected) << frames << ' ' << dimensions;
       EXPECT_NE(correction->summary().find("median"), std::string::npos);
     }
 }
 
 TEST(FilterCorrection, ScalesSigmaToTheRange) {
   ScanFacts facts = facts_of(columns, rows, views);
-  CorrectionSpec spec = spec_of("bilateral");
-  EXPECT_DOUBLE_EQ(filter_options(spec, facts).sigma_value, 0.25);  // grey levels
+  FilterCorrectionOptions options = options_of(FilterKind::bilateral);
+  EXPECT_DOUBLE_EQ(filter_options(options, facts).sigma_value, 0.25);  // grey levels
   facts.stage = Stage::line_integrals;
   facts.band = [](RowBand band) {
     EXPECT_EQ(band, (RowBand{10, 11}));
@@ -88,47 +78,45 @@ TEST(FilterCorrection, ScalesSigmaToTheRange) {
     values[500] = 5;  // stays within
     return values;
   };
-  EXPECT_NEAR(filter_options(spec, facts).sigma_value, 0.25 * 9.9, 0.25 * 0.011);
-  spec.parameters["value_range"] = 4.0;
-  EXPECT_DOUBLE_EQ(filter_options(spec, facts).sigma_value, 1);
+  EXPECT_NEAR(filter_options(options, facts).sigma_value, 0.25 * 9.9, 0.25 * 0.011);
+  options.value_range = 4;
+  EXPECT_DOUBLE_EQ(filter_options(options, facts).sigma_value, 1);
 }
 
-TEST(FilterCorrection, RefusesWithTheLineOfTheScanFile) {
-  const auto message = [](const CorrectionSpec& spec, const ScanFacts& facts) -> std::string {
+TEST(FilterCorrection, RefusesWhatCannotWork) {
+  const auto message = [](const FilterCorrectionOptions& options, const ScanFacts& facts) -> std::string {
     try {
-      make_filter(spec, facts);
+      make_filter(options, facts);
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::input);
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
       return error.what();
     }
     return "";
   };
   const ScanFacts facts = facts_of(columns, rows, views);
-  CorrectionSpec spec = spec_of("median");
-  spec.parameters["radius_px"] = std::int64_t{40};
-  EXPECT_NE(message(spec, facts).find("40 pixels is too large"), std::string::npos) << message(spec, facts);
-  EXPECT_NE(message(spec, facts).find("line 12"), std::string::npos);
-  spec.parameters["radius_px"] = std::int64_t{20};
-  spec.parameters["border"] = std::string("keep");
-  EXPECT_NE(message(spec, facts).find("no pixel has a full mask"), std::string::npos) << message(spec, facts);
-  EXPECT_NE(message(spec_of("mean"), facts).find("\"gaussian\""), std::string::npos);
-  spec = spec_of("bilateral");
+  FilterCorrectionOptions options = options_of(FilterKind::median);
+  options.filter.radius = 40;
+  EXPECT_NE(message(options, facts).find("40 pixels is too large"), std::string::npos) << message(options, facts);
+  options.filter.radius = 20;
+  options.filter.border = FilterBorder::keep;
+  EXPECT_NE(message(options, facts).find("no pixel has a full mask"), std::string::npos) << message(options, facts);
+  options = options_of(FilterKind::bilateral);
   ScanFacts flat = facts;
   flat.stage = Stage::line_integrals;
-  EXPECT_NE(message(spec, flat).find("value_range"), std::string::npos);
+  EXPECT_NE(message(options, flat).find("value_range"), std::string::npos);
   flat.band = [](RowBand) {
     Buffer<float> values(5);
     std::fill(values.begin(), values.end(), 1.0f);
     return values;
   };
-  EXPECT_NE(message(spec, flat).find("all the same"), std::string::npos);
+  EXPECT_NE(message(options, flat).find("all the same"), std::string::npos);
   flat.band = [](RowBand) {
     Buffer<float> values(5);
     std::fill(values.begin(), values.end(), NAN);
     return values;
   };
-  EXPECT_NE(message(spec, flat).find("not numbers"), std::string::npos);
-  EXPECT_EQ(message(spec_of("median"), facts), "");
+  EXPECT_NE(message(options, flat).find("not numbers"), std::string::npos);
+  EXPECT_EQ(message(options_of(FilterKind::median), facts), "");
 }
 
 }  // namespace

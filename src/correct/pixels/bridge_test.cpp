@@ -74,8 +74,7 @@ TEST(Bridge, RefusesPixelsOutside) {
 TEST(DeadPixels, AreBridgedAndCounted) {
   TestBand band = counting(7, 3, 4);
   const TestBand before = band;
-  const CorrectionSpec spec = spec_named("dead-pixels", {{"threshold", 0.05}});
-  const auto correction = make_dead_pixels(spec, facts_of(band), 7, {10});
+  const auto correction = make_dead_pixels({}, facts_of(band), {10});
   EXPECT_EQ(correction->summary(), "1 dead pixel replaced in every view");
   EXPECT_EQ(correction->rows_needed({1, 2}, 4), (RowBand{1, 2}));
   ThreadPool threads(2);
@@ -87,8 +86,8 @@ TEST(DeadPixels, AreBridgedAndCounted) {
   EXPECT_EQ(band.values, expected.values);
   std::vector<std::int64_t> all;
   for (std::int64_t i = 0; i < 28; ++i) all.push_back(i);
-  EXPECT_THROW(make_dead_pixels(spec, facts_of(band), 7, all), Error);
-  EXPECT_EQ(make_dead_pixels(spec, facts_of(band), 7, {})->summary(), "0 dead pixels replaced in every view");
+  EXPECT_THROW(make_dead_pixels({}, facts_of(band), all), Error);
+  EXPECT_EQ(make_dead_pixels({}, facts_of(band), {})->summary(), "0 dead pixels replaced in every view");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "core/memory.h"
 #include "io/file.h"
 #include "io/frames.h"
-#include "scan/number_file.h"
+#include "io/number_file.h"
 #include <lepus/error.h>
 #ifdef LEPUS_HAVE_PNG
 #include <png.h>

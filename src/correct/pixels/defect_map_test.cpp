@@ -93,16 +93,15 @@ TEST_F(DefectMap, ReadsPngsOf16BitsToTheLastBit) {
 
 TEST_F(DefectMap, SpeaksOfRecordedRows) {
   text("3 1\n2 2\n4 3\n");
-  const CorrectionSpec spec = spec_named("defect-map", {{"file", std::string("map.txt")}, {"maximum_share", 0.2}});
+  DefectMapOptions options{
+      .file = folder_ / "map.txt", .columns = 5, .rows = 4, .first_row = 1, .row_step = 2, .maximum_share = 0.2};
   TestBand band(5, 2, 2);  // every second row from row 1: 1 and 3
   for (std::size_t i = 0; i < band.values.size(); ++i) band.values[i] = static_cast<float>(i * i % 89);
   const TestBand before = band;
-  const auto correction = make_defect_map(spec, facts_of(band),
-                                          {.folder = folder_, .columns = 5, .rows = 4, .first_row = 1, .row_step = 2});
+  const auto correction = make_defect_map(options, facts_of(band));
   EXPECT_EQ(correction->summary(), "2 defective pixels replaced in every view");
-  EXPECT_THROW(make_defect_map(spec_named("defect-map", {{"file", std::string("map.txt")}}), facts_of(band),
-                               {.folder = folder_, .columns = 5, .rows = 4, .first_row = 1, .row_step = 2}),
-               Error);  // 2 of 10 pixels
+  options.maximum_share = DefectMapOptions{}.maximum_share;
+  EXPECT_THROW(make_defect_map(options, facts_of(band)), Error) << "2 of 10 pixels";
   ThreadPool threads(1);
   correction->apply(band.band(), {0, 2}, threads);
   TestBand expected = before;

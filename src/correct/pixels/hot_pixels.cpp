@@ -87,8 +87,14 @@ std::int64_t correct_row(const HotRules& rules, int iterations, const Planes& si
 
 class HotPixels final : public Correction {
 public:
-  HotPixels(HotRules rules, int iterations, const ScanFacts& facts)
-      : rules_(rules), iterations_(iterations), columns_(facts.columns), counts_(facts.rows) {}
+  HotPixels(HotRules rules, const HotPixelOptions& options, const ScanFacts& facts)
+      : rules_(rules),
+        iterations_(options.iterations),
+        maximum_share_(options.maximum_share),
+        columns_(facts.columns),
+        counts_(facts.rows) {}
+
+  bool needs_all_views() const override { return true; }
 
   std::int64_t scratch_bytes(const SinogramBand& largest, int threads) const override {
     return threads * HotScratch::bytes(largest.columns);
@@ -114,7 +120,14 @@ public:
   }
 #endif
 
-  std::optional<ReplacedPixels> replaced() const override { return counts_.replaced(columns_); }
+  std::string judge() const override {
+    return judge_replaced(
+        {.correction = "hot-pixels",
+         .maximum_share = maximum_share_,
+         .what_to_do = rules_.below ? "set below = false, or raise tolerance"
+                                    : "raise tolerance, make window_px and gap_px smaller, or leave it out"},
+        counts_.replaced(columns_), "pixels");
+  }
   std::string summary() const override {
     const std::int64_t total = counts_.total();
     return format("{} hot pixel{} replaced in every view", total, total == 1 ? "" : "s");
@@ -123,56 +136,44 @@ public:
 private:
   HotRules rules_;
   int iterations_;
+  double maximum_share_;
   std::int64_t columns_;
   PixelCounts counts_;
 };
 
 }  // namespace
 
-std::unique_ptr<Correction> make_hot_pixels(const CorrectionSpec& spec, const ScanFacts& facts) {
-  HotParameters parameters = usual_hot_parameters(facts.columns);
-  const std::string method = text_of(spec, "method");
-  parameters.classic = method == "classic";
-  if (!parameters.classic && method != "shifted-window")
-    refuse(spec, format("unknown method \"{}\"", method), "", "known: shifted-window, classic");
-  if (spec.parameters.contains("window_px")) parameters.window = static_cast<int>(integer_of(spec, "window_px"));
-  if (spec.parameters.contains("gap_px")) parameters.gap = static_cast<int>(integer_of(spec, "gap_px"));
-  parameters.tolerance = number_of(spec, "tolerance");
-  parameters.deviations = static_cast<int>(integer_of(spec, "deviations"));
-  parameters.normalise = flag_of(spec, "normalise");
-  parameters.below = flag_of(spec, "below");
-  parameters.share_of_views = number_of(spec, "share_of_views");
-  const std::string replace_by = text_of(spec, "replace_by");
-  if (replace_by != "auto" && replace_by != "bridge" && replace_by != "windows")
-    refuse(spec, format("unknown replace_by \"{}\"", replace_by), "", "known: auto, bridge, windows");
-  const bool as_described = parameters.classic || !parameters.normalise;  // these have a replacement of their own
-  parameters.bridge = replace_by == "bridge" || (replace_by == "auto" && !as_described);
-  const std::int64_t iterations = integer_of(spec, "iterations");
-  if (parameters.window < 2 || parameters.window > largest_window || parameters.gap < 1 || parameters.gap > largest_gap)
-    refuse(spec, format("window_px = {} and gap_px = {}", parameters.window, parameters.gap),
+std::unique_ptr<Correction> make_hot_pixels(const HotPixelOptions& given, const ScanFacts& facts) {
+  constexpr const char* kind = "hot-pixels";
+  HotPixelOptions options = given;
+  const HotWindows usual = usual_hot_windows(facts.columns);
+  if (!options.window) options.window = usual.window;
+  if (!options.gap) options.gap = usual.gap;
+  const bool classic = options.method == HotMethod::classic;
+  if (*options.window < 2 || *options.window > largest_window || *options.gap < 1 || *options.gap > largest_gap)
+    refuse(kind, format("window_px = {} and gap_px = {}", *options.window, *options.gap),
            format("windows have 2 to {} pixels and lie 1 to {} away", largest_window, largest_gap), "");
-  if (parameters.deviations != 1 && parameters.deviations != 3)
-    refuse(spec, format("deviations = {}", parameters.deviations), "a column has one deviation or three", "use 3");
-  if (!(parameters.tolerance > 0) || iterations < 1)
-    refuse(spec, format("tolerance = {}, iterations = {}", parameters.tolerance, iterations),
+  if (options.deviations != 1 && options.deviations != 3)
+    refuse(kind, format("deviations = {}", options.deviations), "a column has one deviation or three", "use 3");
+  if (!(options.tolerance > 0) || options.iterations < 1)
+    refuse(kind, format("tolerance = {}, iterations = {}", options.tolerance, options.iterations),
            "the tolerance must be positive, and there is at least one iteration", "");
-  if (!(parameters.share_of_views >= 0 && parameters.share_of_views <= 1))
-    refuse(spec, format("share_of_views = {}", parameters.share_of_views), "a share lies between 0 and 1",
+  if (!(options.share_of_views >= 0 && options.share_of_views <= 1))
+    refuse(kind, format("share_of_views = {}", options.share_of_views), "a share lies between 0 and 1",
            "0 does not ask in how many views a pixel stands out");
-  if (!parameters.normalise && parameters.window != 2 && !parameters.classic)
-    refuse(spec, format("normalise = false with window_px = {}", parameters.window),
+  if (!options.normalise && *options.window != 2 && !classic)
+    refuse(kind, format("normalise = false with window_px = {}", *options.window),
            "the original form has windows of two pixels", "set window_px = 2, or leave normalise = true");
   if (facts.views < 2)
-    refuse(spec, "one view is not enough", "a column is judged over all views", "leave the correction out");
-  const HotRules rules = hot_rules(parameters, facts.views);
-  const std::int64_t least = parameters.classic ? 7 : 4 * rules.reach();
+    refuse(kind, "one view is not enough", "a column is judged over all views", "leave the correction out");
+  const HotRules rules = hot_rules(options, facts.views);
+  const std::int64_t least = classic ? 7 : 4 * rules.reach();
   if (facts.columns < least)
-    refuse(spec, format("a row of {} columns is too short", facts.columns),
+    refuse(kind, format("a row of {} columns is too short", facts.columns),
            format("windows of {} pixels, {} away, are compared with their neighbours': {} columns are needed",
                   rules.weights.window, rules.weights.gap, least),
-           parameters.classic ? "leave the correction out"
-                              : "make window_px or gap_px smaller, or use method = \"classic\"");
-  return std::make_unique<HotPixels>(rules, static_cast<int>(std::min<std::int64_t>(iterations, 1000)), facts);
+           classic ? "leave the correction out" : "make window_px or gap_px smaller, or use method = \"classic\"");
+  return std::make_unique<HotPixels>(rules, options, facts);
 }
 
 }  // namespace lepus

@@ -51,7 +51,7 @@ TEST(HotReference, DeviationsByHand) {
   TestBand band(9, 2, 1);
   const float w[9] = {3, 1, 4, 1, 5, 9, 2, 6, 5};
   std::copy_n(w, 9, band.values.begin());
-  const HotRules classic = hot_rules({.classic = true}, 2);
+  const HotRules classic = hot_rules({.method = HotMethod::classic}, 2);
   const auto d = reference_deviations(classic, band.band().sinograms({0, 1}), 0);
   EXPECT_DOUBLE_EQ(d.middle[4], std::fabs(6.0 * 5 - 5 * (1 + 9) + 2 * (4 + 2)));
   EXPECT_DOUBLE_EQ(d.middle[2], std::fabs(6.0 * 4 - 5 * (1 + 1) + 2 * (3 + 5)));
@@ -67,7 +67,7 @@ TEST(HotReference, DeviationsByHand) {
 }
 
 TEST(HotReference, ReplacesByTheMeanOfBothWindows) {
-  const HotRules rules = hot_rules({.window = 2, .gap = 2, .bridge = false}, 2);
+  const HotRules rules = hot_rules({.window = 2, .gap = 2, .replace_by = HotReplacement::windows}, 2);
   const float w[9] = {1, 2, 3, 50, 60, 70, 8, 13, 21};
   unsigned char hot[9] = {0, 0, 0, 1, 1, 1, 0, 0, 0};
   // Of the fifth pixel: pairs (2, 6) and (1, 7).
@@ -82,7 +82,7 @@ TEST(HotReference, ReplacesByTheMeanOfBothWindows) {
   const HotRules bridge = hot_rules({.window = 2, .gap = 2}, 2);
   for (int x = 0; x < 9; ++x) hot[x] = x >= 3 && x < 6;
   EXPECT_FLOAT_EQ(replacement(bridge, w, hot, 9, 4), 3 + (8 - 3) * 2 / 4.0F);
-  const HotRules classic = hot_rules({.classic = true}, 2);
+  const HotRules classic = hot_rules({.method = HotMethod::classic}, 2);
   std::fill(hot, hot + 9, static_cast<unsigned char>(0));
   hot[3] = 1;
   EXPECT_FLOAT_EQ(replacement(classic, w, hot, 9, 3), (3 + 60) / 2.0F);
@@ -129,11 +129,11 @@ TEST(HotReference, AFaultStandsOutOnBothSidesAndInManyViews) {
 // Differences of values up to 2.7 are rounded to 1.2e-7, products and sums of up to 64 terms to a few times that,
 // against a noise of 0.01: some 1e-5 of d at worst. The largest over all cases is 8.7e-6.
 TEST(HotStatistics, AgreeWithTheReference) {
-  for (const HotParameters& parameters : hot_parameter_cases())
+  for (const HotPixelOptions& options : hot_option_cases())
     for (const std::int64_t columns : {1, 2, 7, 63, 64, 65, 257})
       for (const std::int64_t views : {2, 31, 33, 100}) {
         TestBand band = noisy_band(columns, views, 1);
-        const HotRules rules = hot_rules(parameters, views);
+        const HotRules rules = hot_rules(options, views);
         const Planes sinograms = band.band().sinograms({0, 1});
         const auto expected = reference_deviations(rules, sinograms, 0);
         HotScratch scratch;
@@ -141,7 +141,7 @@ TEST(HotStatistics, AgreeWithTheReference) {
         hot_statistics(rules, sinograms, 0, 0, columns, scratch);
         for (std::size_t x = 0; x < static_cast<std::size_t>(columns); ++x) {
           EXPECT_NEAR(scratch.deviation[1][x], expected.middle[x], deviation_rounding * expected.middle[x]);
-          if (parameters.classic) continue;  // has no one-sided deviations
+          if (options.method == HotMethod::classic) continue;  // has no one-sided deviations
           EXPECT_NEAR(scratch.deviation[0][x], expected.left[x], deviation_rounding * expected.left[x]);
           EXPECT_NEAR(scratch.deviation[2][x], expected.right[x], deviation_rounding * expected.right[x]);
         }
@@ -170,12 +170,12 @@ TEST(HotStatistics, OfAPartAreTheBitsOfTheWhole) {
 // the other side; in these cases none does.
 TEST(HotPixels, AgreeWithTheReference) {
   std::int64_t replaced = 0;
-  for (const HotParameters& parameters : hot_parameter_cases())
+  for (const HotPixelOptions& options : hot_option_cases())
     for (const std::int64_t columns : {7, 41, 63, 64, 65, 257, 401})
       for (const auto& [views, iterations] :
            {std::pair<std::int64_t, std::int64_t>{33, 1}, {31, 3}, {33, 3}, {64, 3}}) {
-        const HotRules rules = hot_rules(parameters, views);
-        if (columns < (parameters.classic ? 7 : 4 * rules.reach())) continue;
+        const HotRules rules = hot_rules(options, views);
+        if (columns < (options.method == HotMethod::classic ? 7 : 4 * rules.reach())) continue;
         const TestBand original = noisy_band(columns, views, 5);
         TestBand expected = original, got = original;
         std::int64_t count = 0;
@@ -185,9 +185,9 @@ TEST(HotPixels, AgreeWithTheReference) {
           count += std::accumulate(hot.begin(), hot.end(), std::int64_t{0});
         }
         ThreadPool threads(2);
-        const auto correction = make_hot_pixels(hot_spec(parameters, iterations), facts_of(got));
+        const auto correction = make_hot_pixels(hot_options(options, iterations), facts_of(got));
         correction->apply(got.band(), {0, 5}, threads);
-        EXPECT_EQ(got.values, expected.values) << columns << " columns, window " << parameters.window;
+        EXPECT_EQ(got.values, expected.values) << columns << " columns, window " << options.window.value_or(0);
         EXPECT_TRUE(correction->summary().starts_with(std::to_string(count) + " hot pixel")) << correction->summary();
         replaced += count;
       }
@@ -198,14 +198,14 @@ TEST(HotPixels, AreTheSameForEveryCutAndNumberOfThreads) {
   const TestBand original = noisy_band(257, 50, 7);
   TestBand whole = original;
   ThreadPool one(1), three(3);
-  make_hot_pixels(hot_spec(), facts_of(whole))->apply(whole.band(), {0, 7}, one);
+  make_hot_pixels(hot_options(), facts_of(whole))->apply(whole.band(), {0, 7}, one);
   EXPECT_NE(whole.values, original.values);
   TestBand threaded = original;
-  const auto correction = make_hot_pixels(hot_spec(), facts_of(whole));
+  const auto correction = make_hot_pixels(hot_options(), facts_of(whole));
   correction->apply(threaded.band(), {0, 7}, three);
   EXPECT_EQ(threaded.values, whole.values);
   const std::string all = correction->summary();
-  const auto cuts = make_hot_pixels(hot_spec(), facts_of(whole));
+  const auto cuts = make_hot_pixels(hot_options(), facts_of(whole));
   for (const auto& [first, last] : {std::pair<std::int64_t, std::int64_t>{0, 2}, {2, 3}, {1, 4}, {3, 7}}) {
     TestBand part = original.part(first, last);
     const SinogramBand band{part.values.data(), 257, 50, {first, last}, 7};
@@ -215,7 +215,7 @@ TEST(HotPixels, AreTheSameForEveryCutAndNumberOfThreads) {
   EXPECT_EQ(cuts->summary(), all) << "rows that come twice are counted once";
   // Rows that are not wanted are left alone.
   TestBand some = original;
-  make_hot_pixels(hot_spec(), facts_of(whole))->apply(some.band(), {2, 4}, one);
+  make_hot_pixels(hot_options(), facts_of(whole))->apply(some.band(), {2, 4}, one);
   EXPECT_EQ(some.part(0, 2).values, original.part(0, 2).values);
   EXPECT_EQ(some.part(2, 4).values, whole.part(2, 4).values);
   EXPECT_EQ(some.part(4, 7).values, original.part(4, 7).values);
@@ -226,9 +226,9 @@ TEST(HotPixels, ConstantScansStayAsTheyAre) {
   std::fill(band.values.begin(), band.values.end(), 0.25F);
   const TestBand before = band;
   ThreadPool threads(1);
-  for (const HotParameters& parameters : hot_parameter_cases()) {
-    if (parameters.window == 32) continue;
-    const auto correction = make_hot_pixels(hot_spec(parameters, 2), facts_of(band));
+  for (const HotPixelOptions& options : hot_option_cases()) {
+    if (options.window == 32) continue;
+    const auto correction = make_hot_pixels(hot_options(options, 2), facts_of(band));
     correction->apply(band.band(), {0, 2}, threads);
     EXPECT_EQ(band.values, before.values);
     EXPECT_EQ(correction->summary(), "0 hot pixels replaced in every view");
@@ -236,33 +236,45 @@ TEST(HotPixels, ConstantScansStayAsTheyAre) {
 }
 
 TEST(HotPixels, RefuseWhatCannotWork) {
-  const auto message = [](auto change, std::int64_t columns = 624, std::int64_t views = 100) -> std::string {
-    CorrectionSpec spec = hot_spec();
-    change(spec.parameters);
+  const auto message = [](HotPixelOptions options, std::int64_t columns = 624, std::int64_t views = 100) {
     ScanFacts facts;
     facts.columns = columns;
     facts.views = views;
     facts.rows = 1;
     try {
-      make_hot_pixels(spec, facts);
+      make_hot_pixels(hot_options(options), facts);
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::input);
-      EXPECT_EQ(error.parts().where, "line 7 of the scan file");
-      return error.what();
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_EQ(error.parts().where, "correction \"hot-pixels\"");
+      return std::string(error.what());
     }
-    return "accepted";
+    return std::string("accepted");
   };
-  EXPECT_EQ(message([](auto&) {}), "accepted");
-  EXPECT_EQ(message([](auto&) {}, 40), "accepted");
-  EXPECT_NE(message([](auto&) {}, 39).find("39 columns is too short"), std::string::npos);
-  EXPECT_NE(message([](auto&) {}, 624, 1).find("one view"), std::string::npos);
-  EXPECT_NE(message([](auto& p) { p["method"] = std::string("other"); }).find("unknown method"), std::string::npos);
-  EXPECT_NE(message([](auto& p) { p["replace_by"] = std::string("x"); }).find("replace_by"), std::string::npos);
-  EXPECT_NE(message([](auto& p) { p["deviations"] = std::int64_t{2}; }).find("deviations = 2"), std::string::npos);
-  EXPECT_NE(message([](auto& p) { p["window_px"] = std::int64_t{33}; }).find("2 to 32"), std::string::npos);
-  EXPECT_NE(message([](auto& p) { p["tolerance"] = 0.0; }).find("positive"), std::string::npos);
-  EXPECT_NE(message([](auto& p) { p["share_of_views"] = 1.5; }).find("share_of_views = 1.5"), std::string::npos);
-  EXPECT_NE(message([](auto& p) { p["normalise"] = false; }).find("window_px = 2"), std::string::npos);
+  EXPECT_EQ(message({}), "accepted");
+  EXPECT_EQ(message({}, 40), "accepted");
+  EXPECT_NE(message({}, 39).find("39 columns is too short"), std::string::npos);
+  EXPECT_NE(message({}, 624, 1).find("one view"), std::string::npos);
+  EXPECT_NE(message({.deviations = 2}).find("deviations = 2"), std::string::npos);
+  EXPECT_NE(message({.window = 33}).find("2 to 32"), std::string::npos);
+  EXPECT_NE(message({.tolerance = 0}).find("positive"), std::string::npos);
+  EXPECT_NE(message({.share_of_views = 1.5}).find("share_of_views = 1.5"), std::string::npos);
+  EXPECT_NE(message({.normalise = false}).find("window_px = 2"), std::string::npos);
+}
+
+TEST(HotPixels, TooManyAreRefusedUnlessTheyAreAllowed) {
+  TestBand band = noisy_band(257, 50, 3);
+  ThreadPool threads(1);
+  HotPixelOptions options = hot_options();
+  options.maximum_share = 0.001;
+  const auto correction = make_hot_pixels(options, facts_of(band));
+  EXPECT_EQ(correction->judge(), "") << "nothing was looked at yet";
+  correction->apply(band.band(), {0, 3}, threads);
+  EXPECT_THROW(correction->judge(), Error);
+  options.maximum_share = 1;
+  const auto allowed = make_hot_pixels(options, facts_of(band));
+  band = noisy_band(257, 50, 3);
+  allowed->apply(band.band(), {0, 3}, threads);
+  EXPECT_NE(allowed->judge().find("% of the pixels"), std::string::npos);
 }
 
 }  // namespace

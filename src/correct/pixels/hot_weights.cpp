@@ -57,39 +57,42 @@ double two_sided_gain(const NoiseWeights& weights) {
   return std::sqrt(centre * centre + squares);
 }
 
-HotParameters usual_hot_parameters(std::int64_t columns) {
-  HotParameters usual;
+HotWindows usual_hot_windows(std::int64_t columns) {
+  HotWindows usual;
   const double narrow = std::min(1.0, static_cast<double>(columns) / 512);
   usual.window = std::max(3, static_cast<int>(std::lround(usual.window * narrow)));
   usual.gap = std::max(2, static_cast<int>(std::lround(usual.gap * narrow)));
   return usual;
 }
 
-HotRules hot_rules(const HotParameters& parameters, std::int64_t views) {
+HotRules hot_rules(const HotPixelOptions& options, std::int64_t views) {
   HotRules rules;
-  rules.classic = parameters.classic;
-  rules.three_deviations = parameters.deviations == 3;
-  rules.below = parameters.below;
-  rules.tolerance = parameters.tolerance;
+  rules.classic = options.method == HotMethod::classic;
+  rules.three_deviations = options.deviations == 3;
+  rules.below = options.below;
+  rules.tolerance = options.tolerance;
   NoiseWeights& weights = rules.weights;
-  weights.gap = parameters.classic ? 1 : parameters.gap;
-  weights.window = parameters.classic ? 2 : parameters.window;
+  weights.gap = rules.classic ? 1 : options.gap.value_or(HotWindows{}.gap);
+  weights.window = rules.classic ? 2 : options.window.value_or(HotWindows{}.window);
   if (weights.window == 2)
     original_weights(weights);
   else
     fitted_weights(weights);
   rules.nearest = weights.gap;
-  rules.furthest = parameters.classic ? 1 : static_cast<std::int32_t>(rules.reach());
-  if (parameters.bridge) rules.furthest = rules.nearest - 1;  // no pairs
-  if (parameters.classic) return rules;
+  rules.furthest = rules.classic ? 1 : static_cast<std::int32_t>(rules.reach());
+  const bool as_described = rules.classic || !options.normalise;  // these have a replacement of their own
+  const bool bridge = options.replace_by == HotReplacement::bridge ||
+                      (options.replace_by == HotReplacement::automatic && !as_described);
+  if (bridge) rules.furthest = rules.nearest - 1;  // no pairs
+  if (rules.classic) return rules;
 
   rules.least_spread = deviation_rounding;
-  if (parameters.normalise) {
+  if (options.normalise) {
     weights.one_scale = 1 / one_sided_gain(weights);
     weights.two_scale = 1 / two_sided_gain(weights);
     // Of noise alone, d over `views` views spreads by this share: a window of a few pixels cannot know it better.
     rules.least_spread = std::max(deviation_rounding, 1 / std::sqrt(2.0 * static_cast<double>(views - 1)));
-    rules.least_views = static_cast<std::int64_t>(std::ceil(parameters.share_of_views * static_cast<double>(views)));
+    rules.least_views = static_cast<std::int64_t>(std::ceil(options.share_of_views * static_cast<double>(views)));
     // (n / gain)^2 > times^2 * mean of (n_i / gain_i)^2 over one or two windows.
     const double one = weights.window / (stands_out_times * stands_out_times);
     const double gains = weights.two_scale / weights.one_scale;

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: bands of noise with hot pixels, the rules to try on them, and specifications as a scan file gives them.
+// For tests: bands of noise with hot pixels, the rules to try on them.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <random>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "correct/correction.h"
@@ -57,46 +54,29 @@ inline TestBand noisy_band(std::int64_t columns, std::int64_t views, std::int64_
   return band;
 }
 
-inline std::vector<HotParameters> hot_parameter_cases() {
+inline std::vector<HotPixelOptions> hot_option_cases() {
+  using enum HotMethod;
+  using enum HotReplacement;
   return {
       {},
-      {.classic = true, .tolerance = 3, .below = true, .bridge = false},
-      {.classic = true},
+      {.method = classic, .tolerance = 3, .below = true, .replace_by = windows},
+      {.method = classic, .replace_by = bridge},
       {.window = 2, .gap = 1, .tolerance = 2, .deviations = 1},
-      {.window = 2, .gap = 5, .tolerance = 3, .normalise = false, .below = true, .bridge = false},
-      {.window = 3, .gap = 2, .tolerance = 2.5, .below = true, .bridge = false},
+      {.window = 2, .gap = 5, .tolerance = 3, .normalise = false, .below = true, .replace_by = windows},
+      {.window = 3, .gap = 2, .tolerance = 2.5, .below = true, .replace_by = windows},
       {.window = 8, .gap = 3, .deviations = 1},
       {.window = 32, .gap = 64},
-      {.share_of_views = 0, .bridge = false},
+      {.share_of_views = 0, .replace_by = windows},
       {.window = 2, .gap = 2, .share_of_views = 0.6},
   };
 }
 
-inline CorrectionSpec spec_named(std::string kind, std::map<std::string, ParameterValue> parameters = {}) {
-  CorrectionSpec spec;
-  spec.kind = std::move(kind);
-  spec.parameters = std::move(parameters);
-  spec.line = 7;
-  return spec;
-}
-
-inline CorrectionSpec hot_spec(const HotParameters& parameters = {}, std::int64_t iterations = 3) {
-  return spec_named("hot-pixels", {{"method", std::string(parameters.classic ? "classic" : "shifted-window")},
-                                   {"tolerance", parameters.tolerance},
-                                   {"window_px", std::int64_t{parameters.window}},
-                                   {"gap_px", std::int64_t{parameters.gap}},
-                                   {"deviations", std::int64_t{parameters.deviations}},
-                                   {"normalise", parameters.normalise},
-                                   {"below", parameters.below},
-                                   {"share_of_views", parameters.share_of_views},
-                                   {"replace_by", std::string(parameters.bridge ? "bridge" : "windows")},
-                                   {"iterations", iterations}});
-}
-
-inline CorrectionSpec zinger_spec(std::string neighbours = "both", std::int64_t radius = 2, std::int64_t along = 3) {
-  return spec_named(
-      "zingers",
-      {{"tolerance", 8.0}, {"radius_views", radius}, {"neighbours", std::move(neighbours)}, {"along_px", along}});
+// With the windows of wide rows where none are given, however narrow the test's are.
+inline HotPixelOptions hot_options(HotPixelOptions options = {}, int iterations = 3) {
+  options.window = options.window.value_or(HotWindows{}.window);
+  options.gap = options.gap.value_or(HotWindows{}.gap);
+  options.iterations = iterations;
+  return options;
 }
 
 inline ScanFacts facts_of(const TestBand& band, Stage stage = Stage::grey_levels) {

@@ -116,8 +116,13 @@ private:
 
 class Zingers final : public Correction {
 public:
-  Zingers(const ZingerRules& rules, const ScanFacts& facts)
-      : rules_(rules), values_of_row_(facts.columns * facts.views), counts_(facts.rows) {}
+  Zingers(const ZingerRules& rules, double maximum_share, const ScanFacts& facts)
+      : rules_(rules),
+        maximum_share_(maximum_share),
+        values_of_row_(facts.columns * facts.views),
+        counts_(facts.rows) {}
+
+  bool needs_all_views() const override { return true; }
 
   std::int64_t scratch_bytes(const SinogramBand& largest, int threads) const override {
     return threads * ZingerScratch::bytes(rules_, largest.columns);
@@ -143,7 +148,11 @@ public:
   }
 #endif
 
-  std::optional<ReplacedPixels> replaced() const override { return counts_.replaced(values_of_row_); }
+  std::string judge() const override {
+    return judge_replaced(
+        {.correction = "zingers", .maximum_share = maximum_share_, .what_to_do = "raise tolerance, or leave it out"},
+        counts_.replaced(values_of_row_), "pixels");
+  }
   std::string summary() const override {
     const std::int64_t total = counts_.total();
     return format("{} zinger{} replaced", total, total == 1 ? "" : "s");
@@ -151,40 +160,35 @@ public:
 
 private:
   ZingerRules rules_;
+  double maximum_share_;
   std::int64_t values_of_row_;
   PixelCounts counts_;
 };
 
 }  // namespace
 
-std::unique_ptr<Correction> make_zingers(const CorrectionSpec& spec, const ScanFacts& facts) {
-  ZingerRules rules;
-  const std::string neighbours = text_of(spec, "neighbours");
-  if (neighbours == "views")
-    rules.neighbours = ZingerNeighbours::views;
-  else if (neighbours == "row")
-    rules.neighbours = ZingerNeighbours::row;
-  else if (neighbours != "both")
-    refuse(spec, format("unknown neighbours \"{}\"", neighbours), "", "known: both, views, row");
-  const std::int64_t radius = integer_of(spec, "radius_views");
-  const double tolerance = number_of(spec, "tolerance");
-  const std::int64_t along = integer_of(spec, "along_px");
-  if (radius < 1 || radius > 3)
-    refuse(spec, format("radius_views = {}", radius), "1, 2 or 3 views on each side are looked at", "");
-  if (along < 0 || along > 16)
-    refuse(spec, format("along_px = {}", along), "0 to 16 columns on each side are looked at", "");
-  rules.along = static_cast<int>(along);
-  if (!(tolerance > 0)) refuse(spec, format("tolerance = {}", tolerance), "it must be positive", "");
-  rules.radius = static_cast<int>(radius);
-  if (rules.neighbours != ZingerNeighbours::row && facts.views < 2 * radius + 1)
-    refuse(spec, format("{} views are too few", facts.views), format("a median of {} views is taken", 2 * radius + 1),
+std::unique_ptr<Correction> make_zingers(const ZingerOptions& options, const ScanFacts& facts) {
+  constexpr const char* kind = "zingers";
+  if (options.radius_views < 1 || options.radius_views > 3)
+    refuse(kind, format("radius_views = {}", options.radius_views), "1, 2 or 3 views on each side are looked at", "");
+  if (options.along < 0 || options.along > 16)
+    refuse(kind, format("along_px = {}", options.along), "0 to 16 columns on each side are looked at", "");
+  if (!(options.tolerance > 0)) refuse(kind, format("tolerance = {}", options.tolerance), "it must be positive", "");
+  const int views = 2 * options.radius_views + 1;
+  if (options.neighbours != ZingerNeighbours::row && facts.views < views)
+    refuse(kind, format("{} views are too few", facts.views), format("a median of {} views is taken", views),
            "make radius_views smaller, or use neighbours = \"row\"");
-  if (rules.neighbours != ZingerNeighbours::views && facts.columns < 2 * row_radius + 1)
-    refuse(spec, format("a row of {} columns is too short", facts.columns), "a median of 5 pixels is taken",
+  if (options.neighbours != ZingerNeighbours::views && facts.columns < 2 * row_radius + 1)
+    refuse(kind, format("a row of {} columns is too short", facts.columns), "a median of 5 pixels is taken",
            "use neighbours = \"views\"");
-  rules.limit = tolerance / mean_distance(rules.neighbours == ZingerNeighbours::row ? row_radius : rules.radius);
+  ZingerRules rules;
+  rules.neighbours = options.neighbours;
+  rules.radius = options.radius_views;
+  rules.along = options.along;
+  rules.limit =
+      options.tolerance / mean_distance(rules.neighbours == ZingerNeighbours::row ? row_radius : rules.radius);
   rules.sign = facts.stage == Stage::grey_levels ? 1.0F : -1.0F;
-  return std::make_unique<Zingers>(rules, facts);
+  return std::make_unique<Zingers>(rules, options.maximum_share, facts);
 }
 
 }  // namespace lepus

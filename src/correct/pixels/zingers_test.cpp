@@ -120,27 +120,26 @@ TEST(Zingers, WhatMovesOnInTheNextViewStays) {
 TEST(Zingers, AgreeWithTheReference) {
   std::int64_t replaced = 0;
   ThreadPool threads(2);
-  for (const char* neighbours : {"both", "views", "row"})
-    for (const std::int64_t radius : {1, 2, 3})
+  for (const ZingerNeighbours neighbours : {ZingerNeighbours::both, ZingerNeighbours::views, ZingerNeighbours::row})
+    for (const int radius : {1, 2, 3})
       for (const std::int64_t columns : {5, 7, 63, 64, 65, 257})
         for (const std::int64_t views : {7, 33})
           for (const Stage stage : {Stage::grey_levels, Stage::line_integrals}) {
             const TestBand original = with_zingers(columns, views, 2, stage == Stage::grey_levels ? 1.0F : -1.0F);
             TestBand expected = original, got = original;
             ZingerRules rules;
-            rules.neighbours = neighbours == std::string("both")    ? ZingerNeighbours::both
-                               : neighbours == std::string("views") ? ZingerNeighbours::views
-                                                                    : ZingerNeighbours::row;
-            rules.radius = static_cast<int>(radius);
-            rules.along = columns % 2 == 0 ? 0 : static_cast<int>(radius) + 1;
+            rules.neighbours = neighbours;
+            rules.radius = radius;
+            rules.along = columns % 2 == 0 ? 0 : radius + 1;
             rules.limit = 8 / mean_distance(rules.neighbours == ZingerNeighbours::row ? 2 : rules.radius);
             rules.sign = stage == Stage::grey_levels ? 1.0F : -1.0F;
             std::int64_t count = 0;
             for (std::int64_t row = 0; row < 2; ++row)
               count += reference_zingers(rules, expected.band().sinograms({0, 2}), row);
-            const auto correction = make_zingers(zinger_spec(neighbours, radius, rules.along), facts_of(got, stage));
+            const auto correction = make_zingers(
+                {.radius_views = radius, .neighbours = neighbours, .along = rules.along}, facts_of(got, stage));
             correction->apply(got.band(), {0, 2}, threads);
-            ASSERT_EQ(got.values, expected.values) << columns << " x " << views << ", " << neighbours;
+            ASSERT_EQ(got.values, expected.values) << columns << " x " << views << ", " << static_cast<int>(neighbours);
             EXPECT_EQ(correction->summary(),
                       std::to_string(count) + (count == 1 ? " zinger replaced" : " zingers replaced"));
             replaced += count;
@@ -152,37 +151,34 @@ TEST(Zingers, AreTheSameForEveryCutAndNumberOfThreads) {
   const TestBand original = with_zingers(65, 40, 5, 1.0F);
   TestBand whole = original, threaded = original;
   ThreadPool one(1), three(3);
-  make_zingers(zinger_spec(), facts_of(whole))->apply(whole.band(), {0, 5}, one);
+  make_zingers(ZingerOptions{}, facts_of(whole))->apply(whole.band(), {0, 5}, one);
   EXPECT_NE(whole.values, original.values);
-  make_zingers(zinger_spec(), facts_of(whole))->apply(threaded.band(), {0, 5}, three);
+  make_zingers(ZingerOptions{}, facts_of(whole))->apply(threaded.band(), {0, 5}, three);
   EXPECT_EQ(threaded.values, whole.values);
   for (std::int64_t row = 0; row < 5; ++row) {
     TestBand part = original.part(row, row + 1);
-    make_zingers(zinger_spec(), facts_of(whole))
+    make_zingers(ZingerOptions{}, facts_of(whole))
         ->apply({part.values.data(), 65, 40, {row, row + 1}, 5}, {row, row + 1}, three);
     EXPECT_EQ(part.values, whole.part(row, row + 1).values);
   }
 }
 
 TEST(Zingers, RefuseWhatCannotWork) {
-  const auto make = [](const CorrectionSpec& spec, std::int64_t columns, std::int64_t views) {
+  const auto make = [](const ZingerOptions& options, std::int64_t columns, std::int64_t views) {
     ScanFacts facts;
     facts.columns = columns;
     facts.views = views;
     facts.rows = 1;
-    make_zingers(spec, facts);
+    make_zingers(options, facts);
   };
-  EXPECT_NO_THROW(make(zinger_spec(), 5, 5));
-  EXPECT_THROW(make(zinger_spec(), 5, 4), Error);
-  EXPECT_NO_THROW(make(zinger_spec("row"), 5, 1));
-  EXPECT_THROW(make(zinger_spec(), 4, 5), Error);
-  EXPECT_NO_THROW(make(zinger_spec("views"), 1, 5));
-  EXPECT_THROW(make(zinger_spec("both", 4), 9, 9), Error);
-  EXPECT_THROW(make(zinger_spec("all"), 9, 9), Error);
-  EXPECT_THROW(make(zinger_spec("both", 2, 17), 9, 9), Error);
-  CorrectionSpec spec = zinger_spec();
-  spec.parameters["tolerance"] = 0.0;
-  EXPECT_THROW(make(spec, 9, 9), Error);
+  EXPECT_NO_THROW(make({}, 5, 5));
+  EXPECT_THROW(make({}, 5, 4), Error);
+  EXPECT_NO_THROW(make({.neighbours = ZingerNeighbours::row}, 5, 1));
+  EXPECT_THROW(make({}, 4, 5), Error);
+  EXPECT_NO_THROW(make({.neighbours = ZingerNeighbours::views}, 1, 5));
+  EXPECT_THROW(make({.radius_views = 4}, 9, 9), Error);
+  EXPECT_THROW(make({.along = 17}, 9, 9), Error);
+  EXPECT_THROW(make({.tolerance = 0}, 9, 9), Error);
 }
 
 }  // namespace

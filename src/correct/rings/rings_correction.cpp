@@ -28,6 +28,7 @@ public:
   explicit Rings(std::optional<RingOptions> options, std::string chosen = {})
       : options_(options), chosen_(std::move(chosen)) {}
 
+  bool needs_all_views() const override { return options_.has_value(); }
   std::int64_t scratch_bytes(const SinogramBand& largest, int threads) const override {
     return options_ ? rings_scratch_bytes(largest.sinograms(largest.rows), *options_, threads) : 0;
   }
@@ -53,10 +54,6 @@ private:
   std::optional<RingOptions> options_;  // none: the scan is best left as it is
   std::string chosen_;                  // how, where it was automatic
 };
-
-int small_integer(const CorrectionSpec& spec, const std::string& name) {
-  return static_cast<int>(std::clamp<std::int64_t>(integer_of(spec, name), -1, 1 << 20));
-}
 
 // Sinograms spread over the detector, one after the other.
 class SampledRows {
@@ -101,19 +98,18 @@ bool below_half_a_turn(const ScanGeometry* geometry) {
   return view_arcs(angles, 2 * pi).covered < pi - rounding;
 }
 
-std::unique_ptr<Correction> chosen_rings(const CorrectionSpec& spec, const ScanFacts& facts, const RingOptions& options,
-                                         ThreadPool& threads) {
+std::unique_ptr<Correction> chosen_rings(const ScanFacts& facts, const RingOptions& options, ThreadPool& threads) {
   if (!facts.band)
-    refuse(spec, "method \"auto\" cannot look at the scan here", "rows are not available before the scan is read",
+    refuse("rings", "method \"auto\" cannot look at the scan here", "rows are not available before the scan is read",
            "name a method");
   if (below_half_a_turn(facts.geometry)) {
     const char* const why = "the views cover less than half a turn, so that rings cannot be told from the object";
-    warn(facts, spec, format("nothing is taken out: {}; name a method to do it all the same", why));
+    warn(facts, format("nothing is taken out: {}; name a method to do it all the same", why));
     return std::make_unique<Rings>(std::nullopt, format(": {}", why));
   }
   SampledRows rows(facts);
   if (!rows.finite())
-    refuse(spec, "the rows on which a method is chosen hold values that are not numbers", "",
+    refuse("rings", "the rows on which a method is chosen hold values that are not numbers", "",
            "put a correction that replaces dead pixels before this one, or name a method");
   const RingChoice choice = choose_ring_method(rows.sample(), options, threads);
   std::string tried;
@@ -127,7 +123,7 @@ std::unique_ptr<Correction> chosen_rings(const CorrectionSpec& spec, const ScanF
   if (choice.options)
     return std::make_unique<Rings>(choice.options, format(", chosen on {} rows ({})", rows.count(), tried));
   if (choice.refused)
-    warn(facts, spec,
+    warn(facts,
          format("there are rings, but every method that lessens them would disturb the object by more than {:g} % "
                 "({}): nothing is taken out; name a method to do it all the same, or give smaller windows",
                 100 * most_disturbed, tried));
@@ -136,63 +132,54 @@ std::unique_ptr<Correction> chosen_rings(const CorrectionSpec& spec, const ScanF
 }
 
 // combined bridges the columns that it takes for broken.
-void judge_broken_columns(const CorrectionSpec& spec, const ScanFacts& facts, const RingOptions& options,
+void judge_broken_columns(const ScanFacts& facts, const RingOptions& options, double maximum_share,
                           ThreadPool& threads) {
   if (!facts.band) return;
   SampledRows rows(facts);
   const Planes planes = rows.planes();
   std::vector<unsigned char> masks(static_cast<std::size_t>(planes.count * planes.width));
   rings::find_broken_columns(planes, options, masks.data(), threads);
-  const std::string warning =
-      judge_replaced(spec, rings::count_broken(masks.data(), planes.count, planes.width), "columns");
-  if (!warning.empty()) warn(facts, spec, warning);
+  const std::string warning = judge_replaced(
+      {.correction = "rings", .maximum_share = maximum_share, .what_to_do = "raise snr, or take another method"},
+      rings::count_broken(masks.data(), planes.count, planes.width), "columns");
+  if (!warning.empty()) warn(facts, warning);
+}
+
+RingOptions ring_options(const RingsOptions& given, const ScanFacts& facts) {
+  const bool automatic = !given.method;
+  RingOptions options = default_windows(facts.columns);
+  options.method = given.method.value_or(RingMethod::trend);
+  options.iterations = given.iterations.value_or(automatic ? 0 : 1);
+  options.relative = facts.stage == Stage::grey_levels;
+  options.filter = given.filter;
+  options.radius = given.radius.value_or(options.radius);
+  options.sigma = given.sigma.value_or(static_cast<double>(options.radius) / 3);
+  options.wavelet = given.wavelet;
+  options.levels = given.levels.value_or(options.levels);
+  options.damping_sigma = given.damping_sigma;
+  options.snr = given.snr;
+  options.small_size = given.small_size.value_or(options.small_size);
+  options.large_size = given.large_size.value_or(options.large_size);
+  if (automatic || options.method == RingMethod::trend) {
+    double range = given.value_range;
+    if (range <= 0) range = options.filter == FilterKind::bilateral ? value_range("rings", facts) : 1;
+    options.sigma_value = given.sigma_value * range;
+  }
+  return options;
 }
 
 }  // namespace
 
-std::unique_ptr<Correction> make_rings(const CorrectionSpec& spec, const ScanFacts& facts) {
-  RingOptions options = default_windows(facts.columns);
-  const std::string method = text_of(spec, "method"), filter = text_of(spec, "filter");
-  const bool automatic = method == "auto";
-  std::optional<RingMethod> named;
-  for (const RingMethod known :
-       {RingMethod::trend, RingMethod::wavelet_fourier, RingMethod::sorting, RingMethod::combined})
-    if (method == name_of(known)) named = known;
-  if (!automatic && !named)
-    refuse(spec, format("'method' is \"{}\"", method), "lepus has no such method",
-           "write \"trend\", \"wavelet-fourier\", \"sorting\", \"combined\" or \"auto\"");
-  if (filter != "bilateral" && filter != "median")
-    refuse(spec, format("'filter' is \"{}\"", filter), "the trend must keep edges",
-           "write \"bilateral\" or \"median\"");
-  options.method = named.value_or(RingMethod::trend);
-  options.relative = facts.stage == Stage::grey_levels;
-  options.filter = filter == "median" ? FilterKind::median : FilterKind::bilateral;
-  const auto given = [&](const char* name) { return spec.parameters.contains(name); };
-  options.iterations = given("iterations") ? small_integer(spec, "iterations") : automatic ? 0 : 1;
-  if (given("radius_px")) options.radius = integer_of(spec, "radius_px");
-  options.sigma = given("sigma_px") ? number_of(spec, "sigma_px") : static_cast<double>(options.radius) / 3;
-  options.wavelet = small_integer(spec, "wavelet");
-  if (given("levels")) options.levels = small_integer(spec, "levels");
-  options.damping_sigma = number_of(spec, "damping_sigma");
-  options.snr = number_of(spec, "snr");
-  if (given("small_px")) options.small_size = integer_of(spec, "small_px");
-  if (given("large_px")) options.large_size = integer_of(spec, "large_px");
-  if (automatic || options.method == RingMethod::trend) {
-    double range = number_of(spec, "value_range");
-    if (range <= 0) range = options.filter == FilterKind::bilateral ? value_range(spec, facts) : 1;
-    options.sigma_value = number_of(spec, "sigma_value") * range;
-  }
+std::unique_ptr<Correction> make_rings(const RingsOptions& given, const ScanFacts& facts) {
+  if (given.filter != FilterKind::bilateral && given.filter != FilterKind::median)
+    refuse("rings", "a filter that does not keep edges", "the trend must keep them", "use bilateral or median");
+  const RingOptions options = ring_options(given, facts);
   std::optional<ThreadPool> own;
-  ThreadPool& threads = facts.context ? facts.context->threads : own.emplace(1);
-  try {
-    if (automatic) return chosen_rings(spec, facts, options, threads);
-    check_rings(options, facts.columns, facts.views);
-    if (options.method == RingMethod::combined) judge_broken_columns(spec, facts, options, threads);
-    return std::make_unique<Rings>(options);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::usage) throw;
-    refuse(spec, error.parts().what, error.parts().why, error.parts().hint);
-  }
+  ThreadPool& threads = facts.threads ? *facts.threads : own.emplace(1);
+  if (!given.method) return chosen_rings(facts, options, threads);
+  check_rings(options, facts.columns, facts.views);
+  if (options.method == RingMethod::combined) judge_broken_columns(facts, options, given.maximum_share, threads);
+  return std::make_unique<Rings>(options);
 }
 
 }  // namespace lepus

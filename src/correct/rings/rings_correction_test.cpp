@@ -14,24 +14,15 @@
 namespace lepus {
 namespace {
 
-CorrectionSpec spec_of(const std::string& method) {
-  CorrectionSpec spec;
-  spec.kind = "rings";
-  spec.line = 12;
-  spec.parameters = {{"method", method},
-                     {"iterations", std::int64_t{1}},
-                     {"filter", std::string("bilateral")},
-                     {"radius_px", std::int64_t{30}},
-                     {"sigma_px", 10.0},
-                     {"sigma_value", 0.2},
-                     {"value_range", 0.0},
-                     {"wavelet", std::int64_t{8}},
-                     {"levels", std::int64_t{5}},
-                     {"damping_sigma", 2.0},
-                     {"small_px", std::int64_t{21}},
-                     {"large_px", std::int64_t{61}},
-                     {"snr", 3.0}};
-  return spec;
+RingsOptions options_of(std::optional<RingMethod> method) {
+  return {.method = method,
+          .iterations = 1,
+          .radius = 30,
+          .sigma = 10,
+          .sigma_value = 0.2,
+          .levels = 5,
+          .small_size = 21,
+          .large_size = 61};
 }
 
 struct Scan {
@@ -82,25 +73,25 @@ TEST(RingsCorrection, WindowsAreTheSameShareOfShorterRows) {
 
 TEST(RingsCorrection, EveryMethodGivesTheSameBitsForAnyBand) {
   Scan scan;
-  for (const char* method : {"trend", "wavelet-fourier", "sorting", "combined", "auto"}) {
-    const auto correction = make_rings(spec_of(method), scan.facts);
+  const auto methods = std::to_array<std::optional<RingMethod>>(
+      {RingMethod::trend, RingMethod::wavelet_fourier, RingMethod::sorting, RingMethod::combined, std::nullopt});
+  for (const auto& method : methods) {
+    const auto correction = make_rings(options_of(method), scan.facts);
+    const std::string name = method ? name_of(*method) : "chosen on 5 rows";
     const std::vector<float> whole = scan.corrected(*correction, {0, 8}, {0, 8});
     const std::vector<float> band = scan.corrected(*correction, {2, 6}, {3, 5});
-    EXPECT_TRUE(std::equal(band.begin() + 5600, band.begin() + 3 * 5600, whole.begin() + 3 * 5600)) << method;
-    EXPECT_NE(whole, scan.rows) << method;
-    const std::string expected = std::string(method) == "auto" ? "chosen on 5 rows" : method;
-    EXPECT_NE(correction->summary().find(expected), std::string::npos) << correction->summary();
+    EXPECT_TRUE(std::equal(band.begin() + 5600, band.begin() + 3 * 5600, whole.begin() + 3 * 5600)) << name;
+    EXPECT_NE(whole, scan.rows) << name;
+    EXPECT_NE(correction->summary().find(name), std::string::npos) << correction->summary();
   }
 }
 
 TEST(RingsCorrection, WindowsThatAreNotGivenAreTheDefaultOnes) {
   Scan scan;
-  CorrectionSpec spec = spec_of("trend");
-  for (const char* name : {"radius_px", "sigma_px", "levels", "small_px", "large_px"}) spec.parameters.erase(name);
-  CorrectionSpec same = spec_of("trend");
-  same.parameters["radius_px"] = std::int64_t{5};
-  same.parameters["sigma_px"] = 5.0 / 3;
-  const auto left_out = make_rings(spec, scan.facts), written = make_rings(same, scan.facts);
+  RingsOptions same = options_of(RingMethod::trend);
+  same.radius = 5;
+  same.sigma = 5.0 / 3;
+  const auto left_out = make_rings({.sigma_value = 0.2}, scan.facts), written = make_rings(same, scan.facts);
   EXPECT_EQ(scan.corrected(*left_out, {0, 8}, {0, 8}), scan.corrected(*written, {0, 8}, {0, 8}));
 }
 
@@ -112,7 +103,7 @@ TEST(RingsCorrection, OnGreyLevelsAGainErrorIsDividedOut) {
     const double clean = std::exp(-1.5 + 1.5 * std::cos(0.15 * static_cast<double>(view)));  // 0.05 to 1, flat in x
     scan.rows[static_cast<std::size_t>(i)] = static_cast<float>(clean * (x == 70 ? 1.08 : 1));
   }
-  const auto correction = make_rings(spec_of("trend"), scan.facts);
+  const auto correction = make_rings(options_of(RingMethod::trend), scan.facts);
   const std::vector<float> after = scan.corrected(*correction, {0, 8}, {0, 8});
   for (std::size_t i = 70; i < after.size(); i += 140)
     // The filter itself follows the stripe by its own weight, 1 in 25 (2.5 sigma): 0.3 % of 8 %.
@@ -121,26 +112,28 @@ TEST(RingsCorrection, OnGreyLevelsAGainErrorIsDividedOut) {
 
 TEST(RingsCorrection, SaysWhatIsWrong) {
   Scan scan;
-  const auto message = [&](CorrectionSpec spec) -> std::string {
+  const auto message = [&](const RingsOptions& options) -> std::string {
     try {
-      make_rings(spec, scan.facts);
+      make_rings(options, scan.facts);
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::input);
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
       return error.what();
     }
     return "";
   };
-  CorrectionSpec spec = spec_of("trend");
-  spec.parameters["radius_px"] = std::int64_t{140};
-  EXPECT_NE(message(spec).find("line 12"), std::string::npos) << message(spec);
-  EXPECT_NE(message(spec_of("magic")).find("wavelet-fourier"), std::string::npos);
-  spec = spec_of("wavelet-fourier");
-  spec.parameters["levels"] = std::int64_t{9};
-  EXPECT_NE(message(spec).find("levels"), std::string::npos);
+  RingsOptions options = options_of(RingMethod::trend);
+  options.radius = 140;
+  EXPECT_NE(message(options).find("140"), std::string::npos) << message(options);
+  options = options_of(RingMethod::trend);
+  options.filter = FilterKind::box;
+  EXPECT_NE(message(options).find("keep edges"), std::string::npos);
+  options = options_of(RingMethod::wavelet_fourier);
+  options.levels = 9;
+  EXPECT_NE(message(options).find("levels"), std::string::npos);
   scan.rows[4 * 5600 + 17] = std::nanf("");
-  EXPECT_NE(message(spec_of("auto")).find("not numbers"), std::string::npos);
+  EXPECT_NE(message(options_of(std::nullopt)).find("not numbers"), std::string::npos);
   scan.facts.band = nullptr;
-  EXPECT_NE(message(spec_of("auto")), "");
+  EXPECT_NE(message(options_of(std::nullopt)), "");
 }
 
 TEST(ChooseRingMethod, TakesTheBestBalanceOfThoseThatDoLittleHarm) {
@@ -233,15 +226,15 @@ TEST(RingsCorrection, MoreBrokenColumnsThanADetectorHasAreRefused) {
   Scan scan;
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(scan.rows.size()); ++i)
     if (i % 140 % 8 == 3) scan.rows[static_cast<std::size_t>(i)] = 1;
-  CorrectionSpec spec = spec_of("combined");
+  RingsOptions options = options_of(RingMethod::combined);
   try {
-    make_rings(spec, scan.facts);
+    make_rings(options, scan.facts);
     ADD_FAILURE() << "not refused";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("of the columns"), std::string::npos) << error.what();
   }
-  spec.parameters["maximum_share"] = 1.0;
-  EXPECT_NO_THROW(make_rings(spec, scan.facts));
+  options.maximum_share = 1;
+  EXPECT_NO_THROW(make_rings(options, scan.facts));
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "core/format.h"
-#include "bench/measure/drawing.h"
-#include "bench/measure/text.h"
+#include "plot/drawing.h"
+#include "plot/text.h"
 
-namespace lepus::measure {
+namespace lepus::plot {
 namespace {
 
 constexpr double bars_width = 420, row_height = 22, bar_height = 14, title_height = 26, tick_height = 18,
@@ -72,4 +72,4 @@ Drawing draw(const BarChart& chart) {
   return d;
 }
 
-}  // namespace lepus::measure
+}  // namespace lepus::plot

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "scan/parameters.h"
+
+#include <algorithm>
 #include <utility>
 
 #include "core/format.h"
-#include "correct/correction.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -32,6 +34,10 @@ std::int64_t integer_of(const CorrectionSpec& spec, const std::string& name) {
   return parameter<std::int64_t>(spec, name, "an integer");
 }
 
+int small_integer_of(const CorrectionSpec& spec, const std::string& name) {
+  return static_cast<int>(std::clamp<std::int64_t>(integer_of(spec, name), -1, 1 << 20));
+}
+
 bool flag_of(const CorrectionSpec& spec, const std::string& name) {
   return parameter<bool>(spec, name, "true or false");
 }
@@ -55,12 +61,18 @@ std::optional<std::filesystem::path> written_file(const CorrectionSpec& spec) {
   return file;
 }
 
-std::string warning_of(const CorrectionSpec& spec, const std::string& message) {
-  return format("correction \"{}\", line {}: {}", spec.kind, spec.line, message);
+std::size_t choice_of(const CorrectionSpec& spec, const std::string& name,
+                      std::initializer_list<std::string_view> choices) {
+  const std::string text = text_of(spec, name);
+  if (const auto found = std::ranges::find(choices, text); found != choices.end())
+    return static_cast<std::size_t>(found - choices.begin());
+  std::string known;
+  for (const std::string_view choice : choices) known += format("{}\"{}\"", known.empty() ? "" : ", ", choice);
+  refuse(spec, format("'{}' is \"{}\"", name, text), "", format("write one of {}", known));
 }
 
-void warn(const ScanFacts& facts, const CorrectionSpec& spec, const std::string& message) {
-  if (facts.context) facts.context->progress.warning(warning_of(spec, message));
+std::string warning_of(const CorrectionSpec& spec, const std::string& message) {
+  return format("correction \"{}\", line {}: {}", spec.kind, spec.line, message);
 }
 
 void refuse(const CorrectionSpec& spec, std::string what, std::string why, std::string hint) {

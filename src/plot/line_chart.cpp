@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "core/format.h"
-#include "bench/measure/drawing.h"
-#include "bench/measure/text.h"
+#include "plot/drawing.h"
+#include "plot/text.h"
 #include <lepus/error.h>
 
-namespace lepus::measure {
+namespace lepus::plot {
 namespace {
 
 constexpr double plot_width = 520, plot_height = 280, plot_top = 30, plot_left = 58;
@@ -78,4 +78,4 @@ Drawing draw(const LineChart& chart) {
   return d;
 }
 
-}  // namespace lepus::measure
+}  // namespace lepus::plot

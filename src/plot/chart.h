@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace lepus::measure {
+namespace lepus::plot {
 
 struct Bar {
   std::string label;
@@ -34,4 +34,4 @@ struct LineChart {
 };
 std::string svg(const LineChart& chart);
 
-}  // namespace lepus::measure
+}  // namespace lepus::plot

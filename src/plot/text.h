@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace lepus::measure {
+namespace lepus::plot {
 
 std::string three_digits(double value);                       // "0.0123", "1.23", "123", "1230", "1.2e-07"
 std::string time_text(double seconds);                        // "12.3 ms"
@@ -14,4 +14,4 @@ std::string times_text(double factor);                        // "1.23 x"
 std::string markdown_cell(const std::string& text);           // no bar ends the cell, no line end the row
 std::string xml_text(const std::string& text);                // & < > " escaped, control characters gone
 
-}  // namespace lepus::measure
+}  // namespace lepus::plot

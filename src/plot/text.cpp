@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/measure/text.h"
+#include "plot/text.h"
 
 #include <cmath>
 
 #include "core/format.h"
 
-namespace lepus::measure {
+namespace lepus::plot {
 
 std::string three_digits(double value) {
   if (!std::isfinite(value)) return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
@@ -55,4 +55,4 @@ std::string xml_text(const std::string& text) {
   return out;
 }
 
-}  // namespace lepus::measure
+}  // namespace lepus::plot

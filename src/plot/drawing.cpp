@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/measure/drawing.h"
+#include "plot/drawing.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/format.h"
-#include "bench/measure/text.h"
+#include "plot/text.h"
 
-namespace lepus::measure {
+namespace lepus::plot {
 namespace {
 
 // The card has its own ground, so the text is legible whatever page it is put on; where the reader prefers dark pages
@@ -127,4 +127,4 @@ std::string svg_page(const std::vector<Drawing>& drawings) {
 std::string svg(const BarChart& chart) { return svg_page({draw(chart)}); }
 std::string svg(const LineChart& chart) { return svg_page({draw(chart)}); }
 
-}  // namespace lepus::measure
+}  // namespace lepus::plot

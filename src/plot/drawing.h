@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/chart.h"
+#include "plot/chart.h"
 
-namespace lepus::measure {
+namespace lepus::plot {
 
 struct Drawing {
   double width = 0, height = 0;
@@ -41,4 +41,4 @@ enum class Align { left, middle, right };
 std::string text_element(double x, double y, const std::string& text, Align align, const char* style);
 std::string line_element(double x0, double y0, double x1, double y1, const char* style);
 
-}  // namespace lepus::measure
+}  // namespace lepus::plot

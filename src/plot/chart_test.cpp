@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/measure/drawing.h"
-#include "bench/measure/text.h"
+#include "plot/drawing.h"
+#include "plot/text.h"
 #include <lepus/error.h>
 
-namespace lepus::measure {
+namespace lepus::plot {
 namespace {
 
 std::vector<double> numbers(const std::string& text, const std::string& pattern) {
@@ -92,4 +92,4 @@ TEST(Page, StacksItsDrawings) {
 }
 
 }  // namespace
-}  // namespace lepus::measure
+}  // namespace lepus::plot

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scan/number_file.h"
+#include "io/number_file.h"
 
 #include <algorithm>
 #include <charconv>

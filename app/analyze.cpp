@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// lepus analyze: what is in a volume: porosity, blobs, thickness, as numbers, tables, volumes and a page.
+#include "analysis/analyze.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "app/analyze_report.h"
+#include "app/commands.h"
+#include "core/format.h"
+#include "core/forwarded_progress.h"
+#include "core/output_file.h"
+#include "core/output_folder.h"
+#include <lepus/version.h>
+
+namespace lepus::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct AnalyzeArguments {
+  std::string volume, output, threshold = "otsu", phase = "dark", mask, sort = "volume";
+  std::vector<double> box;
+  std::optional<double> radius, seal, part;
+  std::vector<std::string> clean, save;
+  int connectivity = 26;
+  std::int64_t minimum_voxels = 1, maximum_voxels = 0, cell = 0, bins = 1024;
+  bool porosity = false, blobs = false, thickness = false, remove_air = false, remove_container = false,
+       no_labels = false;
+};
+
+[[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& hint) {
+  throw Error(ErrorKind::usage, {.what = what, .where = where, .why = {}, .hint = hint});
+}
+
+analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
+  analysis::AnalyzeOptions o;
+  o.threshold = analysis::parse_threshold(a.threshold);
+  o.phase = analysis::parse_phase(a.phase);
+  for (const std::string& step : a.clean) o.clean.push_back(analysis::parse_morphology(step));
+  o.connectivity = static_cast<analysis::Connectivity>(a.connectivity);
+  const bool some = a.porosity || a.blobs || a.thickness;
+  o.porosity = a.porosity || !some;
+  o.blobs = a.blobs || !some;
+  o.thickness = a.thickness;
+  o.sample = {.remove_air = a.remove_air, .remove_container = a.remove_container, .seal = a.seal.value_or(0)};
+  if (a.seal && !(*a.seal >= 0 && *a.seal <= 1000))
+    refuse("the radius must be 0 to 1000 voxels", "option --seal", "give a radius in voxels");
+  if (a.seal && !a.remove_air && !a.remove_container)
+    refuse("there is nothing to seal off", "option --seal", "give --remove-air, too");
+  if (a.part && !(*a.part > 0)) refuse("the depth must be above zero", "option --part", "give it in voxels, such as 1");
+  o.part_depth = a.part;
+  if (a.minimum_voxels < 1 || a.maximum_voxels < 0 || (a.maximum_voxels > 0 && a.maximum_voxels < a.minimum_voxels))
+    refuse("no blob has such a size", "options --minimum-voxels and --maximum-voxels",
+           "give 1 or more, the smaller one first");
+  o.minimum_voxels = a.minimum_voxels;
+  o.maximum_voxels = a.maximum_voxels;
+  o.sort = a.sort;
+  if (a.cell < 0) refuse("a cell needs at least one voxel", "option --cell", "give its edge in voxels");
+  o.cell = a.cell;
+  if (a.bins < 2 || a.bins > 1 << 20) refuse("there may be 2 to 1048576 bins", "option --bins", "leave it out");
+  o.bins = a.bins;
+  if (a.radius && !(*a.radius > 0))
+    refuse("the radius must be above zero", "option --radius", "give it in millimetres");
+  o.region.mask.radius_mm = a.radius;
+  if (!a.box.empty()) {
+    const auto& b = a.box;
+    if (b.size() != 6 || b[0] > b[1] || b[2] > b[3] || b[4] > b[5])
+      refuse("a box needs six numbers, each pair in order", "option --box",
+             "write it as --box x0,x1,y0,y1,z0,z1, in millimetres");
+    o.region.mask.box_mm = {b[0], b[1], b[2], b[3], b[4], b[5]};
+  }
+  return o;
+}
+
+// Only a report is replaced, and only where that was asked for.
+void check_folder(const PartialFolder& folder, bool force) {
+  if (folder.target_is_free()) return;
+  const bool ours = fs::exists(folder.target() / "analysis.json") && fs::exists(folder.target() / "index.html");
+  if (force && ours) return;
+  throw Error(ErrorKind::disk, {.what = "folder exists already",
+                                .where = folder.target().string(),
+                                .why = ours ? "it holds a report" : "it holds something that is no report",
+                                .hint = ours ? "give another name, or --force to replace it" : "give another name"});
+}
+
+std::string provenance_of(const VolumeReader& volume, const AnalyzeArguments& a) {
+  Json object = Json::parse(volume.provenance(), nullptr, false);
+  if (!object.is_object()) object = Json::object();
+  object["analyze"].push_back({{"by", format("lepus {}", version)},
+                               {"from", a.volume},
+                               {"threshold", a.threshold},
+                               {"phase", a.phase},
+                               {"box_mm", a.box},
+                               {"radius_mm", a.radius ? Json(*a.radius) : Json()},
+                               {"mask", a.mask},
+                               {"remove_air", a.remove_air},
+                               {"remove_container", a.remove_container},
+                               {"seal", a.seal.value_or(0)},
+                               {"clean", a.clean},
+                               {"connectivity", a.connectivity},
+                               {"part", a.part ? Json(*a.part) : Json()},
+                               {"minimum_voxels", a.minimum_voxels},
+                               {"maximum_voxels", a.maximum_voxels}});
+  return object.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+// Warnings also stand on the page.
+class KeptWarnings final : public ForwardedProgress {
+public:
+  explicit KeptWarnings(Progress& to) : ForwardedProgress(to) {}
+  void warning(const std::string& message) override {
+    kept.push_back(message);
+    ForwardedProgress::warning(message);
+  }
+  std::vector<std::string> kept;
+};
+
+// A slice of values and of bits for each thread, and the three slices of the page with what they are drawn with.
+std::int64_t minimum_bytes(const VolumeGrid& g, int threads) {
+  const std::int64_t slice = g.nx * g.ny, three = 4 * (slice + g.nx * g.nz + g.ny * g.nz);
+  return 40 * slice * threads + 6 * three + (std::int64_t{24} << 20);
+}
+
+int run_analyze(const AnalyzeArguments& a, Session& session) {
+  analysis::AnalyzeOptions options = options_from(a);
+  const auto volume = open_volume(a.volume);
+  std::unique_ptr<VolumeReader> mask;
+  if (!a.mask.empty()) mask = open_volume(a.mask);
+  options.region.mask_volume = mask.get();
+  KeptWarnings warnings(session.context().progress);
+  Context context{session.context().threads, session.context().cancel, warnings};
+  const std::int64_t minimum = minimum_bytes(volume->grid(), context.threads.size());
+  options.memory_bytes = session.buffer_bytes(minimum) - minimum / 4;
+  options.provenance = provenance_of(*volume, a);
+
+  AnalyzeFacts facts;
+  facts.volume = fs::path(a.volume).filename().string();
+  facts.unit = volume->unit();
+  facts.threshold = a.threshold;
+  facts.phase = a.phase;
+  facts.region = options.region.mask.description() + (a.mask.empty() ? "" : ", mask " + a.mask);
+  facts.grid = volume->grid();
+  std::optional<PartialFolder> folder;
+  options.scratch_folder = fs::temp_directory_path();
+  if (!a.output.empty()) {
+    folder.emplace(a.output, context.progress);
+    check_folder(*folder, session.common().force);
+    options.scratch_folder = folder->path();
+    const auto place = [&](const char* name, fs::path& path) {
+      path = folder->path() / name;
+      facts.files.emplace_back(name);
+    };
+    const auto saved = [&](const char* name) { return std::find(a.save.begin(), a.save.end(), name) != a.save.end(); };
+    for (const std::string& name : a.save)
+      if (name != "phase" && name != "distance" && name != "thickness")
+        refuse(format("'{}' cannot be saved", name), "option --save", "write phase, distance or thickness");
+    facts.files = {"index.html", "analysis.json"};
+    if (options.blobs) facts.files.emplace_back("blobs.csv");
+    if (options.blobs && !a.no_labels) place("labels.mha", options.labels);
+    if (options.porosity) place("porosity.mha", options.map);
+    if (saved("phase")) place("phase.mha", options.phase_map);
+    if (saved("distance")) place("distance.mha", options.distance_map);
+    if (saved("thickness")) {
+      if (!options.thickness) refuse("there is no thickness to save", "option --save", "give --thickness, too");
+      place("thickness.mha", options.thickness_map);
+    }
+  } else if (!a.save.empty()) {
+    refuse("there is no folder to save to", "option --save", "give one with -o");
+  }
+
+  const analysis::Analysis result = analysis::analyze(*volume, options, context);
+  facts.warnings = warnings.kept;
+  Json json = analysis_json(result, facts);
+  if (folder) {
+    const std::int64_t slab_bytes = std::int64_t{64} << 20;
+    facts.slices = extract_slices(*volume, middle_slices(volume->grid()), slab_bytes, context);
+    if (!options.labels.empty())
+      facts.labels = extract_slices(*open_volume(options.labels), middle_slices(volume->grid()), slab_bytes, context);
+    json["provenance"] = Json::parse(options.provenance);
+    write_file(folder->path() / "analysis.json", json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n",
+               false);
+    if (options.blobs) write_file(folder->path() / "blobs.csv", blobs_csv(result.blobs), false);
+    write_file(folder->path() / "index.html", analysis_html(result, facts), false);
+    folder->commit(session.common().force ? PartialFolder::Replace::whole : PartialFolder::Replace::nothing);
+    json["output"] = a.output;
+  }
+  session.print(analysis_text(result, facts));
+  if (folder) session.report(format("wrote      {}", (fs::path(a.output) / "index.html").string()));
+  session.result(nlohmann::json(json));
+  return exit_ok;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> analyze_command() {
+  auto arguments = std::make_shared<AnalyzeArguments>();
+  auto command = std::make_unique<Command>();
+  command->name = "analyze";
+  command->summary = "porosity, blobs and thickness of a volume, as a report";
+  command->description =
+      "Parts the values by a threshold, and measures what is dark (pores) or bright (inclusions): how much of the\n"
+      "region it fills, every connected blob of it, how thick it is. The folder gets a page (index.html), all numbers\n"
+      "(analysis.json), every blob (blobs.csv), the blobs' labels (labels.mha) and a porosity map (porosity.mha).\n"
+      "The volume need not fit into memory, and the result does not depend on how it is cut.\n\n"
+      "--threshold: otsu; multi-otsu:3 (classes); a number, or several with commas; local:RADIUS,OFFSET (in voxels "
+      "and\n"
+      "values); hysteresis:LOW,HIGH. A threshold belongs to the darker side. docs/analysis.md has the formulas.";
+  command->examples = {
+      {"lepus analyze demo/truth.mha --threshold otsu --porosity --blobs --phase bright -o demo/report",
+       "A report on what is bright; open demo/report/index.html"},
+      {"lepus analyze demo/truth.mha --phase bright --radius 10 --json", "Numbers only, of a cylinder"}};
+  command->writes = true;
+  OptionTable& table = command->options;
+  AnalyzeArguments& a = *arguments;
+  table.positional("VOLUME", a.volume, "a volume in any format that lepus reads").must().file();
+  table.value("-o,--output", "FOLDER", a.output, "the folder to write").otherwise("only print the numbers").folder();
+  table.group("What is measured");
+  table.flag("--porosity", a.porosity, "the share of the phase: in all, open and closed, along z, in cells");
+  table.flag("--blobs", a.blobs, "every connected blob of the phase; without any of these: porosity and blobs");
+  table.flag("--thickness", a.thickness, "local thickness of the phase and of the walls between (takes long)");
+  table.group("The phase");
+  table.value("--threshold", "HOW", a.threshold,
+              "otsu, multi-otsu:N, numbers, local:RADIUS,OFFSET, hysteresis:LOW,HIGH");
+  table.value("--phase", "CLASS", a.phase, "dark, bright, or the number of a class, counted from 0, the darkest");
+  table.value("--bins", "N", a.bins, "bins of the histogram, where values are no small integers");
+  table.value("--clean", "STEP", a.clean,
+              "open:R, close:R, erode:R, dilate:R (balls), open-box:R ..., fill-holes; again for each");
+  table.group("Where");
+  table.value("--box", "X0,X1,Y0,Y1,Z0,Z1", a.box, "within this box, in millimetres");
+  table.value("--radius", "MM", a.radius, "within this distance from the rotation axis");
+  table.value("--mask", "FILE", a.mask, "where this volume of the same size is not zero").file();
+  table.flag("--remove-air", a.remove_air, "without what is dark and connected with a side of the volume");
+  table.flag("--remove-container", a.remove_container,
+             "without the container, the material that reaches furthest to the sides, and the air in it");
+  table.value("--seal", "R", a.seal, "pores whose openings are narrower than 2 R voxels are no air");
+  table.group("Blobs");
+  table.value("--connectivity", "N", a.connectivity, "neighbours of a voxel: faces, and edges, and corners")
+      .one_of({"6", "18", "26"});
+  table.value("--part", "DEPTH", a.part,
+              "part blobs that touch, where the neck is this much narrower (radius, in voxels)");
+  table.value("--minimum-voxels", "N", a.minimum_voxels, "leave smaller blobs out");
+  table.value("--maximum-voxels", "N", a.maximum_voxels, "leave larger blobs out").otherwise("none");
+  table.value("--sort", "KEY", a.sort, "order of the blobs")
+      .one_of({"volume", "diameter", "surface", "sphericity", "mean", "label"});
+  table.group("Output");
+  table.value("--cell", "VOXELS", a.cell, "edge of a cell of the porosity map")
+      .otherwise("a sixteenth of the longest side");
+  table.flag("--no-labels", a.no_labels, "write no volume of labels");
+  table.value("--save", "NAME", a.save, "write this volume, too: phase, distance, thickness; again for each");
+  command->run = [arguments](Session& session) { return run_analyze(*arguments, session); };
+  return command;
+}
+
+}  // namespace lepus::app

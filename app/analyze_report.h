@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `lepus analyze` leaves: a page that needs no other file, a table of every blob, all numbers as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/analyze.h"
+#include "analysis/slices.h"
+
+namespace lepus::app {
+
+struct AnalyzeFacts {
+  std::string volume;                    // its name
+  std::string unit;                      // of its values, "" where it does not say
+  std::string threshold, phase, region;  // as words
+  VolumeGrid grid;
+  std::vector<std::string> files;  // that lie beside the page
+  std::vector<std::string> warnings;
+  std::vector<Slice> slices;  // of the values, through the middle
+  std::vector<Slice> labels;  // the same of the labels; empty: the phase is drawn
+};
+
+nlohmann::ordered_json analysis_json(const analysis::Analysis& result, const AnalyzeFacts& facts);
+std::string blobs_csv(const std::vector<analysis::Blob>& blobs);
+std::string analysis_html(const analysis::Analysis& result, const AnalyzeFacts& facts);
+std::string analysis_text(const analysis::Analysis& result, const AnalyzeFacts& facts);  // for the terminal
+
+}  // namespace lepus::app
