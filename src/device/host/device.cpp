@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/memory.h"
+#include "device/forward_project_job.h"
 #include "device/host/cpu_backend.h"
 #include "device/host/projector.h"
 #include "device/host/row_filter.h"
@@ -64,6 +65,12 @@ public:
   }
   std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) override {
     return host::make_row_filter(setup, threads_.size());
+  }
+  void forward_project(const ForwardJob& job, const Devices&, ForwardReport& report) override {
+    if (info_.kind == "reference")
+      forward_project_reference(job, threads_, report);
+    else
+      forward_project_cpu(job, threads_, report);
   }
 
 private:

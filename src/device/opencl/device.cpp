@@ -64,6 +64,13 @@ std::unique_ptr<lepus::RowFilter> OpenclDevice::make_row_filter(const lepus::Row
   return opencl::make_row_filter(*this, *context_, setup);
 }
 
+void OpenclDevice::forward_project(const ForwardJob&, const Devices&, ForwardReport&) {
+  throw Error(ErrorKind::unsupported, {.what = "whole volumes are not projected by OpenCL yet",
+                                       .where = info_.name,
+                                       .why = {},
+                                       .hint = "use --backend cpu or cuda"});
+}
+
 int device_count() { return library() ? static_cast<int>(list_devices(*library()).size()) : 0; }
 
 std::string why_unusable() { return why_unusable(library()); }

@@ -27,6 +27,7 @@ public:
   void clear(void* memory, std::int64_t bytes, Queue& queue) override;
   std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) override;
   std::unique_ptr<lepus::RowFilter> make_row_filter(const lepus::RowFilterSetup& setup) override;
+  void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override;
 
   Context& context() { return *context_; }
 
