@@ -61,11 +61,12 @@ HotPixelRules rules_on_device(const pixels::HotRules& r) {
 // The same columns are found, and replaced by the same values but for the rounding of a quotient.
 TEST_F(OpenclBandKernels, replace_the_hot_pixels_of_the_reference) {
   std::int64_t replaced = 0;
-  for (const pixels::HotParameters& parameters : pixels::hot_parameter_cases())
+  for (const HotPixelOptions& one : pixels::hot_option_cases())
     for (const std::int64_t columns : {41, 129, 401})
       for (const std::int64_t views : {33, 100}) {
-        const pixels::HotRules rules = pixels::hot_rules(parameters, views);
-        if (columns < (parameters.classic ? 7 : 4 * rules.reach())) continue;
+        const HotPixelOptions options = pixels::hot_options(one);
+        const pixels::HotRules rules = pixels::hot_rules(options, views);
+        if (columns < (rules.classic ? 7 : 4 * rules.reach())) continue;
         pixels::TestBand got = pixels::noisy_band(columns, views, 5), expected = got;
         std::vector<std::int64_t> found, counts(5);
         for (std::int64_t row = 0; row < 5; ++row) {
@@ -79,10 +80,10 @@ TEST_F(OpenclBandKernels, replace_the_hot_pixels_of_the_reference) {
                              reinterpret_cast<std::int64_t*>(counted.get()), *queue);
         });
         device->copy(counts.data(), counted.get(), 5 * 8, *queue);
-        EXPECT_EQ(counts, found) << columns << " x " << views << ", window " << parameters.window;
+        EXPECT_EQ(counts, found) << columns << " x " << views << ", window " << rules.weights.window;
         for (std::size_t i = 0; i < got.values.size(); ++i)
           ASSERT_TRUE(std::abs(got.values[i] - expected.values[i]) <= 2e-7f * std::abs(expected.values[i]))
-              << columns << " x " << views << ", window " << parameters.window << ", value " << i;
+              << columns << " x " << views << ", window " << rules.weights.window << ", value " << i;
       }
   EXPECT_GT(replaced, 100);
 }
