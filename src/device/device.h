@@ -19,6 +19,7 @@
 
 namespace lepus {
 
+class BandKernels;
 class Device;
 class Projector;
 class Queue;
@@ -122,6 +123,7 @@ public:
 
   virtual std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) = 0;
   virtual std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) = 0;
+  virtual BandKernels& band_kernels() = 0;  // what the corrections are made of
 };
 
 using Devices = std::vector<std::unique_ptr<Device>>;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/memory.h"
+#include "device/host/band_kernels/band_kernels.h"
 #include "device/host/cpu_backend.h"
 #include "device/host/projector.h"
 #include "device/host/row_filter.h"
@@ -65,10 +66,12 @@ public:
   std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) override {
     return host::make_row_filter(setup, threads_.size());
   }
+  BandKernels& band_kernels() override { return *kernels_; }
 
 private:
   ThreadPool& threads_;
   std::unique_ptr<Backend> backend_;
+  std::unique_ptr<BandKernels> kernels_ = make_band_kernels();
   DeviceInfo info_;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device/band_kernels.h"
 #include "device/device.h"
 #include "device/opencl/context.h"
 
@@ -27,6 +28,7 @@ public:
   void clear(void* memory, std::int64_t bytes, Queue& queue) override;
   std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) override;
   std::unique_ptr<lepus::RowFilter> make_row_filter(const RowFilterSetup& setup) override;
+  BandKernels& band_kernels() override { return kernels_; }
 
   Context& context() { return *context_; }
 
@@ -34,6 +36,7 @@ private:
   std::shared_ptr<Context> context_;
   std::int64_t limit_bytes_;
   DeviceInfo info_;
+  BandKernels kernels_;  // none yet: the host works on bands
 };
 
 // All of this machine, with why_not; none where there is no OpenCL.
