@@ -14,7 +14,7 @@ void ComputeOptions::describe(OptionTable& table) {
       .value("--backend", "NAME", backend,
              "what computes: auto (a GPU where there is one, else the CPU), cpu, cuda, or reference (plain double "
              "precision, slow)")
-      .one_of({"auto", "cpu", "cuda", "reference"});
+      .one_of({"auto", "cpu", "cuda", "opencl", "reference"});
   table.value("--device", "LIST", device, "which GPUs: a number, several with commas between them, or all");
   table
       .value(

@@ -102,6 +102,7 @@ int convert_volume(const ConvertArguments& a, Session& session) {
   VolumeWriterOptions options;
   options.force = session.common().force;
   options.unit = volume->unit();
+  options.threads = context.threads.size();
   const std::string provenance = with_note(volume->provenance(), a, *volume);
   // A header that comes before the data must have room for what is written into it at the end.
   options.provenance_room = std::max<std::int64_t>(64 << 10, 2 * static_cast<std::int64_t>(provenance.size()));
@@ -110,7 +111,8 @@ int convert_volume(const ConvertArguments& a, Session& session) {
 
   const std::int64_t slice = whole.nx * whole.ny;
   // Beside the slab a slice as it is stored here and one as it will be stored there.
-  const std::int64_t fits = session.buffer_bytes(12 * slice) / (4 * slice) - 2;
+  const std::int64_t packing = writer->memory_bytes();
+  const std::int64_t fits = (session.buffer_bytes(12 * slice + packing) - packing) / (4 * slice) - 2;
   const std::int64_t slab = std::clamp<std::int64_t>((std::int64_t{1} << 24) / slice, 1, fits);
   Buffer<float> slices(std::min(slab, grid.nz) * slice);
   context.progress.begin("converting", grid.nz);
@@ -190,15 +192,18 @@ std::unique_ptr<Command> convert_command() {
   command->name = "convert";
   command->summary = "a volume into another format, or a scan into another form";
   command->description =
-      "A volume: the ending of the output chooses the format (.mha, .mhd, .nrrd, .tif, .h5, .raw, or a folder of TIFF\n"
-      "files as slices/%04d.tif); grid and provenance are kept.\n"
+      "A volume: the ending of the output chooses the format (.mha, .mhd, .nrrd, .tif, .h5, .raw, .zarr, or a folder "
+      "of\n"
+      "TIFF files as slices/%04d.tif); grid and provenance are kept. A .zarr is an OME-Zarr with all its resolutions.\n"
       "\n"
       "A scan (a file ending in .toml): the output is a folder, which gets the frames, flats and darks in the form "
       "that\n"
       "--frames and --order choose, and a scan.toml that names them. Values are not changed.";
-  command->examples = {{"lepus convert demo/truth.mha -o demo/truth.nrrd", "A volume as NRRD"},
-                       {"lepus convert demo/scan.toml -o demo-h5/ --frames hdf5", "A scan with its frames in HDF5"},
-                       {"lepus convert demo/scan.toml -o demo/geometry.xml --geometry rtk", "Its geometry for RTK"}};
+  command->examples = {
+      {"lepus convert demo/truth.mha -o demo/truth.nrrd", "A volume as NRRD"},
+      {"lepus convert demo/truth.mha -o demo/truth.zarr", "A pyramid for napari, Fiji or neuroglancer"},
+      {"lepus convert demo/scan.toml -o demo-h5/ --frames hdf5", "A scan with its frames in HDF5"},
+      {"lepus convert demo/scan.toml -o demo/geometry.xml --geometry rtk", "Its geometry for RTK"}};
   command->writes = true;
   OptionTable& table = command->options;
   ConvertArguments& a = *arguments;

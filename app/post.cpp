@@ -103,7 +103,9 @@ std::unique_ptr<Command> post_command() {
   OptionTable& table = command->options;
   PostArguments& a = *arguments;
   table.positional("VOLUME", a.input, "a volume in any format that lepus reads").must().file();
-  table.value("-o,--output", "FILE", a.output, "the volume to write: .mha .mhd .nrrd .tif .h5 .raw").must().file();
+  table.value("-o,--output", "FILE", a.output, "the volume to write: .mha .mhd .nrrd .tif .h5 .raw .zarr")
+      .must()
+      .file();
   table.value("--do", "STEP", a.steps, "a step: a kind and its parameters as key=value, in quotes; again for each")
       .must();
   table.value("--backend", "NAME", a.backend, "what runs the filters: a GPU where there is one, else the CPU")

@@ -10,6 +10,7 @@
 #include "app/commands.h"
 #include "core/format.h"
 #include "core/memory.h"
+#include "core/output_lock.h"
 #include "job/run_scan.h"
 
 namespace lepus::app {
@@ -40,20 +41,10 @@ std::string details(const ReconstructReport& report) {
   return text;
 }
 
-// A folder of slices counts with all that is in it.
-std::uintmax_t bytes_of(const std::filesystem::path& output) {
-  std::error_code none;
-  if (!std::filesystem::is_directory(output, none)) return std::filesystem::file_size(output, none);
-  std::uintmax_t bytes = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(output, none))
-    if (entry.is_regular_file(none)) bytes += entry.file_size(none);
-  return bytes;
-}
-
 std::string summary(const ReconstructReport& report) {
   const VolumeGrid& grid = report.grid;
   return format("wrote     {}: {} x {} x {} voxels, {}\ntime      {:.2f} s", report.output.string(), grid.nx, grid.ny,
-                grid.nz, format_bytes(static_cast<std::int64_t>(bytes_of(report.output))), report.seconds);
+                grid.nz, format_bytes(bytes_below(report.output)), report.seconds);
 }
 
 int run_reconstruct(const ReconstructArguments& arguments, Session& session) {
@@ -101,7 +92,8 @@ std::unique_ptr<Command> reconstruct_command() {
   command->options.positional("SCAN", arguments->scan_file, "the scan file (TOML); docs/scan-file.md lists its keys")
       .must()
       .file();
-  command->options.value("-o,--output", "FILE", arguments->output, "the volume to write: .mha .mhd .nrrd .tif .h5 .raw")
+  command->options
+      .value("-o,--output", "FILE", arguments->output, "the volume to write: .mha .mhd .nrrd .tif .h5 .raw .zarr")
       .file()
       .otherwise("output.file of the scan file");
   arguments->compute.describe(command->options);

@@ -33,7 +33,7 @@ std::vector<float> volume_of(const ScanGeometry& geometry, const std::vector<flo
   FdkOptions options;
   options.compute.backend = backend;
   options.compute.precision = precision;
-  fdk(geometry, lines.data(), grid, volume.data(), options);
+  fdk(geometry, lines, grid, volume, options);
   return volume;
 }
 

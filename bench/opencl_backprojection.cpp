@@ -16,14 +16,14 @@
 #include "bench/suite/synthetic.h"
 #include "core/format.h"
 #include "device/opencl/backproject.h"
-#include "device/opencl/opencl_device.h"
+#include "device/opencl/device.h"
 
 namespace lepus::bench {
 namespace {
 
 using opencl::Backprojection;
 using opencl::KernelShape;
-using opencl::ViewStore;
+using opencl::ViewTexels;
 
 struct Options {
   std::int64_t size = 512, views = 496, columns = 1248, rows = 960, device = 0, repeats = 3, samples = 4000;
@@ -67,7 +67,7 @@ std::vector<KernelShape> shapes_to_try(const opencl::DeviceDescription& device) 
 }
 
 // The store holds all views.
-void send_views(ViewStore& store, const Options& o, Device& device, Queue& queue) {
+void send_views(ViewTexels& store, const Options& o, Device& device, Queue& queue) {
   std::vector<float> view(static_cast<std::size_t>(o.columns * o.rows));
   const Block sent = device.allocate(4 * o.columns * o.rows, Place::device);
   auto* const data = reinterpret_cast<float*>(sent.get());
@@ -83,7 +83,7 @@ void send_views(ViewStore& store, const Options& o, Device& device, Queue& queue
 
 // Whether all results were right.
 bool run(const Options& o) {
-  opencl::OpenclDevice device(opencl::library(), static_cast<int>(o.device), 0);
+  opencl::OpenclDevice device(opencl::library(), static_cast<int>(o.device));
   std::printf("%s\n%lld views of %lld x %lld into %lld^3, general matrices\n", device.info().name.c_str(),
               static_cast<long long>(o.views), static_cast<long long>(o.columns), static_cast<long long>(o.rows),
               static_cast<long long>(o.size));
@@ -97,7 +97,7 @@ bool run(const Options& o) {
   bool right = true;
   for (const Precision precision : {Precision::exact, Precision::fast, Precision::half}) {
     Backprojection work(device.context(), geometry, grid, precision);
-    ViewStore store(device, device.context(), work.store_shape(o.views, o.rows), *queue);
+    ViewTexels store(device, device.context(), work.store_shape(o.views, o.rows), *queue);
     store.set_scale(4096.0f);  // of fp16: the views' values are below 2
     send_views(store, o, device, *queue);
     std::vector<KernelShape> shapes{usual_shape(device.context().device(), work.texel_kind())};

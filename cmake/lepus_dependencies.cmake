@@ -1,5 +1,5 @@
 # Libraries from the system's packages. FFTW, Highway, toml++, FreeType, CLI11 and nlohmann-json are needed (and fmt where
-# the compiler has no <format>); TIFF, HDF5 and PNG are formats that are left out, with a message, where they are missing.
+# the compiler has no <format>); TIFF, HDF5, PNG and Zarr are formats that are left out, with a message, where they are missing.
 include(CheckIncludeFileCXX)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -18,13 +18,19 @@ if(NOT LEPUS_HAS_STD_FORMAT)
   target_link_libraries(lepus_format INTERFACE fmt::fmt)
 endif()
 
-# lepus_format_library(TIFF libtiff-dev ...) sets LEPUS_HAVE_TIFF and the target lepus_tiff (empty where it is missing).
+# lepus_format_library(TIFF libtiff-dev ...) sets LEPUS_HAVE_TIFF and the target lepus_tiff (empty where it is missing). The
+# first module that is found will do; with ALL every one is needed.
 function(lepus_format_library name package)
+  cmake_parse_arguments(library "ALL" "" "" ${ARGN})
   string(TOLOWER ${name} target)
   option(LEPUS_WITH_${name} "Read and write ${name}" ON)
   set(found FALSE)
   if(LEPUS_WITH_${name})
-    pkg_search_module(LEPUS_${name} IMPORTED_TARGET ${ARGN})
+    if(library_ALL)
+      pkg_check_modules(LEPUS_${name} IMPORTED_TARGET ${library_UNPARSED_ARGUMENTS})
+    else()
+      pkg_search_module(LEPUS_${name} IMPORTED_TARGET ${library_UNPARSED_ARGUMENTS})
+    endif()
     set(found ${LEPUS_${name}_FOUND})
   endif()
   add_library(lepus_${target} INTERFACE)
@@ -40,3 +46,4 @@ endfunction()
 lepus_format_library(TIFF libtiff-dev libtiff-4)
 lepus_format_library(HDF5 libhdf5-dev hdf5-serial hdf5)
 lepus_format_library(PNG libpng-dev libpng)
+lepus_format_library(ZARR "libblosc-dev, libzstd-dev and zlib1g-dev" ALL blosc libzstd zlib)

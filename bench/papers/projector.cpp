@@ -94,7 +94,7 @@ std::vector<Figure> projector_paper(const PaperRun& run) {
 
   const auto measured = [&](const std::string& name, const std::string& devices) {
     std::fill_n(pictures.get(), pixels, std::nanf(""));
-    ForwardOptions options;
+    Compute options;
     options.backend = run.backend();
     options.devices = devices;
     options.precision = run.precision;

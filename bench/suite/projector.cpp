@@ -44,7 +44,7 @@ constexpr double single_limit = 5e-7, texture_weights_limit = 7e-5;
 
 struct ProjectorCase {
   std::string name;
-  ForwardOptions options;
+  Compute options;
   double error_limit;
 };
 

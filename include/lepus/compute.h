@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <lepus/export.h>
 #include <lepus/options.h>
 
 namespace lepus {
@@ -29,6 +30,6 @@ struct DeviceInfo {
 };
 
 // Every machine that this build of lepus could compute on, those that cannot be used here with the reason.
-std::vector<DeviceInfo> list_devices();
+LEPUS_API std::vector<DeviceInfo> list_devices();
 
 }  // namespace lepus

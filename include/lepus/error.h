@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <lepus/export.h>
+
 namespace lepus {
 
 enum class ErrorKind {
@@ -26,7 +28,7 @@ struct ErrorParts {
   std::string hint;   // "copy the file again, or leave the view out with scan.views"
 };
 
-class Error : public std::runtime_error {
+class LEPUS_API Error : public std::runtime_error {
 public:
   Error(ErrorKind kind, ErrorParts parts)
       : std::runtime_error(sentence(parts)), kind_(kind), parts_(std::move(parts)) {}

@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include <lepus/export.h>
 #include <lepus/math.h>
 
 namespace lepus {
@@ -56,7 +57,7 @@ struct VolumeGrid {
 };
 
 // A grid of n voxels centred on the rotation centre.
-VolumeGrid centred_grid(std::int64_t nx, std::int64_t ny, std::int64_t nz, Vec3 step_mm);
+LEPUS_API VolumeGrid centred_grid(std::int64_t nx, std::int64_t ny, std::int64_t nz, Vec3 step_mm);
 
 // What one view deviates from the ideal orbit by; all in the view's own frame (u right, v down, depth away from the
 // source).
@@ -87,6 +88,6 @@ struct CircularScan {
   std::vector<ViewPerturbation> perturbations;  // empty, or one per view
 };
 
-ScanGeometry build_scan(const CircularScan& scan);
+LEPUS_API ScanGeometry build_scan(const CircularScan& scan);
 
 }  // namespace lepus

@@ -6,5 +6,6 @@
 #include <lepus/geometry.h>
 #include <lepus/math.h>
 #include <lepus/options.h>
+#include <lepus/progress.h>
 #include <lepus/reconstruct.h>
 #include <lepus/version.h>

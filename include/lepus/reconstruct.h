@@ -4,18 +4,22 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <lepus/compute.h>
 #include <lepus/geometry.h>
 #include <lepus/options.h>
+#include <lepus/progress.h>
 
 namespace lepus {
 
 struct ReconstructOptions {
   Compute compute;
-  bool force = false;  // overwrite the output
+  bool force = false;                  // overwrite the output
+  Progress* progress = nullptr;        // null: nobody is told
+  const CancelFlag* cancel = nullptr;  // null: it cannot be interrupted
 };
 
 struct ReconstructReport {
@@ -34,19 +38,22 @@ struct ReconstructReport {
 };
 
 // scan.toml -> volume file; the format follows from the ending.
-ReconstructReport reconstruct(const std::filesystem::path& scan_file, const std::filesystem::path& volume_file,
-                              const ReconstructOptions& options = {});
+LEPUS_API ReconstructReport reconstruct(const std::filesystem::path& scan_file,
+                                        const std::filesystem::path& volume_file,
+                                        const ReconstructOptions& options = {});
 
 struct FdkOptions {
   RampOptions filter;
   Interpolation interpolation = Interpolation::linear;
   bool field_of_view_mask = false;  // zero outside the field of view
   Compute compute;
+  Progress* progress = nullptr;
+  const CancelFlag* cancel = nullptr;
 };
 
 // Line integrals in memory (views x rows x columns, u fastest; recorded pixels where the detector is an arc) to a
-// volume in memory (nz x ny x nx, x fastest), in 1/mm.
-void fdk(const ScanGeometry& geometry, const float* line_integrals, const VolumeGrid& grid, float* volume,
-         const FdkOptions& options = {});
+// volume in memory (nz x ny x nx, x fastest), in 1/mm. Throws Error(usage) where an array has another size.
+LEPUS_API void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, const VolumeGrid& grid,
+                   std::span<float> volume, const FdkOptions& options = {});
 
 }  // namespace lepus

@@ -5,7 +5,7 @@ namespace lepus {
 
 void apply_correction(Correction& correction, const SinogramBand& band, RowBand wanted, Queue& queue, Queue& host) {
   Device& device = queue.device();
-  if (device.band_kernels().has(correction.operation())) return correction.apply(band, wanted, queue);
+  if (correction.works_with(device.band_kernels(), band)) return correction.apply(band, wanted, queue);
   constexpr auto value_bytes = static_cast<std::int64_t>(sizeof(float));
   const Block memory = device.allocate(band.floats() * value_bytes, Place::host);
   SinogramBand here = band;

@@ -36,7 +36,11 @@ public:
   // not depend on how the detector is cut into bands nor on the number of threads.
   // The band lies in the memory of the queue's device, which has operation(); may return before the work is done.
   virtual void apply(const SinogramBand& band, RowBand wanted, Queue& queue) = 0;
-  virtual BandOperation operation() const = 0;  // what the device must have for it (correct/apply_correction.h)
+  virtual BandOperation operation() const = 0;
+  // Whether the device has what it is made of; else the host does it (correct/apply_correction.h).
+  virtual bool works_with(const BandKernels& kernels, const SinogramBand& /*band*/) const {
+    return kernels.has(operation());
+  }
 
   // Whether a band must hold all views of the scan: a row of one view depends on other views, or on its own number.
   virtual bool needs_all_views() const = 0;

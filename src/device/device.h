@@ -21,9 +21,12 @@ namespace lepus {
 
 class BandKernels;
 class Device;
+using Devices = std::vector<std::unique_ptr<Device>>;
 class Projector;
 class Queue;
 class RowFilter;
+struct ForwardJob;
+struct ForwardReport;
 struct ProjectorSetup;
 struct RowFilterSetup;
 
@@ -124,9 +127,9 @@ public:
   virtual std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) = 0;
   virtual std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) = 0;
   virtual BandKernels& band_kernels() = 0;  // what the corrections are made of
+  // Line integrals of a volume, whose views `all` devices of this kind share.
+  virtual void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) = 0;
 };
-
-using Devices = std::vector<std::unique_ptr<Device>>;
 
 // What a test or a benchmark asks for.
 inline Compute compute_on(std::string backend, std::string devices = "0", Precision precision = Precision::half,

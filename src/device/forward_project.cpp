@@ -6,14 +6,11 @@
 #include <cmath>
 #include <limits>
 
-#include "device/backend.h"
+#include "device/device.h"
 #include "device/forward_project_job.h"
 #include "core/format.h"
 #include "geometry/camera.h"
 #include <lepus/error.h>
-#ifdef LEPUS_HAVE_CUDA
-#include "device/cuda/devices.h"
-#endif
 
 namespace lepus {
 namespace {
@@ -108,27 +105,12 @@ ForwardJob forward_job(const ScanGeometry& geometry, const VolumeGrid& grid, con
 }
 
 ForwardReport forward_project(const ScanGeometry& geometry, const VolumeGrid& grid, const float* volume,
-                              float* line_integrals, const ForwardOptions& options, ThreadPool& threads) {
+                              float* line_integrals, const Compute& compute, ThreadPool& threads) {
   const ForwardJob job = forward_job(geometry, grid, volume, line_integrals);
-  std::string backend = options.backend;
-#ifdef LEPUS_HAVE_CUDA
-  if (backend == "auto") backend = cuda::why_unusable().empty() ? "cuda" : "cpu";
-#else
-  if (backend == "auto") backend = "cpu";
-#endif
+  const Devices devices = open_devices(compute, threads);
   ForwardReport report;
   const auto start = std::chrono::steady_clock::now();
-  if (backend == "reference") {
-    forward_project_reference(job, threads, report);
-  } else if (backend == "cpu") {
-    forward_project_cpu(job, threads, report);
-#ifdef LEPUS_HAVE_CUDA
-  } else if (backend == "cuda") {
-    forward_project_cuda(job, options, report);
-#endif
-  } else {
-    make_backend(backend);  // says what is wrong with the name
-  }
+  devices.front()->forward_project(job, devices, report);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.samples = about_how_many_samples(job);
   return report;

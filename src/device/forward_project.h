@@ -10,16 +10,9 @@
 
 #include "core/threads.h"
 #include <lepus/geometry.h>
-#include <lepus/options.h>
+#include <lepus/compute.h>
 
 namespace lepus {
-
-struct ForwardOptions {
-  std::string backend = "cpu";  // or "reference" (double precision), "cuda", "auto": cuda where it can be used
-  std::string devices = "0";    // which GPUs share the views: "0", "0,1", "0,0" (twice the same), "all"
-  Precision precision = Precision::exact;  // of a GPU; half counts as fast: the volume stays fp32
-  std::int64_t device_memory_bytes = 0;    // limit on each GPU; 0: 90 % of what is free
-};
 
 struct ForwardReport {
   std::string kernel;       // what ran: "texture weights, NVIDIA H200"
@@ -29,11 +22,12 @@ struct ForwardReport {
   double load_seconds = 0;  // of them: until the volume lay on the GPU, ready to be sampled
 };
 
-// Projects all views of the scan. The sum along a ray runs with growing z, from slab to slab: any cut of the volume,
+// Projects all views of the scan on the devices that `compute` names, which share the views (half counts as fast: the
+// volume stays fp32). The sum along a ray runs with growing z, from slab to slab: any cut of the volume,
 // any number of threads or devices gives the same bits on one backend. Throws Error(usage) for a backend or device that
 // is not known, Error(unsupported) where there is none, Error(memory) where not even a thin slab fits, Error(geometry)
 // for matrices that cannot be used.
 ForwardReport forward_project(const ScanGeometry& geometry, const VolumeGrid& grid, const float* volume,
-                              float* line_integrals, const ForwardOptions& options, ThreadPool& threads);
+                              float* line_integrals, const Compute& compute, ThreadPool& threads);
 
 }  // namespace lepus

@@ -37,7 +37,6 @@ void forward_project_reference(const ForwardJob& job, ThreadPool& threads, Forwa
 void forward_project_cpu(const ForwardJob& job, ThreadPool& threads, ForwardReport& report);
 // Slabs of at most so many voxels: tests make many of a small volume.
 void forward_project_cpu(const ForwardJob& job, ThreadPool& threads, ForwardReport& report, std::int64_t slab_voxels);
-void forward_project_cuda(const ForwardJob& job, const ForwardOptions& options, ForwardReport& report);
 ForwardJob forward_job(const ScanGeometry& geometry, const VolumeGrid& grid, const float* volume,
                        float* line_integrals);
 

@@ -21,7 +21,7 @@ std::vector<float> project(const ScanGeometry& geometry, const VolumeGrid& grid,
                            const char* backend) {
   ThreadPool threads(2);
   std::vector<float> out(static_cast<std::size_t>(geometry.views() * geometry.rows * geometry.columns), NAN);
-  ForwardOptions options;
+  Compute options;
   options.backend = backend;
   forward_project(geometry, grid, volume.data(), out.data(), options, threads);
   return out;
@@ -188,7 +188,7 @@ TEST(forward_project, refuses) {
   const ScanGeometry geometry = scan_of(c);
   ThreadPool threads(1);
   float nothing = 0;
-  ForwardOptions options;
+  Compute options;
   options.backend = "cp";
   EXPECT_THROW(forward_project(geometry, centred_grid(1, 1, 1, {1, 1, 1}), &nothing, &nothing, options, threads),
                Error);

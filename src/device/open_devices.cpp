@@ -14,6 +14,9 @@
 #include "device/cuda/device.h"
 #include "device/cuda/devices.h"
 #endif
+#ifdef LEPUS_HAVE_OPENCL
+#include "device/opencl/device.h"
+#endif
 
 namespace lepus {
 namespace {
@@ -46,10 +49,28 @@ const Kind cuda_kind{"cuda",
 const Kind cuda_kind{"cuda", "CUDA", false, true, "this build of lepus has no CUDA", nullptr, nullptr, nullptr};
 #endif
 
+// Asked for by name only: where it is the best there is, as on GPUs of other vendors, people know it.
+#ifdef LEPUS_HAVE_OPENCL
+const Kind opencl_kind{"opencl",
+                       "OpenCL",
+                       false,
+                       false,
+                       "",
+                       opencl::device_count,
+                       opencl::why_unusable,
+                       [](int number, const Compute& compute, ThreadPool&) {
+                         return opencl::make_device(number, compute.precision, compute.device_memory_bytes);
+                       }};
+#else
+const Kind opencl_kind{"opencl", "OpenCL", false,  false, "this build of lepus has no OpenCL",
+                       nullptr,  nullptr,  nullptr};
+#endif
+
 // In the order in which "auto" tries them.
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all{
       cuda_kind,
+      opencl_kind,
       {"cpu", "CPU", true, true, "", one, nothing_against_it,
        [](int, const Compute&, ThreadPool& threads) { return host::make_device("cpu", threads); }},
       {"reference", "reference", true, false, "", one, nothing_against_it,

@@ -92,6 +92,20 @@ TEST(DiskFull, while_several_threads_write) {
   }
 }
 
+// Its slices wait in a scratch file, whose space is taken when the first comes.
+TEST(DiskFull, while_slices_wait_to_be_packed) {
+  if (!have(".zarr")) GTEST_SKIP() << "this build has no OME-Zarr";
+  const TempFolder folder;
+  const auto writer = create_volume(folder / "v.zarr", {64, 64, 40, {}, {1, 1, 1}});
+  const std::vector<float> slab(64 * 64 * 10, 1.0f);
+  {
+    const FileSizeLimit limit(300 << 10);
+    EXPECT_LEPUS_ERROR(writer->write(0, 10, slab.data()), ErrorKind::disk, "v.zarr");
+  }
+  EXPECT_EQ(folder.entries(), 0u);
+  EXPECT_LEPUS_ERROR(writer->finish("{}"), ErrorKind::internal, "given up");
+}
+
 TEST(DiskFull, while_frames_are_written) {
   for (const char* name : {"a.raw", "a.tif", "a.h5", "f/%04d.tif"}) {
     if (!have(fs::path(name).extension().string())) continue;

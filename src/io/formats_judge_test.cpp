@@ -93,6 +93,52 @@ TEST(FormatsJudge, numpy_reads_our_raw) {
   JUDGE("check-raw", folder.path());
 }
 
+TEST(FormatsJudge, zarr_reads_ours) {
+  if (!have(".zarr")) GTEST_SKIP() << "this build has no OME-Zarr";
+  const TempFolder folder;
+  write_volume(folder / "volume.zarr");
+  const VolumeGrid grid{70, 131, 150, {-1.5, 2.25, 10.125}, {0.5, -0.25, 0.1}};  // two levels
+  for (const PixelType type : {PixelType::f32, PixelType::u8, PixelType::u16, PixelType::i16}) {
+    const auto writer = create_volume(folder / (std::string(name_of(type)) + ".zarr"), grid,
+                                      {.force = false, .unit = "1/mm", .provenance_room = 0, .type = type});
+    const std::vector<float> voxels = pattern_volume(grid);
+    writer->write(0, grid.nz, voxels.data());
+    writer->finish("{\"program\":\"lepus\"}");
+  }
+  JUDGE("check-zarr", folder.path());
+}
+
+TEST(FormatsJudge, lepus_reads_zarr) {
+  if (!have(".zarr")) GTEST_SKIP() << "this build has no OME-Zarr";
+  const TempFolder folder;
+  JUDGE("make-zarr", folder.path());
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path())) {
+    const std::string name = entry.path().filename().string();
+    SCOPED_TRACE(name);
+    const auto reader = open_volume(entry.path());
+    const VolumeGrid& grid = reader->grid();
+    if (name.starts_with("ome")) {
+      EXPECT_EQ(grid, (VolumeGrid{7, 5, 6, {-1.5, 2.25, 10.125}, {0.5, 0.25, 0.125}}));
+      EXPECT_EQ(open_volume(entry.path().string() + "#1")->grid().nx, 4);
+    } else {
+      EXPECT_EQ(grid, (VolumeGrid{7, 5, 6, {}, {1, 1, 1}}));
+    }
+    for (std::int64_t z0 = 0; z0 < 6; ++z0)
+      for (std::int64_t z1 = z0; z1 <= 6; ++z1) {
+        std::vector<float> voxels(static_cast<std::size_t>(35 * (z1 - z0)), -1);
+        reader->read(z0, z1, voxels.data());
+        for (std::int64_t i = 0; i < 35 * (z1 - z0); ++i)
+          ASSERT_EQ(voxels[static_cast<std::size_t>(i)],
+                    name.starts_with("holes") && i / 35 + z0 >= 4
+                        ? 7.0f
+                        : static_cast<float>(pattern(i % 7, i / 7 % 5, i / 35 + z0)));
+      }
+    ++count;
+  }
+  EXPECT_GE(count, 60);
+}
+
 TEST(FormatsJudge, lepus_reads_tifffile) {
   if (!have(".tif")) GTEST_SKIP() << "this build has no TIFF";
   const TempFolder folder;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/output_lock.h"
 #include "io/frames.h"
@@ -33,6 +34,7 @@ public:
   virtual ~StackWriter() = default;  // without finish() nothing stays
   // Images [first, first + images), each once; any thread may, and several at a time.
   virtual void write(std::int64_t first, std::int64_t images, const void* pixels) = 0;
+  virtual std::int64_t memory_bytes() const { return 0; }  // at most, beside the pixels it is given
   // After every image was written.
   virtual void finish(const std::string& provenance) = 0;  // one line of JSON, or ""
 };
@@ -42,6 +44,7 @@ struct StackTarget {
   StackShape shape;
   StackText text;
   bool force = false;
+  int threads = 0;                              // for packing, where a format does; 0: one per hardware thread
   std::int64_t big_tiff_above = 3'900'000'000;  // bytes; below 2^32 by what the directories may take
 };
 
@@ -53,6 +56,7 @@ std::unique_ptr<StackWriter> create_hdf5_stack(const StackTarget& target, const 
 std::unique_ptr<StackWriter> create_raw_stack(const StackTarget& target);
 std::unique_ptr<StackWriter> create_meta_image(const StackTarget& target, std::int64_t provenance_room);
 std::unique_ptr<StackWriter> create_nrrd(const StackTarget& target, std::int64_t provenance_room);
+std::unique_ptr<StackWriter> create_zarr(const StackTarget& target);  // of a volume
 
 // A reader of volumes is a source of frames (the slices) and what the file says about them.
 struct VolumeInfo {
@@ -67,6 +71,16 @@ std::unique_ptr<VolumeReader> open_tiff_volume(const std::filesystem::path& path
 std::unique_ptr<VolumeReader> open_tiff_folder(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_hdf5_volume(const std::filesystem::path& path, const std::string& dataset);
 std::unique_ptr<VolumeReader> open_raw_volume(const std::filesystem::path& path);
+std::unique_ptr<VolumeReader> open_zarr(const std::filesystem::path& folder, std::int64_t level);
+
+// "v.zarr" and "v.zarr/" are written as Zarr; "v.zarr/" -> "v.zarr".
+bool is_zarr_name(const std::filesystem::path& path);
+std::filesystem::path zarr_target(const std::filesystem::path& path);
+// Throws Error(disk) where it cannot become a volume: another one is there (unless forced), or something else.
+void check_zarr_target(const std::filesystem::path& path, bool force);
+// "v.zarr#2" -> the folder and the level, 0 where it names none; nothing where the folder is no Zarr, Error(input)
+// where it only has the name of one.
+std::optional<std::pair<std::filesystem::path, std::int64_t>> split_zarr_level(const std::filesystem::path& path);
 
 // What a folder's slices are called: "slices/" -> "slices/slice_%04d.tif"; other paths stay as they are.
 std::filesystem::path slice_pattern(const std::filesystem::path& path, std::int64_t slices);

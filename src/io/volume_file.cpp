@@ -16,6 +16,7 @@
 #include "io/pixels.h"
 #include "io/stack.h"
 #include "io/written_slices.h"
+#include "io/zarr_codec.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -56,7 +57,14 @@ bool is_volume_type(PixelType type) {
 class SlabWriter final : public VolumeWriter {
 public:
   SlabWriter(std::unique_ptr<StackWriter> stack, const VolumeGrid& grid, PixelType type, std::string where)
-      : stack_(std::move(stack)), grid_(grid), type_(type), where_(std::move(where)), written_(grid.nz, where_) {}
+      : stack_(std::move(stack)),
+        grid_(grid),
+        type_(type),
+        where_(std::move(where)),
+        written_(grid.nz, where_),
+        memory_bytes_(stack_->memory_bytes()) {}
+
+  std::int64_t memory_bytes() const override { return memory_bytes_; }
 
   void write(std::int64_t z0, std::int64_t z1, const float* slices) override {
     const std::shared_ptr<StackWriter> stack = current();
@@ -115,6 +123,7 @@ private:
   PixelType type_;
   std::string where_;
   WrittenSlices written_;
+  std::int64_t memory_bytes_;
 };
 
 // "scan.h5:/entry/data" -> file and dataset.
@@ -158,12 +167,13 @@ void check(const VolumeGrid& grid, const fs::path& path) {
 bool is_volume_name(const fs::path& path) {
   const std::string ending = lower_extension(path);
   return ending == ".mha" || ending == ".mhd" || ending == ".nrrd" || ending == ".nhdr" || ending == ".raw" ||
-         is_tiff_name(path) || is_hdf5_name(path);
+         is_tiff_name(path) || is_hdf5_name(path) || is_zarr_name(path);
 }
 
 std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_t room) {
   const fs::path& path = target.path;
   const std::string ending = lower_extension(path);
+  if (is_zarr_name(path)) return create_zarr(target);
   if (find_number(path)) return create_tiff_folder(target);
   if (ending == ".mha" || ending == ".mhd") return create_meta_image(target, room);
   if (ending == ".nrrd" || ending == ".nhdr") return create_nrrd(target, room);
@@ -178,7 +188,7 @@ std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_
 fs::path slice_pattern(const fs::path& path, std::int64_t slices) {
   // Five digits and more only where the slices need them, so that names sort the same everywhere.
   const std::size_t digits = std::max<std::size_t>(4, std::to_string(slices - 1).size());
-  return names_folder(path) ? path / format("slice_%0{}d.tif", digits) : path;
+  return names_folder(path) && !is_zarr_name(path) ? path / format("slice_%0{}d.tif", digits) : path;
 }
 
 std::unique_ptr<VolumeWriter> create_volume(const fs::path& path, const VolumeGrid& grid,
@@ -196,12 +206,14 @@ std::unique_ptr<VolumeWriter> create_volume(const fs::path& path, const VolumeGr
   target.text.unit = options.unit;
   std::replace(target.text.unit.begin(), target.text.unit.end(), '\n', ' ');  // headers are made of lines
   target.force = options.force;
+  target.threads = options.threads;
   const std::int64_t room =
       options.provenance_room > 0 ? std::max<std::int64_t>(options.provenance_room, 256) : default_provenance_room;
   return std::make_unique<SlabWriter>(create_stack(target, room), grid, options.type, path.string());
 }
 
 std::vector<fs::path> files_of_volume(const fs::path& path) {
+  if (is_zarr_name(path)) return {zarr_target(path)};
   const fs::path pattern = slice_pattern(path, 1);
   if (find_number(pattern)) return {slices_side_car(pattern)};
   const std::string ending = lower_extension(path);
@@ -213,8 +225,9 @@ std::vector<fs::path> files_of_volume(const fs::path& path) {
 std::vector<OutputLock> reserve_volume(const fs::path& path, bool force, Progress& progress) {
   std::vector<OutputLock> locks;
   const fs::path pattern = slice_pattern(path, 1);
-  if (find_number(pattern)) {
-    locks.push_back(lock_slices(pattern));
+  if (is_zarr_name(path) || find_number(pattern)) {
+    if (is_zarr_name(path)) check_zarr_target(path, force);
+    locks.push_back(is_zarr_name(path) ? OutputLock(zarr_target(path)) : lock_slices(pattern));
     if (!locks.back().removed().empty()) progress.warning(locks.back().removed());
     return locks;
   }
@@ -224,6 +237,7 @@ std::vector<OutputLock> reserve_volume(const fs::path& path, bool force, Progres
 }
 
 std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
+  if (const auto zarr = split_zarr_level(path)) return open_zarr(zarr->first, zarr->second);
   const auto [file, dataset] = split_dataset(path);
   std::error_code code;
   if (names_folder(path) || fs::is_directory(path, code) || (find_number(path) && !fs::exists(path, code)))
@@ -241,10 +255,11 @@ std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
       return open_raw_volume(path);
     case FileKind::png:
     case FileKind::matlab:
-      throw Error(ErrorKind::unsupported, {.what = "this is not a volume that lepus reads",
-                                           .where = path.string(),
-                                           .why = format("it is {}", words_of(kind)),
-                                           .hint = "lepus reads MetaImage, NRRD, TIFF, HDF5 and raw volumes"});
+      throw Error(ErrorKind::unsupported,
+                  {.what = "this is not a volume that lepus reads",
+                   .where = path.string(),
+                   .why = format("it is {}", words_of(kind)),
+                   .hint = "lepus reads MetaImage, NRRD, TIFF, HDF5, OME-Zarr and raw volumes"});
     case FileKind::unknown:
       break;
   }
@@ -252,10 +267,15 @@ std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
 }
 
 std::vector<VolumeFormat> volume_formats() {
-  return {{".mha", "MetaImage", true},       {".mhd", "MetaImage (header and .raw)", true},
-          {".nrrd", "NRRD", true},           {".nhdr", "NRRD (header and .raw)", true},
-          {".tif", "TIFF stack", have_tiff}, {"%04d.tif", "TIFF folder", have_tiff},
-          {".h5", "HDF5", have_hdf5},        {".raw", "raw with a JSON side-car", true}};
+  return {{".mha", "MetaImage", true},
+          {".mhd", "MetaImage (header and .raw)", true},
+          {".nrrd", "NRRD", true},
+          {".nhdr", "NRRD (header and .raw)", true},
+          {".tif", "TIFF stack", have_tiff},
+          {"%04d.tif", "TIFF folder", have_tiff},
+          {".h5", "HDF5", have_hdf5},
+          {".zarr", "OME-Zarr", have_zarr()},
+          {".raw", "raw with a JSON side-car", true}};
 }
 
 }  // namespace lepus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Volume files, read and written slab by slab, so that none needs to fit into memory: MHA/MHD, NRRD, TIFF stack
-// (BigTIFF where needed), TIFF folder, HDF5, raw with a JSON side-car. The ending of the name chooses the format that
-// is written; what is read is known by its content.
+// (BigTIFF where needed), TIFF folder, HDF5, OME-Zarr, raw with a JSON side-car. The ending of the name chooses the
+// format that is written; what is read is known by its content.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,7 @@ public:
   // Slices [z0, z1), x fastest, as float: at any place, in any order, by any thread and by several at a time. A slice
   // that is outside or comes twice is an Error(internal).
   virtual void write(std::int64_t z0, std::int64_t z1, const float* slices) = 0;
+  virtual std::int64_t memory_bytes() const { return 0; }  // that it takes at most, beside the slices it is given
   // Where the volume lies in memory: slice z0, the slices after it following, to be filled instead of write(); null
   // where it does not.
   virtual float* in_memory(std::int64_t /*z0*/) { return nullptr; }
@@ -38,10 +39,11 @@ struct VolumeWriterOptions {
   // Of the file: f32, or u8, u16 or i16, for which values are rounded to the nearest integer and cut off at the ends of
   // the type's range; NaN is then an Error(input).
   PixelType type = PixelType::f32;
+  int threads = 0;  // for packing, where a format does; 0: one per hardware thread
 };
 
-// By the ending of `path`: .mha .mhd .nrrd .nhdr .tif .h5 .raw; "slices/" or "slices/%04d.tif" is a folder of TIFF
-// files. Throws Error(disk) before any work where the target exists (without force) or the disk is too small.
+// By the ending of `path`: .mha .mhd .nrrd .nhdr .tif .h5 .raw .zarr; "slices/" or "slices/%04d.tif" is a folder of
+// TIFF files. Throws Error(disk) before any work where the target exists (without force) or the disk is too small.
 std::unique_ptr<VolumeWriter> create_volume(const std::filesystem::path& path, const VolumeGrid& grid,
                                             const VolumeWriterOptions& options = {});
 
@@ -62,7 +64,8 @@ public:
   virtual void read(std::int64_t z0, std::int64_t z1, float* slices) const = 0;
 };
 
-// Any of these, also those that other programs wrote; "file.h5:/path" names any 3-D dataset.
+// Any of these, also those that other programs wrote; "file.h5:/path" names any 3-D dataset, "v.zarr#2" a level of a
+// pyramid.
 std::unique_ptr<VolumeReader> open_volume(const std::filesystem::path& path);
 
 // Formats this build can write and those it was made without, for messages: {".mha", "MetaImage", true}.

@@ -81,10 +81,11 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
 
 ReconstructReport reconstruct(const std::filesystem::path& scan_file, const std::filesystem::path& volume_file,
                               const ReconstructOptions& options) {
-  ThreadPool threads(options.compute.threads);
-  CancelFlag never;
+  const CancelFlag never;
+  const CancelFlag& cancel = options.cancel ? *options.cancel : never;
+  ThreadPool threads(options.compute.threads, &cancel);
   Progress silent;
-  Context context{threads, never, silent};
+  Context context{threads, cancel, options.progress ? *options.progress : silent};
   return run_scan(read_scan(scan_file), volume_file, options, context);
 }
 

@@ -269,7 +269,7 @@ TEST(LiveVolume, AnyOrderAndBlocksGiveTheReconstruction) {
     scan.selection = {.frames = {}, .first_row = 0, .row_step = 1, .rows = rows};
 
     std::vector<float> whole(static_cast<std::size_t>(scan.grid.voxels()));
-    fdk(scan.geometry, data.data(), scan.grid, whole.data(),
+    fdk(scan.geometry, data, scan.grid, whole,
         {.filter = scan.filter, .field_of_view_mask = true, .compute = compute_on("cpu")});
 
     Compute options;

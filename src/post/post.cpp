@@ -163,12 +163,16 @@ PostReport post_process(const VolumeReader& volume, const fs::path& output, cons
   limits.slab_slices = options.slab_slices;
   if (device)
     limits.device_bytes = options.device_memory_bytes > 0 ? options.device_memory_bytes : device->free_bytes() / 10 * 9;
-  { const Sweep whole_chain(volume, before, steps, limits, context.threads.size()); }  // it fits, or no work starts
-
   const auto locks = reserve_volume(output, options.force, context.progress);
   const std::int64_t room = 2 * static_cast<std::int64_t>(volume.provenance().size()) + (64 << 10);
-  const auto writer = create_volume(
-      output, facts.grid, {.force = options.force, .unit = facts.unit, .provenance_room = room, .type = facts.type});
+  const auto writer = create_volume(output, facts.grid,
+                                    {.force = options.force,
+                                     .unit = facts.unit,
+                                     .provenance_room = room,
+                                     .type = facts.type,
+                                     .threads = context.threads.size()});
+  limits.memory_bytes -= writer->memory_bytes();
+  { const Sweep whole_chain(volume, before, steps, limits, context.threads.size()); }  // it fits, or no work starts
   Chain ready(volume, before, output, limits, specs.front().step.kind == "finite", context);
   for (auto& step : steps) ready.add(std::move(step));
   const Sweep last = ready.write(*writer);

@@ -6,10 +6,12 @@
 #include <limits>
 #include <utility>
 
+#include "core/format.h"
 #include "core/memory.h"
 #include "geometry/camera.h"
 #include "run/corrected_frames.h"
 #include "run/memory_io.h"
+#include <lepus/error.h>
 #include <lepus/reconstruct.h>
 
 namespace lepus {
@@ -31,6 +33,14 @@ double reconstructed_radius_mm(const FdkSetup& setup, double field_of_view_mm) {
   for (std::int64_t view = 0; view < setup.geometry.views(); ++view)
     radius = std::min(radius, 0.9 * source_axis_mm(camera_of(setup.geometry, view)));
   return radius;
+}
+
+void require_size(const char* what, std::int64_t given, std::int64_t needed) {
+  if (given == needed) return;
+  throw Error(ErrorKind::usage, {.what = format("an array of {} {}", given, what),
+                                 .where = "fdk",
+                                 .why = format("the geometry and the grid make it {}", needed),
+                                 .hint = {}});
 }
 
 }  // namespace
@@ -75,14 +85,20 @@ RowBand Fdk::recorded_rows() const {
   return all;
 }
 
-void fdk(const ScanGeometry& geometry, const float* line_integrals, const VolumeGrid& grid, float* volume,
-         const FdkOptions& options) {
-  ThreadPool threads(options.compute.threads);
-  CancelFlag never;
+void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, const VolumeGrid& grid,
+         std::span<float> volume, const FdkOptions& options) {
+  const auto& arc = geometry.recorded_on_arc;
+  const std::int64_t pixels = arc ? arc->columns * arc->rows : geometry.columns * geometry.rows;
+  require_size("line integrals", std::ssize(line_integrals), geometry.views() * pixels);
+  require_size("voxels", std::ssize(volume), grid.voxels());
+  const CancelFlag never;
+  const CancelFlag& cancel = options.cancel ? *options.cancel : never;
+  ThreadPool threads(options.compute.threads, &cancel);
   Progress silent;
-  Context context{threads, never, silent};
+  Context context{threads, cancel, options.progress ? *options.progress : silent};
   const Devices devices = open_devices(options.compute, threads);
-  const bool resampled = filtered_rows(geometry).resampler != nullptr;
+  // Elsewhere the host resamples as rows are read.
+  const bool resampled = devices.front()->info().kind == "cuda" && filtered_rows(geometry).resampler != nullptr;
   Fdk run({.geometry = geometry,
            .grid = grid,
            .filter = options.filter,
@@ -97,10 +113,10 @@ void fdk(const ScanGeometry& geometry, const float* line_integrals, const Volume
            .frames_corrected = resampled,
            .measure_speed = false},
           devices, threads);
-  const MemoryFrames frames(geometry, line_integrals);
-  MemoryVolume writer(grid, volume);
+  const MemoryFrames frames(geometry, line_integrals.data());
+  MemoryVolume writer(grid, volume.data());
   RowAudit audit(frames, {.maximum_fraction = 0, .saturation_level = 0});
-  if (run.plan().on_host() || !resampled) {
+  if (!resampled) {
     run.run({.source = &frames, .audit = &audit}, writer, context);
     return;
   }
@@ -116,7 +132,7 @@ void fdk(const ScanGeometry& geometry, const float* line_integrals, const Volume
                                .threads = options.compute.threads,
                                .devices = options.compute.devices,
                                .device_bytes = options.compute.device_memory_bytes},
-                              never);
+                              cancel);
   run.run({.source = &there, .corrected = &there}, writer, context);
 }
 

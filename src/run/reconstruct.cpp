@@ -75,7 +75,7 @@ std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, 
                                                   const std::filesystem::path& output,
                                                   const ReconstructOptions& options, const Devices& devices,
                                                   Context& context) {
-  const bool on_device = !devices.front()->info().host;
+  const bool on_device = devices.front()->info().kind == "cuda";  // elsewhere the host works on the bands
   if (pre.only_dead_pixels && !(on_device && filtered_rows(geometry).resampler)) return nullptr;
   const std::int64_t limit =
       options.compute.memory_bytes > 0 ? options.compute.memory_bytes : available_memory_bytes() * 6 / 10;
@@ -110,7 +110,8 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
                                    const ReconstructOptions& options, Context& context) {
   require_room_on_disk(volume_file, scan.grid);
   const auto writer =
-      create_volume(volume_file, scan.grid, {.force = options.force, .unit = "1/mm", .provenance_room = 0});
+      create_volume(volume_file, scan.grid,
+                    {.force = options.force, .unit = "1/mm", .provenance_room = 0, .threads = context.threads.size()});
   ReconstructReport report = reconstruct_scan(scan, *writer, files_of_volume(volume_file).front(), options, context);
   report.output = volume_file;
   return report;
@@ -124,11 +125,12 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
   if (pre.normalisation)
     audit.watch_dark(*pre.normalisation, pre.only_dead_pixels ? *pre.only_dead_pixels : pre.normalisation->unusable);
   FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
+  setup.still_to_come_bytes = writer.memory_bytes();
   const Devices devices = open_devices(options.compute, context.threads);
   const auto corrected = corrected_frames(scan.geometry, pre, audit, output, options, devices, context);
   if (corrected) {
     setup.frames_corrected = true;
-    setup.still_to_come_bytes = corrected->memory_bytes();
+    setup.still_to_come_bytes += corrected->memory_bytes();
     setup.device_memory_bytes = corrected->device_bytes_left();
   }
   Fdk fdk(setup, devices, context.threads);

@@ -269,7 +269,7 @@ constexpr auto all_keys = std::to_array<ScanKey>({
     {"post", "kind", text, "", "", "required", "Which step; see below.", ""},
 
     {"output", "file", text, "", "", "given with -o",
-     "Name of the volume; its ending chooses the format (.mha, .mhd, .nrrd, .tif, .h5, .raw).", ""},
+     "Name of the volume; its ending chooses the format (.mha, .mhd, .nrrd, .tif, .h5, .raw, .zarr).", ""},
 });
 
 std::string default_cell(const ScanKey& key) {

@@ -23,7 +23,7 @@ std::vector<float> reconstruct(const Phantom& phantom, PhantomKind kind, const S
   FdkOptions options;
   options.compute.backend = "cpu";
   options.compute.threads = threads.size();
-  fdk(geometry, lines.data(), voxels, volume.data(), options);
+  fdk(geometry, lines, voxels, volume, options);
   return volume;
 }
 

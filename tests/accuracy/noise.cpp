@@ -113,7 +113,7 @@ Noise measure_noise(const NoiseCase& which, ThreadPool& threads) {
   options.filter.window = which.window;
   options.compute.backend = "cpu";
   options.compute.threads = threads.size();
-  fdk(geometry, lines.data(), g, volume.data(), options);
+  fdk(geometry, lines, g, volume, options);
 
   // Per voxel the variance over the slices; what the cylinder itself leaves is the same in each and cancels.
   const auto plane = static_cast<std::size_t>(g.nx * g.ny);

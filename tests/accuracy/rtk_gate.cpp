@@ -62,7 +62,7 @@ RtkGate measure_rtk_gate(ThreadPool& threads) {
   FdkOptions options;
   options.compute.backend = "cpu";
   options.compute.threads = threads.size();
-  fdk(geometry, lines.data(), g, volume.data(), options);
+  fdk(geometry, lines, g, volume, options);
   voxelise(phantom, g, 0, g.nz, 1, truth.data(), threads);
 
   std::vector<unsigned char> seen(volume.size());

@@ -131,7 +131,7 @@ Sharpness measure_sharpness(const SharpnessCase& which, double blur, ThreadPool&
   options.interpolation = which.interpolation;
   options.compute.backend = "cpu";
   options.compute.threads = threads.size();
-  fdk(geometry, lines.data(), g, volume.data(), options);
+  fdk(geometry, lines, g, volume, options);
 
   // The rays that make an edge sharp touch it; there a pixel of a flat detector is cos^3 of the fan angle smaller.
   const double sine = which.beam == Beam::parallel ? 0 : cylinder_mm / to_axis_mm;

@@ -53,7 +53,7 @@ double mid_plane_error(const Phantom& phantom, const ScanGeometry& geometry, Thr
   FdkOptions options;
   options.compute.backend = "cpu";
   options.compute.threads = threads.size();
-  fdk(geometry, lines.data(), g, slice.data(), options);
+  fdk(geometry, lines, g, slice, options);
   double sum = 0, count = 0;
   for (std::int64_t j = 0; j < g.ny; ++j)
     for (std::int64_t i = 0; i < g.nx; ++i) {

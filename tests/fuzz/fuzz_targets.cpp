@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <unistd.h>
@@ -35,6 +36,7 @@ public:
   }
   fs::path write(const std::string& name, const void* data, std::size_t size) const {
     const fs::path file = path_ / name;
+    fs::create_directories(file.parent_path());
     std::FILE* out = std::fopen(file.c_str(), "wb");
     if (out) {
       std::fwrite(data, 1, size, out);
@@ -105,6 +107,28 @@ void raw_sidecar(const std::uint8_t* data, std::size_t size) {
   folder().write("a.raw.json", data, size);
   read_volume(file);
   read_frames({{file}, "", {}, FrameOrder::sinograms});
+}
+
+// Three files in one: .zattrs, .zarray and the first chunk, with a zero byte after each of the first two. Where .zattrs
+// is empty there is none, and the array stands alone.
+void zarr(const std::uint8_t* data, std::size_t size) {
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  const auto next = [&] {
+    const std::string_view text = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(text.size() + 1, rest.size()));
+    return text;
+  };
+  const std::string_view attributes = next(), array = next();
+  const bool group = !attributes.empty();
+  const fs::path place = folder().write("a.zarr/.zgroup", "", 0).parent_path();
+  const auto write = [](const std::string& name, std::string_view text) {
+    return folder().write("a.zarr/" + name, text.data(), text.size());
+  };
+  fs::remove(place / ".zattrs");
+  if (group) write(".zattrs", attributes);
+  write(group ? "0/.zarray" : ".zarray", array);
+  write(group ? "0/0.0.0" : "0.0.0", rest);
+  read_volume(place);
 }
 
 // A data file and a result file start differently, and a fuzzer can turn one into the other.

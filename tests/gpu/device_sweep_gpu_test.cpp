@@ -107,7 +107,7 @@ std::vector<float> volume_of(const ScanGeometry& g, const std::vector<float>& li
   FdkOptions options;
   options.compute = compute_on(backend, device, precision);
   options.interpolation = taps;
-  fdk(g, lines.data(), grid, volume.data(), options);
+  fdk(g, lines, grid, volume, options);
   return volume;
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "device/cuda/device_memory.h"
+#include "device/device.h"
 #include "device/forward_project_cases_test.h"
 #include "need_device.h"
 #include <lepus/error.h>
@@ -16,7 +17,7 @@ namespace {
 using namespace forward_cases;
 
 std::vector<float> project(const ScanGeometry& geometry, const VolumeGrid& grid, const std::vector<float>& volume,
-                           const ForwardOptions& options, std::int64_t* slabs = nullptr) {
+                           const Compute& options, std::int64_t* slabs = nullptr) {
   ThreadPool threads(2);
   std::vector<float> out(static_cast<std::size_t>(geometry.views() * geometry.rows * geometry.columns), NAN);
   const ForwardReport report = forward_project(geometry, grid, volume.data(), out.data(), options, threads);
@@ -24,8 +25,8 @@ std::vector<float> project(const ScanGeometry& geometry, const VolumeGrid& grid,
   return out;
 }
 
-ForwardOptions on_device(Precision precision, const char* devices = "0", std::int64_t memory = 0) {
-  return {.backend = "cuda", .devices = devices, .precision = precision, .device_memory_bytes = memory};
+Compute on_device(Precision precision, const char* devices = "0", std::int64_t memory = 0) {
+  return compute_on("cuda", devices, precision, memory);
 }
 
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {

@@ -89,7 +89,7 @@ TEST(LiveGpu, AnyOrderAndBlocksGiveTheReconstruction) {
     for (const Precision precision : {Precision::exact, Precision::fast, Precision::half}) {
       const GpuScan s = gpu_scan(folder, 128, 110, 96, grid, shift);
       std::vector<float> whole(static_cast<std::size_t>(grid.voxels())), live(whole);
-      fdk(s.scan.geometry, s.data.data(), grid, whole.data(),
+      fdk(s.scan.geometry, s.data, grid, whole,
           {.filter = {}, .field_of_view_mask = true, .compute = compute_on("cpu")});
       Compute options;
       options.backend = "cuda";
@@ -142,8 +142,7 @@ TEST(LiveGpu, SymmetricViewsInOneBlock) {
   const VolumeGrid grid = centred_grid(64, 64, 48, {1, 1, 1});
   const GpuScan s = gpu_scan(folder, 96, 80, 4, grid, 0);
   std::vector<float> whole(static_cast<std::size_t>(grid.voxels())), live(whole);
-  fdk(s.scan.geometry, s.data.data(), grid, whole.data(),
-      {.filter = {}, .field_of_view_mask = true, .compute = compute_on("cpu")});
+  fdk(s.scan.geometry, s.data, grid, whole, {.filter = {}, .field_of_view_mask = true, .compute = compute_on("cpu")});
   Compute options;
   options.backend = "cuda";
   options.precision = Precision::half;

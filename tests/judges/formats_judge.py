@@ -193,9 +193,85 @@ def check_raw(folder):
         check_description(side_car.read())
 
 
+def halved(data):
+    """The mean of 2 x 2 x 2 voxels, of fewer at the end of an odd axis; integers to the nearest, halves up."""
+    sums, counts = data.astype(np.float64), np.ones(data.shape)
+    for axis in range(3):
+        even, odd = ([np.take(v, range(start, v.shape[axis], 2), axis) for v in (sums, counts)] for start in (0, 1))
+        pad = [(0, even[0].shape[i] - odd[0].shape[i]) for i in range(3)]
+        sums, counts = [e + np.pad(o, pad) for e, o in zip(even, odd)]
+    mean = sums / counts
+    return (np.floor(mean + 0.5) if data.dtype.kind in "iu" else mean).astype(data.dtype)
+
+
+def check_zarr(folder):
+    import zarr
+    group = zarr.open_group(f"{folder}/volume.zarr", mode="r")
+    same("volume.zarr", group["0"][:], float_pattern())
+    equal("levels of a small volume", [d["path"] for d in group.attrs["multiscales"][0]["datasets"]], ["0"])
+    z, y, x = np.mgrid[0:150, 0:131, 0:70]
+    floats = (0.5 * ((7 * x + 13 * y + 29 * z) % 126) - 20.25).astype(np.float32)
+    for dtype in ("float32", "uint8", "uint16", "int16"):
+        group = zarr.open_group(f"{folder}/{dtype}.zarr", mode="r")
+        image = group.attrs["multiscales"][0]
+        equal("version", image["version"], "0.4")
+        equal("axes", [(a["name"], a["type"], a["unit"]) for a in image["axes"]],
+              [(n, "space", "millimeter") for n in "zyx"])
+        expected = floats if dtype == "float32" else np.clip(np.floor(floats + 0.5), *(
+            (0, 255) if dtype == "uint8" else (0, 65535) if dtype == "uint16" else (-32768, 32767))).astype(dtype)
+        equal("levels", len(image["datasets"]), 2)
+        for level, dataset in enumerate(image["datasets"]):
+            array = group[dataset["path"]]
+            equal("chunks", array.chunks, tuple(min(64, n) for n in expected.shape))
+            equal("compressor", (array.compressor.codec_id, array.compressor.cname), ("blosc", "zstd"))
+            same(f"{dtype} level {level}", array[:], expected)
+            scale, translation = dataset["coordinateTransformations"]
+            step = np.array(STEP[::-1]) * 2 ** level
+            close("scale", scale["scale"], step)
+            close("translation", translation["translation"], np.array(ORIGIN[::-1]) + (step - np.array(STEP[::-1])) / 2)
+            expected = halved(expected)
+        equal("unit", group.attrs["lepus"]["unit"], "1/mm")
+        equal("provenance", group.attrs["lepus"]["provenance"], {"program": "lepus"})
+
+
+def make_zarr(folder):
+    import numcodecs
+    import zarr
+    codecs = {"none": None, "zlib": numcodecs.Zlib(3), "gzip": numcodecs.GZip(3), "zstd": numcodecs.Zstd(3)}
+    for inside in ("zstd", "lz4", "lz4hc", "zlib", "blosclz"):
+        for shuffle in (0, 1, 2):
+            codecs[f"blosc_{inside}_{shuffle}"] = numcodecs.Blosc(inside, 5, shuffle)
+    codecs["blosc_blocks"] = numcodecs.Blosc("zstd", 1, 1, blocksize=16)
+    for name, codec in codecs.items():
+        for chunks in ((2, 3, 4), (1, ROWS, COLUMNS), (10, 10, 10)):
+            zarr.save_array(f"{folder}/{name}_{'x'.join(map(str, chunks))}.zarr", pattern("float32"), chunks=chunks,
+                            compressor=codec)
+    for dtype in ("u1", "i1", "<u2", ">u2", "<i2", ">i2", "<u4", ">u4", "<i4", ">i4", "<f4", ">f4", "<f8", ">f8"):
+        name = dtype.replace("<", "little_").replace(">", "big_")
+        zarr.save_array(f"{folder}/type_{name}.zarr", pattern(dtype), chunks=(4, 5, 3), dimension_separator="/")
+    holes = zarr.open_array(f"{folder}/holes.zarr", mode="w", shape=(6, 5, 7), chunks=(2, 3, 4), dtype="f4", fill_value=7)
+    holes[:4] = pattern("float32")[:4]
+    for name, leading, axes, unit in (("ome.zarr", (), "zyx", 1), ("ome5.zarr", (1, 1), "tczyx", 1e3)):
+        group = zarr.open_group(f"{folder}/{name}", mode="w")
+        group.create_dataset("s0", data=pattern("uint16").reshape(leading + (6, 5, 7)), chunks=(1,) * len(leading) + (4, 4, 4),
+                             dimension_separator="/")
+        group.create_dataset("s1", data=np.zeros(leading + (3, 3, 4), "uint16"), chunks=(1,) * len(leading) + (4, 4, 4))
+        word = {1: "millimeter", 1e3: "micrometer"}[unit]
+        kinds = {"t": {"type": "time"}, "c": {"type": "channel"}}
+        ones = [1.0] * len(leading)
+        group.attrs["multiscales"] = [{
+            "version": "0.4", "axes": [{"name": a, **kinds.get(a, {"type": "space", "unit": word})} for a in axes],
+            "datasets": [{"path": "s0", "coordinateTransformations": [
+                {"type": "scale", "scale": ones + [0.125 * unit, 0.25 * unit, 0.5 * unit]},
+                {"type": "translation", "translation": [0.0] * len(leading) + [v * unit for v in ORIGIN[::-1]]}]},
+                         {"path": "s1", "coordinateTransformations": [
+                {"type": "scale", "scale": ones + [0.25 * unit, 0.5 * unit, 1.0 * unit]}]}]}]
+
+
 if __name__ == "__main__":
     actions = {"check-tiff": check_tiff, "make-tiff": make_tiff, "check-hdf5": check_hdf5, "make-hdf5": make_hdf5,
-               "check-vtk": check_vtk, "make-vtk": make_vtk, "check-raw": check_raw}
+               "check-vtk": check_vtk, "make-vtk": make_vtk, "check-raw": check_raw,
+               "check-zarr": check_zarr, "make-zarr": make_zarr}
     try:
         actions[sys.argv[1]](sys.argv[2])
     except ImportError as missing:

@@ -70,7 +70,7 @@ TEST_F(ReconstructJudge, MirtArcScan) {
   for (int i = 0; i < 72; ++i) scan.angles_rad.push_back(radians(180 + 5.0 * i));
   const VolumeGrid grid = centred_grid(64, 60, 50, {7.8125, -7.8125, 7.8125});
   std::vector<float> volume(truth.size());
-  fdk(build_scan(scan), lines.data(), grid, volume.data(), on_cpu());
+  fdk(build_scan(scan), lines, grid, volume, on_cpu());
 
   // Voxels whose surroundings, three voxels to each side, have one value: far from every edge.
   const auto index = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
@@ -190,7 +190,7 @@ void compare_with_ctsim(const fs::path& folder, const std::string& geometry, Bea
   VolumeGrid grid = centred_grid(size, size, 1, {pixel, pixel, 1});
   grid.origin_mm.x = grid.origin_mm.y = low + pixel / 2;
   std::vector<float> ours(theirs.size());
-  fdk(build_scan(scan), pj.values.data(), grid, ours.data(), on_cpu());
+  fdk(build_scan(scan), pj.values, grid, ours, on_cpu());
 
   double squared = 0, sum = 0, energy = 0, count = 0;
   for (std::int64_t j = 0; j < size; ++j)

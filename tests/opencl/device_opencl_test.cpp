@@ -7,7 +7,7 @@
 
 #include "device/opencl/program.h"
 #include "device/opencl/queue.h"
-#include "device/opencl/view_store.h"
+#include "device/opencl/view_texels.h"
 #include "opencl_fixture.h"
 #include <lepus/error.h>
 
@@ -39,7 +39,8 @@ TEST_F(OpenclTest, says_what_it_is) {
   EXPECT_TRUE(device->info().why_not.empty());
   EXPECT_GT(device->free_bytes(), 0);
   EXPECT_LE(device->memory_limit_bytes(), device->free_bytes());
-  EXPECT_EQ(opencl_device_infos().front().name, device->info().name);
+  EXPECT_EQ(list_devices(*tested_library()).front().name, device->info().name);
+  EXPECT_GE(device_count(), 1);
 }
 
 TEST_F(OpenclTest, copies_between_any_two_places_at_any_offset) {
@@ -79,7 +80,7 @@ TEST(OpenclDeathTest, touching_device_memory_on_the_host_crashes) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {
-        OpenclDevice device(tested_library(), 0, 0);
+        OpenclDevice device(tested_library(), 0);
         const Block block = device.allocate(64);
         *reinterpret_cast<volatile char*>(block.get()) = 1;
       },
@@ -92,7 +93,7 @@ TEST_F(OpenclTest, scratch_is_given_back_in_scopes) {
     const ScratchScope outer(*queue);
     first = queue->scratch<float>(10);
     float* const second = queue->scratch<float>(1000);
-    EXPECT_GE(second - first, 10);
+    EXPECT_NE(second, first);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(second) % 256, 0U);
     const ScratchScope inner(*queue);
     EXPECT_NE(queue->scratch<float>(5'000'000), nullptr);  // more than the first block
@@ -120,7 +121,7 @@ TEST_F(OpenclTest, queues_wait_for_each_others_events) {
 }
 
 TEST_F(OpenclTest, keeps_the_limit_it_was_given) {
-  OpenclDevice limited(tested_library(), 0, context().allocated_bytes() + (1 << 20));
+  OpenclDevice limited(tested_library(), 0, Precision::exact, context().allocated_bytes() + (1 << 20));
   const Block part = limited.allocate(700 << 10);
   const Error error = error_of([&] { (void)limited.allocate(700 << 10); });
   EXPECT_EQ(error.kind(), ErrorKind::memory);
@@ -201,7 +202,7 @@ TEST_F(OpenclTest, a_platform_without_devices_is_said) {
 TEST_F(OpenclTest, a_device_that_is_lost_is_one_clear_error) {
   static Library failing;
   failing = *library();
-  OpenclDevice lost(&failing, 0, 0);
+  OpenclDevice lost(&failing, 0);
   const auto its_queue = lost.make_queue(QueueRank::usual);
   const Block memory = lost.allocate(64);
   failing.Finish = [](cl_command_queue) -> cl_int { return CL_DEVICE_NOT_AVAILABLE; };

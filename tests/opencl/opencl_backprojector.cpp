@@ -33,7 +33,7 @@ public:
     const auto views = static_cast<std::int64_t>(wedge.bands.size());
     std::int64_t rows = 1;
     for (const ViewBand& band : wedge.bands) rows = std::max(rows, band.rows);
-    ViewStore store(device_, device_.context(), work_.store_shape(views, rows), *queue_);
+    ViewTexels store(device_, device_.context(), work_.store_shape(views, rows), *queue_);
     store.set_scale(256.0f);  // of fp16: the harness' values are below 2, and so land below 2^9
     std::vector<float> view(static_cast<std::size_t>(rows * columns_));
     for (std::int64_t i = 0; i < views; ++i) {

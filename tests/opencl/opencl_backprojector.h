@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "device/backend.h"
-#include "device/opencl/opencl_device.h"
+#include "device/opencl/device.h"
 
 namespace lepus::opencl {
 

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "device/opencl/opencl_device.h"
+#include "device/opencl/device.h"
 
 namespace lepus::opencl {
 
@@ -23,7 +23,7 @@ protected:
   void SetUp() override {
     const std::string why = why_unusable(tested_library());
     if (!why.empty()) GTEST_SKIP() << "no OpenCL: " << why;
-    device = std::make_unique<OpenclDevice>(tested_library(), 0, 0);
+    device = std::make_unique<OpenclDevice>(tested_library(), 0);
     queue = device->make_queue(QueueRank::usual);
   }
   Context& context() const { return device->context(); }

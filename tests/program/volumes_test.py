@@ -67,6 +67,31 @@ class Volumes(ProgramCase):
         write_mha(self.folder / "c.mha", self.a[:-1], (1, 2, 3), (-7.5, -11, -19.5))
         self.assert_error(self.lepus("compare", "a.mha", "c.mha", code=3), "input", "16 x 12 x 14", "16 x 12 x 13")
 
+    def test_zarr_is_a_volume_like_any_other(self):
+        if self.lepus("convert", "a.mha", "-o", "a.zarr", code=None).returncode == 7:
+            self.skipTest("built without OME-Zarr")
+        self.assertEqual(self.lepus_json("compare", "a.zarr", "b.mha"), {**self.lepus_json("compare", "a.mha", "b.mha"), "reference": "a.zarr"})
+        info, original = self.lepus_json("info", "a.zarr"), self.lepus_json("info", "a.mha")
+        self.assertEqual(info["format"], "OME-Zarr")
+        for key in ("size", "step_mm", "origin_mm", "statistics"):
+            self.assertEqual(info.get(key), original.get(key), key)
+        for name in ("a.mha", "a.zarr"):
+            self.lepus("slice", name, "-o", f"{name}.png", "--axis", "x")
+            self.lepus("post", name, "-o", f"{name}.raw", "--do", "gaussian radius=1", "--backend", "cpu")
+        self.assertEqual((self.folder / "a.mha.png").read_bytes(), (self.folder / "a.zarr.png").read_bytes())
+        self.assertEqual((self.folder / "a.mha.raw").read_bytes(), (self.folder / "a.zarr.raw").read_bytes())
+        self.lepus("convert", "a.zarr#0", "-o", "back.raw")
+        self.assertEqual((self.folder / "back.raw").read_bytes(), self.a.tobytes())
+        self.assert_error(self.lepus("convert", "b.mha", "-o", "a.zarr", code=6), "disk", "exists already", "--force")
+        self.lepus("convert", "b.mha", "-o", "a.zarr", "--force")
+        self.assertEqual(self.lepus_json("compare", "b.mha", "a.zarr")["metrics"]["max"], 0)
+        self.assert_error(self.lepus("info", "a.zarr#1", code=2), "usage", "no level 1")
+        self.assert_error(self.lepus("info", "none.zarr", code=3), "input", "not found")
+        chunk = self.folder / "a.zarr/0/0/0/0"
+        chunk.write_bytes(chunk.read_bytes()[:100])
+        self.assert_error(self.lepus("info", "a.zarr", code=3), "input", "damaged", "a.zarr/0/0/0/0")
+        self.assertEqual([n for n in self.names() if "partial" in n or "scratch" in n or "lock" in n], [])
+
     def test_pictures(self):
         self.lepus("compare", "a.mha", "b.mha", "--difference", "d.png")
         self.lepus("slice", "a.mha", "--three", "-o", "three.png")

@@ -31,6 +31,9 @@ public:
     return options_ ? rings_scratch_bytes(largest.sinograms(largest.rows), *options_, threads) : 0;
   }
   BandOperation operation() const override { return BandOperation::rings; }
+  bool works_with(const BandKernels& kernels, const SinogramBand& band) const override {
+    return !options_ || kernels.has_rings(*options_, band.views);
+  }
   void apply(const SinogramBand& band, RowBand wanted, Queue& queue) override {
     if (options_) queue.device().band_kernels().remove_rings(band.sinograms(wanted), *options_, queue);
   }

@@ -5,6 +5,7 @@
 #include "device/cuda/copy_views.h"
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/devices.h"
+#include "device/cuda/forward_project_planes.h"
 #include "device/cuda/projector.h"
 #include <lepus/error.h>
 
@@ -101,6 +102,11 @@ public:
     return cuda::make_row_filter(number_, setup);
   }
   BandKernels& band_kernels() override { return *kernels_; }
+  void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override {
+    std::vector<int> numbers;
+    for (const auto& device : all) numbers.push_back(device->info().number);
+    cuda::forward_project(job, numbers, precision_, memory_bytes_, report);
+  }
 
 private:
   int number_;

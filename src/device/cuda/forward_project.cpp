@@ -20,8 +20,7 @@
 #include "core/format.h"
 #include <lepus/error.h>
 
-namespace lepus {
-namespace cuda {
+namespace lepus::cuda {
 namespace {
 
 constexpr std::int64_t picture_bytes = std::int64_t{64} << 20;
@@ -180,23 +179,21 @@ std::int64_t slices_that_fit(const ForwardJob& job, const std::vector<int>& devi
 }
 
 }  // namespace
-}  // namespace cuda
 
-void forward_project_cuda(const ForwardJob& job, const ForwardOptions& options, ForwardReport& report) {
-  const std::vector<int> devices = cuda::parse_devices(options.devices);
-  for (const int device : devices) cuda::require_device(device);
-  cuda::require_texture_size(job);
-  const std::vector<int> axes = cuda::axes_of(job);
+void forward_project(const ForwardJob& job, const std::vector<int>& devices, Precision precision,
+                     std::int64_t memory_bytes, ForwardReport& report) {
+  require_texture_size(job);
+  const std::vector<int> axes = axes_of(job);
   const auto views = static_cast<std::int64_t>(job.views.size());
   if (views == 0 || job.pixels() == 0) return;
-  const cuda::Weights weights = options.precision == Precision::exact ? cuda::Weights::fp32 : cuda::Weights::texture;
-  std::int64_t batch = std::clamp<std::int64_t>(cuda::picture_bytes / 4 / job.pixels(), 1,
-                                                std::min<std::int64_t>(cuda::views_per_projection, views));
-  if (batch > cuda::views_per_block) batch -= batch % cuda::views_per_block;  // whole blocks
+  const Weights weights = precision == Precision::exact ? Weights::fp32 : Weights::texture;
+  std::int64_t batch = std::clamp<std::int64_t>(picture_bytes / 4 / job.pixels(), 1,
+                                                std::min<std::int64_t>(views_per_projection, views));
+  if (batch > views_per_block) batch -= batch % views_per_block;  // whole blocks
   const std::vector<ForwardSlab> slabs =
-      forward_slabs(job.grid, cuda::slices_that_fit(job, devices, axes, weights, options.device_memory_bytes, batch));
+      forward_slabs(job.grid, slices_that_fit(job, devices, axes, weights, memory_bytes, batch));
   for (const ForwardSlab& slab : slabs) {
-    cuda::Queue queue;
+    Queue queue;
     std::exception_ptr failed;
     std::mutex mutex;
     std::vector<std::thread> threads;
@@ -204,7 +201,7 @@ void forward_project_cuda(const ForwardJob& job, const ForwardOptions& options, 
     for (const int device : devices)
       threads.emplace_back([&, device] {
         try {
-          cuda::Worker(job, device, weights, axes, batch).run(slab, queue);
+          Worker(job, device, weights, axes, batch).run(slab, queue);
         } catch (...) {
           queue.stop = true;
           const std::lock_guard lock(mutex);
@@ -216,9 +213,9 @@ void forward_project_cuda(const ForwardJob& job, const ForwardOptions& options, 
     report.load_seconds += queue.load_seconds;
   }
   report.kernel =
-      format("{}, {}{}", weights == cuda::Weights::fp32 ? "fp32 weights" : "texture weights",
-             cuda::device_name(devices.front()), devices.size() > 1 ? format(" and {} more", devices.size() - 1) : "");
+      format("{}, {}{}", weights == Weights::fp32 ? "fp32 weights" : "texture weights", device_name(devices.front()),
+             devices.size() > 1 ? format(" and {} more", devices.size() - 1) : "");
   report.slabs = static_cast<std::int64_t>(slabs.size());
 }
 
-}  // namespace lepus
+}  // namespace lepus::cuda

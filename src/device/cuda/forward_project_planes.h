@@ -12,6 +12,10 @@
 
 namespace lepus::cuda {
 
+// Fills in the report's kernel and slabs. memory_bytes: the limit on each device; 0: 90 % of what is free.
+void forward_project(const ForwardJob& job, const std::vector<int>& devices, Precision precision,
+                     std::int64_t memory_bytes, ForwardReport& report);
+
 class SlabPlanes {
 public:
   // Brings the slices of the slab to the current device. Throws Error(memory) where they do not fit.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/memory.h"
+#include "device/forward_project_job.h"
 #include "device/host/band_kernels/band_kernels.h"
 #include "device/host/cpu_backend.h"
 #include "device/host/projector.h"
@@ -67,6 +68,12 @@ public:
     return host::make_row_filter(setup, threads_.size());
   }
   BandKernels& band_kernels() override { return *kernels_; }
+  void forward_project(const ForwardJob& job, const Devices&, ForwardReport& report) override {
+    if (info_.kind == "reference")
+      forward_project_reference(job, threads_, report);
+    else
+      forward_project_cpu(job, threads_, report);
+  }
 
 private:
   ThreadPool& threads_;

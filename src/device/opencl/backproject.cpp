@@ -114,7 +114,7 @@ std::string Backprojection::build_options(bool guard) const {
 }
 
 void Backprojection::accumulate(const Wedge& wedge, const Slab& slab, Queue& queue) const {
-  const ViewStore& store = *wedge.store;
+  const ViewTexels& store = *wedge.store;
   const auto views = static_cast<std::int64_t>(matrices_.size());
   if (wedge.first_view < 0 || wedge.views < 0 || wedge.first_view + wedge.views > views || wedge.first_slot < 0 ||
       wedge.first_slot + wedge.views > store.shape().slots || store.shape().kind != kind_)
@@ -179,16 +179,10 @@ void Backprojection::accumulate(const Wedge& wedge, const Slab& slab, Queue& que
     }
     std::vector<ViewOnDevice> block;
     for (std::int64_t k = 0; k < count; ++k) block.push_back(on_device(i + k));
-    // A buffer for each launch: the driver keeps it until the kernel has run.
-    cl_int status = CL_SUCCESS;
-    const cl_mem constants = context_.cl().CreateBuffer(context_.get(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                                                        block.size() * sizeof(ViewOnDevice), block.data(), &status);
-    context_.check(status, "allocate the matrices of views",
-                   static_cast<std::int64_t>(block.size() * sizeof(ViewOnDevice)));
-    const std::shared_ptr<void> kept(constants,
-                                     [this](void* m) { context_.cl().ReleaseMemObject(static_cast<cl_mem>(m)); });
+    const ConstantBuffer constants(context_, block.data(),
+                                   static_cast<std::int64_t>(block.size() * sizeof(ViewOnDevice)));
     KernelCall call(context_, program, "backproject");
-    call.object(constants).value(static_cast<cl_int>(count)).value(target).memory(slab.data);
+    call.object(constants.get()).value(static_cast<cl_int>(count)).value(target).memory(slab.data);
     if (kind_ == TexelKind::linear)
       call.memory(store.pixels());
     else

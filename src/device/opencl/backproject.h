@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backprojection on an OpenCL device: slab += sum over a wedge's views of sample(u, v) / w^2, for any 3x4 matrices
-// (Feldkamp, Davis and Kress 1984). In: filtered views in a ViewStore. Out: slices [z0, z1) of the volume in device
+// (Feldkamp, Davis and Kress 1984). In: filtered views in a ViewTexels. Out: slices [z0, z1) of the volume in device
 // memory, [z][y][x], fp32. A voxel's sum runs over the views in their order, starting from what the slab holds, and its
 // coordinates come from its place in the volume: any cut into slabs and wedges gives the same bits.
 #pragma once
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "device/opencl/view_store.h"
+#include "device/opencl/view_texels.h"
 #include <lepus/geometry.h>
 
 namespace lepus::opencl {
@@ -34,7 +34,7 @@ public:
   // Adds views [first_view, first_view + views), which lie in slots [first_slot, ...) of the store, to the slab.
   // Returns when the work is in the queue.
   struct Wedge {
-    const ViewStore* store = nullptr;
+    const ViewTexels* store = nullptr;
     std::int64_t first_slot = 0, first_view = 0, views = 0;
   };
   struct Slab {

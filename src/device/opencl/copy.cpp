@@ -2,7 +2,7 @@
 // Copies between host and device, and memory set to zero.
 #include <cstring>
 
-#include "device/opencl/opencl_device.h"
+#include "device/opencl/device.h"
 #include "device/opencl/queue.h"
 
 namespace lepus::opencl {

@@ -61,6 +61,15 @@ Program::Kernel& Program::kernel(const std::string& name) {
   return *kernel;
 }
 
+ConstantBuffer::ConstantBuffer(const Context& context, const void* values, std::int64_t bytes) : context_(context) {
+  cl_int status = CL_SUCCESS;
+  memory_ = context.cl().CreateBuffer(context.get(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                      static_cast<std::size_t>(bytes), const_cast<void*>(values), &status);
+  context.check(status, "allocate constants of a kernel", bytes);
+}
+
+ConstantBuffer::~ConstantBuffer() { context_.cl().ReleaseMemObject(memory_); }
+
 KernelCall::KernelCall(const Context& context, Program& program, const std::string& kernel)
     : context_(context), name_(kernel), kernel_(program.kernel(kernel)), lock_(kernel_.mutex) {}
 

@@ -37,6 +37,21 @@ private:
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;
 };
 
+// Numbers for one launch, in constant memory. It may be given back once the kernel is in a queue: the driver keeps it
+// until the kernel has run.
+class ConstantBuffer {
+public:
+  ConstantBuffer(const Context& context, const void* values, std::int64_t bytes);
+  ~ConstantBuffer();
+  ConstantBuffer(const ConstantBuffer&) = delete;
+  ConstantBuffer& operator=(const ConstantBuffer&) = delete;
+  cl_mem get() const { return memory_; }
+
+private:
+  const Context& context_;
+  cl_mem memory_ = nullptr;
+};
+
 using Sizes = std::array<std::int64_t, 3>;
 
 // One start of a kernel: its arguments in order, then run(). Waits while another thread starts the same kernel.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/queue.h"
 
-#include <utility>
-
 #include <lepus/error.h>
 
 namespace lepus::opencl {

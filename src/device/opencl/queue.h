@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "device/device.h"
 #include "device/opencl/context.h"
@@ -30,8 +29,6 @@ class OpenclQueue final : public Queue {
 public:
   OpenclQueue(Device& device, std::shared_ptr<Context> context);
   ~OpenclQueue() override;
-  OpenclQueue(const OpenclQueue&) = delete;
-  OpenclQueue& operator=(const OpenclQueue&) = delete;
   void after(const Event& event) override;
   void wait() override;
 

@@ -225,8 +225,6 @@ void RowFilter::upload_response(const RowFilterSetup& setup, Queue& queue) {
   if (in_local_memory()) return;
   const std::int64_t line = length_ * static_cast<std::int64_t>(sizeof(Complex));
   pairs_at_once_ = std::clamp<std::int64_t>(long_lines_bytes / line, 1, (rows_ + 1) / 2);
-  lines_ = device_.allocate(pairs_at_once_ * line, Place::device);
-  bytes_ += pairs_at_once_ * line;
 }
 
 void RowFilter::filter(const RowBatch& batch, Queue& queue) {
@@ -291,18 +289,20 @@ void RowFilter::filter(const RowBatch& batch, Queue& queue) {
     return;
   }
   constexpr std::int64_t group = 64;
+  const ScratchScope scope(queue);
+  auto* const lines = queue.scratch<Complex>(pairs_at_once_ * length_);
   for (std::int64_t view = 0; view < batch.views; ++view)
     for (std::int64_t pair = 0; pair < pairs; pair += pairs_at_once_) {
       const std::int64_t count = std::min(pairs_at_once_, pairs - pair);
       {
         KernelCall call(context_, program, "prepare_lines");
         tables(call);
-        call.memory(lines_.get()).value(whole(view)).value(whole(pair));
+        call.memory(lines).value(whole(view)).value(whole(pair));
         call.run(q, {in_groups(length_, group), count, 1}, {group, 1, 1});
       }
       const auto step = [&](std::int64_t radix, std::int64_t m, bool back) {
         KernelCall(context_, program, "outer_step")
-            .memory(lines_.get())
+            .memory(lines)
             .memory(roots_.get())
             .value(whole(length_))
             .value(whole(radix))
@@ -313,7 +313,7 @@ void RowFilter::filter(const RowBatch& batch, Queue& queue) {
       std::int64_t m = length_;
       for (const std::int64_t radix : outer_radices_) step(radix, m, false), m /= radix;
       KernelCall(context_, program, "inner_steps")
-          .memory(lines_.get())
+          .memory(lines)
           .memory(roots_.get())
           .memory(response_.get())
           .value(whole(length_))
@@ -324,7 +324,7 @@ void RowFilter::filter(const RowBatch& batch, Queue& queue) {
         m *= *radix, step(*radix, m, true);
       KernelCall(context_, program, "keep_rows")
           .value(job)
-          .memory(lines_.get())
+          .memory(lines)
           .memory(batch.out)
           .value(whole(view))
           .value(whole(pair))

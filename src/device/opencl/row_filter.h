@@ -64,7 +64,7 @@ public:
   RowFilter(Device& device, Context& context, const RowFilterSetup& setup, Queue& queue,
             std::int64_t points_at_once = 0);
 
-  // Returns when the work is in the queue. One queue at a time.
+  // Returns when the work is in the queue.
   void filter(const RowBatch& batch, Queue& queue);
   // Bad pixels so far of views [first, first + bad.size()), after all work in the queue.
   void bad_pixels(std::int64_t first, std::span<BadPixels> bad, Queue& queue) const;
@@ -87,7 +87,7 @@ private:
   float log_i0_everywhere_ = 0, clip_ = 1, saturation_ = 0;
   std::int64_t dead_runs_ = 0, extension_ = 0;
   std::vector<std::int64_t> outer_radices_;  // of the steps in global memory, in the order of the way there
-  Block dark_, log_i0_, dead_, view_weights_, partners_, edge_, response_, roots_, bad_, lines_;
+  Block dark_, log_i0_, dead_, view_weights_, partners_, edge_, response_, roots_, bad_;
 };
 
 }  // namespace lepus::opencl

@@ -15,7 +15,7 @@ namespace lepus::opencl {
 class OpenclDevice final : public Device {
 public:
   // limit_bytes: of its memory, 0: 90 % of what is free. Throws Error(unsupported) where the device cannot be used.
-  OpenclDevice(const Library* cl, int number, std::int64_t limit_bytes);
+  OpenclDevice(const Library* cl, int number, Precision precision = Precision::exact, std::int64_t limit_bytes = 0);
 
   const DeviceInfo& info() const override { return info_; }
   std::int64_t free_bytes() const override;
@@ -27,19 +27,23 @@ public:
   void copy(void* to, const void* from, std::int64_t bytes, Queue& queue) override;
   void clear(void* memory, std::int64_t bytes, Queue& queue) override;
   std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) override;
-  std::unique_ptr<lepus::RowFilter> make_row_filter(const RowFilterSetup& setup) override;
-  BandKernels& band_kernels() override { return kernels_; }
+  BandKernels& band_kernels() override { return *kernels_; }
+  std::unique_ptr<lepus::RowFilter> make_row_filter(const lepus::RowFilterSetup& setup) override;
+  void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override;
 
   Context& context() { return *context_; }
 
 private:
   std::shared_ptr<Context> context_;
+  Precision precision_;
   std::int64_t limit_bytes_;
   DeviceInfo info_;
-  BandKernels kernels_;  // none yet: the host works on bands
+  std::unique_ptr<BandKernels> kernels_;
 };
 
-// All of this machine, with why_not; none where there is no OpenCL.
-std::vector<DeviceInfo> opencl_device_infos();
+// Of this machine's loader.
+int device_count();
+std::string why_unusable();
+std::unique_ptr<Device> make_device(int number, Precision precision, std::int64_t limit_bytes);
 
 }  // namespace lepus::opencl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/opencl/view_store.h"
+#include "device/opencl/view_texels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace lepus::opencl {
 namespace {
 
-// As kernels/view_store.cl has it.
+// As kernels/view_texels.cl has it.
 struct RowsOnDevice {
   cl_long row_stride, view_stride, slot_stride;
   cl_int columns, detector_rows, held_rows, pitch;
@@ -42,12 +42,12 @@ TexelKind texel_kind(Context& context, Precision precision, Interpolation interp
   return context.images_work(CL_FLOAT) ? TexelKind::image_float : TexelKind::linear;
 }
 
-std::int64_t ViewStore::bytes(const StoreShape& s) {
+std::int64_t ViewTexels::bytes(const StoreShape& s) {
   if (s.kind == TexelKind::linear) return 4 * (s.slots * slot_floats(s) + 2 * floats_before(s));
   return Layers::bytes(channel_of(s.kind), s.columns, s.rows, s.slots);
 }
 
-ViewStore::ViewStore(Device& device, Context& context, const StoreShape& shape, Queue& queue)
+ViewTexels::ViewTexels(Device& device, Context& context, const StoreShape& shape, Queue& queue)
     : context_(&context), shape_(shape), first_row_(static_cast<std::size_t>(shape.slots), 0) {
   if (shape.kind != TexelKind::linear) {
     make_sheets(queue);
@@ -57,7 +57,7 @@ ViewStore::ViewStore(Device& device, Context& context, const StoreShape& shape, 
   device.clear(pixels_.get(), bytes(shape), queue);
 }
 
-void ViewStore::make_sheets(Queue& queue) {
+void ViewTexels::make_sheets(Queue& queue) {
   const DeviceDescription& d = context_->device();
   if (shape_.columns > d.image_columns || shape_.rows > d.image_rows)
     throw Error(ErrorKind::unsupported, {.what = "the detector is too large for an image of the device",
@@ -74,19 +74,19 @@ void ViewStore::make_sheets(Queue& queue) {
                          std::min(layers_per_sheet_, shape_.slots - first), opencl_queue(queue).get());
 }
 
-void ViewStore::set_scale(float scale) {
+void ViewTexels::set_scale(float scale) {
   int exponent = 0;
   if (std::frexp(scale, &exponent) != 0.5f || exponent % 2 == 0)
     refuse_rows_of_views(format("scale {} is no power of 4", scale));
   scale_ = shape_.kind == TexelKind::image_half ? scale : 1.0f;
 }
 
-std::int64_t ViewStore::pixel_offset(std::int64_t slot) const {
+std::int64_t ViewTexels::pixel_offset(std::int64_t slot) const {
   return floats_before(shape_) + slot * slot_floats(shape_) + pitch_of(shape_) + 1;
 }
 
-void ViewStore::store(const Source& source, std::int64_t first_slot, std::int64_t slots, std::int64_t row0,
-                      std::int64_t rows, Queue& queue) {
+void ViewTexels::store(const Source& source, std::int64_t first_slot, std::int64_t slots, std::int64_t row0,
+                       std::int64_t rows, Queue& queue) {
   if (first_slot < 0 || slots < 0 || first_slot + slots > shape_.slots)
     refuse_rows_of_views(format("slots [{}, {}) of {}", first_slot, first_slot + slots, shape_.slots));
   if (row0 < 0 || rows < 0 || row0 + rows > shape_.detector_rows)
@@ -95,7 +95,7 @@ void ViewStore::store(const Source& source, std::int64_t first_slot, std::int64_
   OpenclQueue& q = opencl_queue(queue);
   const std::int64_t written_rows = rows + (row0 + rows == shape_.detector_rows ? 1 : 0);
   const bool linear = shape_.kind == TexelKind::linear;
-  Program& program = context_->program("view_store", shape_.kind == TexelKind::image_half ? "-DHALF" : "");
+  Program& program = context_->program("view_texels", shape_.kind == TexelKind::image_half ? "-DHALF" : "");
   const ScratchScope scope(queue);
   cl_int* const held = queue.scratch<cl_int>(slots);
   std::vector<cl_int> first(first_row_.begin() + first_slot, first_row_.begin() + first_slot + slots);
@@ -143,12 +143,27 @@ void mask_outside(float* slab, const VolumeGrid& grid, std::int64_t slices, doub
   const ScratchScope scope(queue);
   cl_int* const table = queue.scratch<cl_int>(static_cast<std::int64_t>(inside.size()));
   queue.device().copy(table, inside.data(), static_cast<std::int64_t>(inside.size() * sizeof(cl_int)), queue);
-  KernelCall(q.context(), q.context().program("view_store", ""), "mask_outside")
+  KernelCall(q.context(), q.context().program("view_texels", ""), "mask_outside")
       .memory(slab)
       .memory(table)
       .value(static_cast<cl_int>(grid.nx))
       .value(static_cast<cl_int>(grid.ny))
       .run(q.get(), {groups_of(grid.nx, 64), grid.ny, slices}, {64, 1, 1});
+}
+
+void gather_voxels(const float* slices, const VolumeGrid& grid, const VoxelBox& box, float* voxels, Queue& queue) {
+  OpenclQueue& q = opencl_queue(queue);
+  const std::int64_t width = box.x1 - box.x0, height = box.y1 - box.y0;
+  KernelCall(q.context(), q.context().program("view_texels", ""), "gather_voxels")
+      .memory(slices)
+      .memory(voxels)
+      .value(static_cast<cl_int>(grid.nx))
+      .value(static_cast<cl_int>(grid.ny))
+      .value(static_cast<cl_int>(box.x0))
+      .value(static_cast<cl_int>(box.y0))
+      .value(static_cast<cl_int>(width))
+      .value(static_cast<cl_int>(height))
+      .run(q.get(), {groups_of(width, 64), height, box.z1 - box.z0}, {64, 1, 1});
 }
 
 }  // namespace lepus::opencl

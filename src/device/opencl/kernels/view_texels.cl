@@ -46,3 +46,10 @@ __kernel void mask_outside(MEMORY(slab), MEMORY_IN(inside), int nx, int ny) {
   if (x >= within.x && x < within.y) return;
   POINTER(float, slab)[((long)get_global_id(2) * ny + y) * nx + x] = 0.0f;
 }
+
+__kernel void gather_voxels(MEMORY_IN(slices), MEMORY(voxels), int nx, int ny, int x0, int y0, int width, int height) {
+  const int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+  if (x >= width) return;
+  POINTER(float, voxels)[((long)z * height + y) * width + x] =
+      POINTER_IN(float, slices)[((long)z * ny + y0 + y) * nx + x0 + x];
+}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/opencl/opencl_device.h"
+#include "device/opencl/device.h"
 
 #include <algorithm>
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "device/opencl/band_operations.h"
+#include "device/opencl/projector.h"
 #include "device/opencl/queue.h"
-#include "device/projector.h"
-#include "device/row_filter.h"
 #include <lepus/error.h>
 
 namespace lepus::opencl {
@@ -30,10 +30,12 @@ DeviceInfo info_of(const DeviceDescription& device, int number) {
 
 }  // namespace
 
-OpenclDevice::OpenclDevice(const Library* cl, int number, std::int64_t limit_bytes)
+OpenclDevice::OpenclDevice(const Library* cl, int number, Precision precision, std::int64_t limit_bytes)
     : context_(Context::of(require_device(cl, number))),
+      precision_(precision),
       limit_bytes_(limit_bytes),
-      info_(info_of(context_->device(), number)) {}
+      info_(info_of(context_->device(), number)),
+      kernels_(make_band_kernels(*context_)) {}
 
 std::int64_t OpenclDevice::free_bytes() const { return free_of(context_->device(), context_->allocated_bytes()); }
 
@@ -56,28 +58,27 @@ Block OpenclDevice::allocate(std::int64_t bytes, Place place) {
   return context_->allocate(bytes, place);
 }
 
-namespace {
+std::unique_ptr<Projector> OpenclDevice::make_projector(const ProjectorSetup& setup) {
+  return opencl::make_projector(*this, *context_, precision_, setup);
+}
 
-[[noreturn]] void not_yet(const std::string& device, const char* what) {
-  throw Error(ErrorKind::unsupported, {.what = std::string("OpenCL devices have no ") + what + " of the sweep yet",
-                                       .where = device,
+std::unique_ptr<lepus::RowFilter> OpenclDevice::make_row_filter(const lepus::RowFilterSetup& setup) {
+  return opencl::make_row_filter(*this, *context_, setup);
+}
+
+void OpenclDevice::forward_project(const ForwardJob&, const Devices&, ForwardReport&) {
+  throw Error(ErrorKind::unsupported, {.what = "whole volumes are not projected by OpenCL yet",
+                                       .where = info_.name,
                                        .why = {},
                                        .hint = "use --backend cpu or cuda"});
 }
 
-}  // namespace
+int device_count() { return library() ? static_cast<int>(list_devices(*library()).size()) : 0; }
 
-std::unique_ptr<Projector> OpenclDevice::make_projector(const ProjectorSetup&) { not_yet(info_.name, "projector"); }
-std::unique_ptr<lepus::RowFilter> OpenclDevice::make_row_filter(const RowFilterSetup&) {
-  not_yet(info_.name, "row filter");
-}
+std::string why_unusable() { return why_unusable(library()); }
 
-std::vector<DeviceInfo> opencl_device_infos() {
-  std::vector<DeviceInfo> infos;
-  if (library() == nullptr) return infos;
-  for (const DeviceDescription& device : list_devices(*library()))
-    infos.push_back(info_of(device, static_cast<int>(infos.size())));
-  return infos;
+std::unique_ptr<Device> make_device(int number, Precision precision, std::int64_t limit_bytes) {
+  return std::make_unique<OpenclDevice>(library(), number, precision, limit_bytes);
 }
 
 }  // namespace lepus::opencl

@@ -10,6 +10,7 @@
 
 #include "device/opencl/images.h"
 #include "device/opencl/queue.h"
+#include "device/projector.h"
 #include <lepus/geometry.h>
 #include <lepus/options.h>
 
@@ -27,10 +28,10 @@ struct StoreShape {
   std::int64_t slots = 0, rows = 0;  // rows held per slot, at most detector_rows
 };
 
-class ViewStore {
+class ViewTexels {
 public:
   // All zero. Throws Error(memory), Error(unsupported) where the detector is too large for an image.
-  ViewStore(Device& device, Context& context, const StoreShape& shape, Queue& queue);
+  ViewTexels(Device& device, Context& context, const StoreShape& shape, Queue& queue);
   static std::int64_t bytes(const StoreShape& shape);
 
   const StoreShape& shape() const { return shape_; }
@@ -74,5 +75,8 @@ private:
 
 // Slices [z][y][x] of a slab: voxels outside the cylinder of this radius around the axis become zero.
 void mask_outside(float* slab, const VolumeGrid& grid, std::int64_t slices, double radius_mm, Queue& queue);
+
+// Voxels of a box, x fastest, from slices that begin with the box's first.
+void gather_voxels(const float* slices, const VolumeGrid& grid, const VoxelBox& box, float* voxels, Queue& queue);
 
 }  // namespace lepus::opencl
