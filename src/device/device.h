@@ -19,6 +19,7 @@
 
 namespace lepus {
 
+class BandKernels;
 class Device;
 using Devices = std::vector<std::unique_ptr<Device>>;
 class Projector;
@@ -125,6 +126,7 @@ public:
 
   virtual std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) = 0;
   virtual std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) = 0;
+  virtual BandKernels& band_kernels() = 0;  // what the corrections are made of
   // Line integrals of a volume, whose views `all` devices of this kind share.
   virtual void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) = 0;
 };

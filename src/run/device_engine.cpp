@@ -9,8 +9,9 @@
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/device_memory.h"
 #include "device/cuda/devices.h"
-#include "correct/stage_kernels.h"
-#include "correct/workspace.h"
+#include "correct/apply_correction.h"
+#include "device/cuda/device.h"
+#include "device/host/device.h"
 #include "run/band_engine.h"
 
 namespace lepus {
@@ -54,7 +55,7 @@ private:
 // All rows of all views in device memory, [row][view][column].
 class DeviceRowStore final : public RowKeeper {
 public:
-  DeviceRowStore(const RowStoreSize& size, int device, const cuda::Stream& work)
+  DeviceRowStore(const RowStoreSize& size, int device, Queue& work)
       : device_(device), work_(work), memory_(size.floats()) {
     all_ = {memory_.data(), size.columns, size.views, {0, size.rows}, size.rows};
   }
@@ -66,12 +67,12 @@ public:
     const SinogramBand from = part_of(kept, rows), to = part_of(all_, rows);
     if (from.data == to.data) return;
     cuda::check(cudaMemcpyAsync(to.data, from.data, static_cast<std::size_t>(from.floats() * value_bytes),
-                                cudaMemcpyDeviceToDevice, work_.get()),
+                                cudaMemcpyDeviceToDevice, cuda::stream_of(work_)),
                 "keep corrected rows");
   }
   void get(std::int64_t view, RowBand rows, float* out) const override {
     const cuda::UsingDevice here(device_);
-    work_.synchronize();
+    work_.wait();
     const auto width = static_cast<std::size_t>(all_.columns * value_bytes);
     cuda::check(cudaMemcpy2D(out, width, part_of(all_, rows).data + view * all_.columns,
                              width * static_cast<std::size_t>(all_.views), width, static_cast<std::size_t>(rows.size()),
@@ -80,7 +81,7 @@ public:
   }
   const SinogramBand* on_device(const DeviceInfo& device) const override {
     if (device.kind != "cuda" || device.number != device_) return nullptr;
-    work_.synchronize();
+    work_.wait();
     return &all_;
   }
   std::int64_t memory_bytes() const override { return 0; }
@@ -88,7 +89,7 @@ public:
 
 private:
   int device_;
-  const cuda::Stream& work_;
+  Queue& work_;
   cuda::DeviceBuffer<float> memory_;
   SinogramBand all_, room_;
 };
@@ -100,10 +101,11 @@ public:
         pool_(pool),
         limited_(memory_bytes > 0),
         memory_bytes_((limited_ ? memory_bytes : cuda::free_memory_bytes(device)) / 2),
-        workspace_(work_.get()) {}
+        card_(cuda::make_device(device, Precision::exact, memory_bytes)),
+        host_(host::make_device("cpu", pool)) {}
   ~DeviceEngine() override {
     (void)cudaStreamSynchronize(up_.get());
-    (void)cudaStreamSynchronize(work_.get());  // looks wait for what is in it
+    (void)cudaStreamSynchronize(stream());  // looks wait for what is in it
     for (auto& look : looks_) look.wait();
   }
 
@@ -134,26 +136,27 @@ public:
     cuda::use_device(device_);
     const Upload& upload = uploads_[static_cast<std::size_t>(taken_++ % 2)];
     const SinogramBand kept = room && room->rows == upload.band.shape.rows ? *room : kept_as(upload.band.shape);
-    const cuda::BandStaging staging = staging_for(normalisation, to);
-    work_.wait_for(upload.arrived.get());
-    cuda::launch_to_stage(upload.band.type, upload.pixels.data(), kept, staging, work_.get());
-    upload.used.record(work_.get());
+    const BandStaging staging = staging_for(normalisation, to);
+    cuda::check(cudaStreamWaitEvent(stream(), upload.arrived.get(), 0), "wait for a band on its way up");
+    card_->band_kernels().to_stage(upload.band.type, upload.pixels.data(), kept, staging, *work_);
+    upload.used.record(stream());
     return kept;
   }
 
   void take_log(const SinogramBand& kept, const Normalisation* normalisation) override {
-    cuda::launch_logarithm(kept, staging_for(normalisation, Stage::line_integrals), lowest_grey_of_lines, work_.get());
+    card_->band_kernels().logarithm(kept, staging_for(normalisation, Stage::line_integrals), lowest_grey_of_lines,
+                                    *work_);
   }
 
   void apply(Correction& correction, const SinogramBand& kept, RowBand wanted) override {
-    const cuda::Workspace::Scope scope(workspace_);
-    correction.apply_on_device(kept, wanted, workspace_);
+    const ScratchScope scope(*work_);
+    apply_correction(correction, kept, wanted, *work_, *helper_);
   }
 
   void bring_back(const SinogramBand& kept, RowBand rows, float* host) override {
     const SinogramBand part = part_of(kept, rows);
-    copy_down(part, host, "bring a band back from the device");
-    work_.synchronize();
+    copy_down(part, host, "download a band");
+    work_->wait();
   }
 
   std::shared_ptr<const float> look_at(const SinogramBand& kept, std::int64_t row) override {
@@ -171,7 +174,7 @@ public:
       looks_.pop_front();
     }
     auto done = std::make_shared<cuda::Event>();
-    done->record(work_.get());
+    done->record(stream());
     looks_.push_back(std::async(std::launch::async, [done, work = std::move(work), device = device_] {
       cuda::use_device(device);
       done->synchronize();
@@ -180,10 +183,7 @@ public:
     }));
   }
 
-  void wait() override {
-    cuda::use_device(device_);
-    work_.synchronize();
-  }
+  void wait() override { work_->wait(); }
   void finish() override {
     wait();
     for (auto& look : looks_) look.get();
@@ -199,7 +199,7 @@ public:
   std::unique_ptr<RowKeeper> make_store(const RowStoreSize& size) override {
     cuda::use_device(device_);
     if (size.floats() * value_bytes <= memory_bytes_ / 2) try {
-        return std::make_unique<DeviceRowStore>(size, device_, work_);
+        return std::make_unique<DeviceRowStore>(size, device_, *work_);
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::memory) throw;
       }
@@ -235,16 +235,16 @@ private:
     DeviceEngine& engine_;
   };
 
-  cuda::BandStaging staging_for(const Normalisation* normalisation, Stage to) {
+  BandStaging staging_for(const Normalisation* normalisation, Stage to) {
     const bool grey = to == Stage::grey_levels;
-    if (!normalisation) return {.to = grey ? cuda::BandStage::line_to_grey : cuda::BandStage::as_it_is};
+    if (!normalisation) return {.to = grey ? BandStage::line_to_grey : BandStage::as_it_is};
     if (normalisation != held_) {
       held_ = nullptr;
       dark_ = cuda::on_device(normalisation->dark.data(), normalisation->dark.size(), "send the dark to the device");
       log_i0_ = cuda::on_device(normalisation->log_i0.data(), normalisation->log_i0.size(), "send flats to the device");
       held_ = normalisation;
     }
-    return {.to = grey ? cuda::BandStage::counts_to_grey : cuda::BandStage::counts_to_line,
+    return {.to = grey ? BandStage::counts_to_grey : BandStage::counts_to_line,
             .dark = dark_.data(),
             .log_i0 = log_i0_.data(),
             .log_i0_everywhere = normalisation->log_i0_everywhere,
@@ -258,17 +258,22 @@ private:
   }
   void copy_down(const SinogramBand& from, float* to, const char* doing) const {
     cuda::check(cudaMemcpyAsync(to, from.data, static_cast<std::size_t>(from.floats() * value_bytes),
-                                cudaMemcpyDeviceToHost, work_.get()),
+                                cudaMemcpyDeviceToHost, stream()),
                 doing);
   }
+
+  cudaStream_t stream() const { return cuda::stream_of(*work_); }
 
   int device_;
   ThreadPool& pool_;
   bool limited_;
   std::int64_t memory_bytes_;
   std::shared_ptr<PinnedPool> pinned_ = std::make_shared<PinnedPool>();
-  cuda::Stream up_, work_{cuda::Stream::Rank::first};  // sums of slabs go on meanwhile, and wait for the next band
-  cuda::Workspace workspace_;
+  std::unique_ptr<Device> card_, host_;  // the host helps out where the card lacks a kernel
+  cuda::Stream up_;
+  std::unique_ptr<Queue> work_ =
+      card_->make_queue(QueueRank::first);  // sums of slabs go on, and wait for the next band
+  std::unique_ptr<Queue> helper_ = host_->make_queue();
   std::array<Upload, 2> uploads_;
   std::int64_t sent_ = 0, taken_ = 0;
   cuda::DeviceBuffer<float> kept_, dark_, log_i0_;

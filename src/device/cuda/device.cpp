@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cuda/device.h"
 
+#include "device/cuda/band_kernels/band_kernels.h"
 #include "device/cuda/copy_views.h"
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/devices.h"
@@ -100,6 +101,7 @@ public:
   std::unique_ptr<lepus::RowFilter> make_row_filter(const lepus::RowFilterSetup& setup) override {
     return cuda::make_row_filter(number_, setup);
   }
+  BandKernels& band_kernels() override { return *kernels_; }
   void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override {
     std::vector<int> numbers;
     for (const auto& device : all) numbers.push_back(device->info().number);
@@ -111,6 +113,7 @@ private:
   Precision precision_;
   std::int64_t memory_bytes_;
   DeviceInfo info_;
+  std::unique_ptr<BandKernels> kernels_ = make_band_kernels(number_);
 };
 
 [[noreturn]] void refuse_stranger(const char* what) {
