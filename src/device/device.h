@@ -122,6 +122,13 @@ public:
     for (std::size_t i = 0; i < views.size(); ++i)
       copy(to + static_cast<std::int64_t>(i) * bytes, views[i], bytes, queue);
   }
+  // `rows` rows of `bytes`, whose starts lie to_stride and from_stride bytes apart.
+  virtual void copy_rows(void* to, std::int64_t to_stride, const void* from, std::int64_t from_stride,
+                         std::int64_t bytes, std::int64_t rows, Queue& queue) {
+    for (std::int64_t row = 0; row < rows; ++row)
+      copy(static_cast<std::byte*>(to) + row * to_stride, static_cast<const std::byte*>(from) + row * from_stride,
+           bytes, queue);
+  }
   virtual void clear(void* memory, std::int64_t bytes, Queue& queue) = 0;  // all bytes zero
 
   virtual std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) = 0;

@@ -90,6 +90,14 @@ public:
     use_device(number_);
     cuda::copy_views(views, bytes, reinterpret_cast<unsigned char*>(to), group, stream_of(queue));
   }
+  void copy_rows(void* to, std::int64_t to_stride, const void* from, std::int64_t from_stride, std::int64_t bytes,
+                 std::int64_t rows, Queue& queue) override {
+    use_device(number_);
+    const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+    check(cudaMemcpy2DAsync(to, size(to_stride), from, size(from_stride), size(bytes), size(rows), cudaMemcpyDefault,
+                            stream_of(queue)),
+          "copy rows between host and device");
+  }
   void clear(void* memory, std::int64_t bytes, Queue& queue) override {
     use_device(number_);
     check(cudaMemsetAsync(memory, 0, static_cast<std::size_t>(bytes), stream_of(queue)), "clear device memory");
