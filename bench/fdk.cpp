@@ -40,7 +40,7 @@ double seconds_of_corrections(const ScanGeometry& geometry, const VolumeGrid& gr
                                      .scratch = {},
                                      .force = false,
                                      .threads = context.threads.size(),
-                                     .devices = {}},
+                                     .device = nullptr},
                                     context.cancel);
     FdkSetup setup;
     setup.geometry = geometry;

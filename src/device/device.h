@@ -7,6 +7,7 @@
 // processors of its own calls return before the work is done, on the host when it is.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -47,8 +48,19 @@ public:
   virtual double seconds_since(const Event& earlier) const = 0;  // of timed events, both reached
 };
 
+// A number that no other device or queue of this process has or had. Addresses are used again: what is kept for one of
+// them must not be found by another that was made where it lay.
+class Numbered {
+public:
+  std::uint64_t id() const { return id_; }
+
+private:
+  static inline std::atomic<std::uint64_t> made_ = 0;
+  const std::uint64_t id_ = ++made_;
+};
+
 // Work in order. One thread at a time gives work to a queue.
-class Queue {
+class Queue : public Numbered {
 public:
   explicit Queue(Device& device) : device_(device) {}
   virtual ~Queue() = default;
@@ -99,7 +111,7 @@ enum class QueueRank {
 };
 enum class Timing { off, on };  // of events; without it they cost less
 
-class Device {
+class Device : public Numbered {
 public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;  // free_bytes: when it was opened

@@ -20,7 +20,7 @@ public:
     Device& device = queue.device();
     if (device.info().host) return table_.data();
     const std::lock_guard lock(mutex_);
-    Block& copy = copies_[&device];
+    Block& copy = copies_[device.id()];
     if (!copy) {
       const auto bytes = static_cast<std::int64_t>(table_.size_bytes());
       copy = device.allocate(bytes);
@@ -32,7 +32,7 @@ public:
 
 private:
   std::span<const T> table_;
-  std::map<const Device*, Block> copies_;
+  std::map<std::uint64_t, Block> copies_;  // by the device's id
   std::mutex mutex_;
 };
 

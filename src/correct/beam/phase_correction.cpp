@@ -37,7 +37,7 @@ public:
 private:
   PhaseKernel& kernel_for(Queue& queue, std::int64_t views) {
     const std::lock_guard lock(mutex_);
-    auto& made = kernels_[&queue];
+    auto& made = kernels_[queue.id()];
     if (!made) made = queue.device().band_kernels().make_phase(plan_, views);
     return *made;
   }
@@ -45,7 +45,7 @@ private:
   PhasePlan plan_;
   std::string summary_;
   std::mutex mutex_;
-  std::map<const Queue*, std::unique_ptr<PhaseKernel>> kernels_;
+  std::map<std::uint64_t, std::unique_ptr<PhaseKernel>> kernels_;  // by the queue's id
 };
 
 constexpr double wavelength_times_energy_mm_kev = 1.239841984e-6;  // h c

@@ -20,7 +20,7 @@ public:
   // One number per row of the detector, which the device's kernels write.
   std::int64_t* on(Device& device) {
     const std::lock_guard lock(mutex_);
-    Block& memory = counts_[&device];
+    Block& memory = counts_[device.id()];
     if (!memory) {
       memory = device.allocate(rows_ * static_cast<std::int64_t>(sizeof(std::int64_t)), Place::host);
       std::fill_n(numbers(memory), rows_, -1);
@@ -48,7 +48,7 @@ private:
   static std::int64_t* numbers(const Block& memory) { return reinterpret_cast<std::int64_t*>(memory.get()); }
 
   std::int64_t rows_;
-  std::map<const Device*, Block> counts_;
+  std::map<std::uint64_t, Block> counts_;  // by the device's id
   mutable std::mutex mutex_;
 };
 
