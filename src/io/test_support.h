@@ -2,14 +2,20 @@
 // For the tests of this room: a folder that goes away, pictures with a known value in every pixel, errors as values.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <random>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -67,6 +73,24 @@ inline std::vector<float> pattern_volume(const VolumeGrid& grid) {
   return voxels;
 }
 
+// Slabs of up to `thickest` slices in an order of chance, written by four threads.
+inline void write_shuffled(VolumeWriter& writer, const VolumeGrid& grid, unsigned seed, unsigned thickest) {
+  const std::vector<float> voxels = pattern_volume(grid);
+  std::mt19937 random(seed);
+  std::vector<std::pair<std::int64_t, std::int64_t>> slabs;
+  for (std::int64_t z = 0; z < grid.nz; z = slabs.back().second)
+    slabs.emplace_back(z, std::min<std::int64_t>(grid.nz, z + 1 + random() % thickest));
+  std::shuffle(slabs.begin(), slabs.end(), random);
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (std::size_t i = next++; i < slabs.size(); i = next++)
+        writer.write(slabs[i].first, slabs[i].second, voxels.data() + slabs[i].first * grid.nx * grid.ny);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
 inline VolumeGrid odd_grid() { return {7, 5, 6, {-1.5, 2.25, 10.125}, {0.5, -0.25, 0.1}}; }
 
 // Every row band of every frame, read alone, must hold the pattern.
@@ -90,6 +114,13 @@ inline void write_file(const fs::path& path, const std::string& bytes) {
 inline std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+// Every file below a folder, by name.
+inline std::map<fs::path, std::string> files_below(const fs::path& folder) {
+  std::map<fs::path, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) files[fs::relative(entry.path(), folder)] = read_file(entry.path());
+  return files;
 }
 template <class Pixel>
 std::string bytes_of(const std::vector<Pixel>& pixels) {

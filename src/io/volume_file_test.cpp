@@ -5,11 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <map>
-#include <random>
-#include <thread>
 
 #include "core/output_file.h"
 #include "io/file.h"
@@ -172,14 +168,6 @@ TEST_P(EveryFormat, existing_files_need_force) {
   EXPECT_EQ(voxels, pattern_volume(grid));
 }
 
-// Every file below a folder, by name.
-std::map<fs::path, std::string> files_below(const fs::path& folder) {
-  std::map<fs::path, std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (entry.is_regular_file()) files[fs::relative(entry.path(), folder)] = read_file(entry.path());
-  return files;
-}
-
 TEST_P(EveryFormat, threads_in_any_order_write_what_one_writes_in_order) {
   const VolumeGrid grid{5, 3, 61, {-1, 0, 1}, {0.5, 0.5, 0.25}};
   const std::vector<float> voxels = pattern_volume(grid);
@@ -190,20 +178,8 @@ TEST_P(EveryFormat, threads_in_any_order_write_what_one_writes_in_order) {
     one->write(0, grid.nz, voxels.data());
     one->finish(provenance_text);
     for (unsigned seed = 0; seed < 3; ++seed) {
-      std::mt19937 random(seed);
-      std::vector<std::pair<std::int64_t, std::int64_t>> slabs;
-      for (std::int64_t z = 0; z < grid.nz; z = slabs.back().second)
-        slabs.emplace_back(z, std::min<std::int64_t>(grid.nz, z + 1 + random() % 7));
-      std::shuffle(slabs.begin(), slabs.end(), random);
       const auto writer = create_volume(target(), grid, options);
-      std::atomic<std::size_t> next = 0;
-      std::vector<std::thread> threads;
-      for (int t = 0; t < 4; ++t)
-        threads.emplace_back([&] {
-          for (std::size_t i = next++; i < slabs.size(); i = next++)
-            writer->write(slabs[i].first, slabs[i].second, voxels.data() + slabs[i].first * grid.nx * grid.ny);
-        });
-      for (std::thread& thread : threads) thread.join();
+      write_shuffled(*writer, grid, seed, 7);
       writer->finish(provenance_text);
       std::vector<float> a(voxels.size()), b(voxels.size());
       open_volume(in_order / GetParam().name)->read(0, grid.nz, a.data());

@@ -72,7 +72,7 @@ public:
   std::int64_t memory_bytes() const override {
     const std::int64_t chunk = chunk_edge * chunk_edge * chunk_edge * pixel_bytes();
     const std::int64_t band = levels_.front()->array.chunks_along()[2] * chunk;
-    return 2 * band + band / 4 + 2 * threads_.size() * chunk;
+    return 2 * band + band / 4 + 2 * chunk * threads_.size();
   }
 
   void write(std::int64_t first, std::int64_t images, const void* pixels) override {
@@ -193,7 +193,7 @@ private:
 
   void write_chunks(const ZarrArray& array, std::int64_t k, std::int64_t j, const std::array<std::int64_t, 3>& size,
                     const char* band) {
-    const auto [slices, rows, nx] = size;
+    const std::int64_t slices = size[0], rows = size[1], nx = size[2];
     const std::int64_t cy = array.chunks[1], cx = array.chunks[2];
     const std::int64_t pixel = pixel_bytes(), chunks = array.chunks_along()[2];
     make_folder(array.chunk_file(k, j, 0).parent_path());

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // OME-Zarr: the pyramid, levels by name, slices in any order, what may not be replaced; chunks that are missing or
 // damaged, metadata of strangers. formats_judge_test.cpp holds it against zarr-python.
-#include <algorithm>
 #include <array>
-#include <atomic>
-#include <map>
 #include <random>
-#include <thread>
 
 #include "io/stack.h"
 #include "io/test_support.h"
@@ -64,13 +60,6 @@ TEST_F(Zarr, levels_halve_until_the_largest_edge_is_small) {
   EXPECT_LEPUS_ERROR(open_volume(folder / "v.zarr#99999999999999999999"), ErrorKind::usage, "level '999");
 }
 
-std::map<fs::path, std::string> files_in(const fs::path& folder) {
-  std::map<fs::path, std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (entry.is_regular_file()) files[fs::relative(entry.path(), folder)] = read_file(entry.path());
-  return files;
-}
-
 // Three layers of chunks, several bands of rows, odd at every end.
 TEST_F(Zarr, threads_in_any_order_write_the_same_chunks_of_every_level) {
   const VolumeGrid grid{67, 131, 145, {}, {1, 1, 1}};
@@ -78,24 +67,12 @@ TEST_F(Zarr, threads_in_any_order_write_the_same_chunks_of_every_level) {
   const auto one = create_volume(folder / "in-order.zarr", grid);
   one->write(0, grid.nz, voxels.data());
   one->finish("{}");
-  const auto expected = files_in(folder / "in-order.zarr");
+  const auto expected = files_below(folder / "in-order.zarr");
   EXPECT_EQ(expected.size(), 3u + 3 * 3 * 2 + 1 + 2 * 2 * 1);  // group, level 0, level 1
-  std::mt19937 random(7);
-  std::vector<std::pair<std::int64_t, std::int64_t>> slabs;
-  for (std::int64_t z = 0; z < grid.nz; z = slabs.back().second)
-    slabs.emplace_back(z, std::min<std::int64_t>(grid.nz, z + 1 + random() % 30));
-  std::shuffle(slabs.begin(), slabs.end(), random);
   const auto writer = create_volume(folder / "any.zarr", grid);
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&] {
-      for (std::size_t i = next++; i < slabs.size(); i = next++)
-        writer->write(slabs[i].first, slabs[i].second, voxels.data() + slabs[i].first * grid.nx * grid.ny);
-    });
-  for (std::thread& thread : threads) thread.join();
+  write_shuffled(*writer, grid, 7, 30);
   writer->finish("{}");
-  EXPECT_EQ(files_in(folder / "any.zarr"), expected);
+  EXPECT_EQ(files_below(folder / "any.zarr"), expected);
   EXPECT_EQ(voxels_of(*open_volume(folder / "any.zarr")), voxels);
 }
 
