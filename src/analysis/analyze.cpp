@@ -30,16 +30,22 @@ void require_both(const Analysis& a) {
                                  .hint = "choose another threshold or --phase; the histogram of `lepus info` helps"});
 }
 
-// Labels of at most 32 bits, slice by slice; io's writers of volumes take floats, which hold 24.
-void write_labels(const LabelSource& labels, const VolumeReader& volume, const std::filesystem::path& path,
-                  const std::string& provenance) {
+// Labels of at most 32 bits, slice by slice; io's writers of volumes take floats, which hold 24. Only those of `blobs`.
+void write_labels(const LabelSource& labels, const std::vector<Blob>& blobs, const VolumeReader& volume,
+                  const std::filesystem::path& path, const std::string& provenance) {
+  std::vector<Label> kept(static_cast<std::size_t>(labels.count()) + 1, 0);
+  for (const Blob& blob : blobs) kept[blob.label] = blob.label;
   StackTarget target;
   target.path = path;
   const VolumeGrid& grid = volume.grid();
   target.shape = {.columns = grid.nx, .rows = grid.ny, .images = grid.nz, .type = PixelType::u32};
   target.text = {.grid = grid, .unit = "label"};
   const auto writer = create_meta_image(target, default_provenance_room);
-  labels.each_slice_in_order([&](int, std::int64_t, const Label* slice) { writer->append(slice, 1); });
+  Buffer<Label> out(grid.nx * grid.ny);
+  labels.each_slice_in_order([&](int, std::int64_t, const Label* slice) {
+    for (std::int64_t i = 0; i < out.size(); ++i) out[i] = kept[slice[i]];
+    writer->append(out.data(), 1);
+  });
   writer->finish(provenance);
 }
 
@@ -165,7 +171,6 @@ void measure(const VolumeReader& volume, const AnalyzeOptions& options, const Vo
         part_blobs(phase, shape.steps, shape.cubes,
                    {.connectivity = options.connectivity, .depth = *options.part_depth}, memory, context);
     result.blobs = measure_blobs(parted, volume, result.survey, memory, context);
-    if (!options.labels.empty()) write_labels(parted, volume, options.labels, options.provenance);
     std::erase_if(result.blobs, [&](const Blob& b) {
       const bool out =
           b.voxels < options.minimum_voxels || (options.maximum_voxels > 0 && b.voxels > options.maximum_voxels);
@@ -173,11 +178,12 @@ void measure(const VolumeReader& volume, const AnalyzeOptions& options, const Vo
       result.small_voxels += out ? b.voxels : 0;
       return out;
     });
+    if (!options.labels.empty()) write_labels(parted, result.blobs, volume, options.labels, options.provenance);
   } else {
     const ComponentLabels labels(components);
     result.blobs = measure_blobs(labels, volume, result.survey, memory, context);
     for (std::size_t i = 0; i < result.blobs.size(); ++i) result.blobs[i].open = open[i] != 0;
-    if (!options.labels.empty()) write_labels(labels, volume, options.labels, options.provenance);
+    if (!options.labels.empty()) write_labels(labels, result.blobs, volume, options.labels, options.provenance);
   }
   sort_blobs(result.blobs, options.sort);
 }
