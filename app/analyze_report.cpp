@@ -191,7 +191,7 @@ std::string diameters_chart(const std::vector<Blob>& blobs) {
 }
 
 std::string thickness_chart(const Analysis& a) {
-  measure::LineChart chart{"Local thickness", "mm", "% of the voxels", false, false, {}};
+  measure::LineChart chart{"Local thickness", "mm", "% in a bin", false, false, {}};
   const auto add = [&](const char* name, const analysis::ThicknessResult& t) {
     measure::Line line{name, {}, {}};
     double all = 0;
@@ -302,11 +302,13 @@ std::string analysis_html(const Analysis& a, const AnalyzeFacts& f) {
       "table {{ border-collapse: collapse; }}\ntd, th {{ padding: 0.25em 0.8em; text-align: right; border-bottom: 1px "
       "solid "
       "var(--line); }}\ntd:first-child, th:first-child {{ text-align: left; }}\n.summary td {{ text-align: left; }}\n"
-      ".blobs {{ font-size: 13px; }}\n.pictures, .charts {{ display: flex; flex-wrap: wrap; gap: 1.2em; align-items: "
+      ".blobs {{ font-size: 13px; white-space: nowrap; }}\n.pictures, .charts {{ display: flex; flex-wrap: wrap; gap: "
+      "1.2em; align-items: "
       "flex-start; }}\n"
       "figure {{ margin: 0; flex: 1 1 18em; max-width: 25em; }}\nimg {{ width: 100%; image-rendering: pixelated; "
       "margin-bottom: 0.5em; }}\n"
-      ".charts svg {{ max-width: 100%; }}\n.small {{ color: var(--dim); font-size: 13px; }}\n.scroll {{ overflow-x: "
+      ".charts svg {{ max-width: 100%; height: auto; }}\n.small {{ color: var(--dim); font-size: 13px; }}\n.scroll {{ "
+      "overflow-x: "
       "auto; }}\n"
       "</style></head><body>\n<h1>{0}</h1>\n<table class=\"summary\">\n",
       html_text(f.volume));
