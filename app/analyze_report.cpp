@@ -56,6 +56,10 @@ std::vector<std::pair<std::string, std::string>> summary(const Analysis& a, cons
                                      : format("{}: {}{}", f.threshold, values, f.unit.empty() ? "" : " " + f.unit));
   rows.emplace_back("phase", format("{}: {} voxels, {}", f.phase, a.phase_inside,
                                     percent(static_cast<double>(a.phase_inside) / static_cast<double>(a.inside))));
+  rows.emplace_back("values",
+                    format("{:.5g} ± {:.3g} in the phase, {:.5g} ± {:.3g} elsewhere; contrast to noise {:.3g}",
+                           a.phase_values.mean, a.phase_values.spread, a.rest_values.mean, a.rest_values.spread,
+                           analysis::contrast_to_noise(a.phase_values, a.rest_values)));
   if (a.porosity) {
     rows.emplace_back("porosity", percent(a.porosity->share(a.porosity->phase)));
     rows.emplace_back("open", percent(a.porosity->share(a.porosity->open)));
@@ -249,6 +253,13 @@ nlohmann::ordered_json analysis_json(const Analysis& a, const AnalyzeFacts& f) {
             {"phase", f.phase},
             {"inside_voxels", a.inside},
             {"phase_voxels", a.phase_inside}};
+  const auto statistics = [](const analysis::ValueStatistics& v) {
+    return Json{{"voxels", v.voxels}, {"mean", v.mean}, {"spread", v.spread}};
+  };
+  const double contrast = analysis::contrast_to_noise(a.phase_values, a.rest_values);
+  json["statistics"] = {{"phase", statistics(a.phase_values)},
+                        {"rest", statistics(a.rest_values)},
+                        {"contrast_to_noise", std::isfinite(contrast) ? Json(contrast) : Json()}};
   if (a.sample)
     json["sample"] = {
         {"air_voxels", a.sample->air}, {"container_voxels", a.sample->container}, {"specks", a.sample->specks}};

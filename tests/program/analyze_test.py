@@ -79,6 +79,14 @@ class AgainstSciPy(ProgramCase):
         open_ones = set(np.unique(labels[border])) - {0}
         self.assertAlmostEqual(result["porosity"]["open"], np.isin(labels, list(open_ones)).mean(), places=15)
         self.assertEqual(result["porosity"]["slices"]["phase"], dark.sum(axis=(1, 2)).tolist())
+        for name, chosen in (("phase", dark), ("rest", ~dark)):
+            values = v[chosen].astype(float)
+            self.assertEqual(result["statistics"][name]["voxels"], values.size)
+            self.assertAlmostEqual(result["statistics"][name]["mean"], values.mean(), delta=1e-7)
+            self.assertAlmostEqual(result["statistics"][name]["spread"], values.std(), delta=1e-7)
+        noise = np.sqrt((v[dark].astype(float).var() + v[~dark].astype(float).var()) / 2)
+        self.assertAlmostEqual(result["statistics"]["contrast_to_noise"],
+                               (v[~dark].astype(float).mean() - v[dark].astype(float).mean()) / noise, delta=1e-5)
         rows = self.blobs()
         numbers = np.arange(1, count + 1)
         self.assertEqual([int(r["voxels"]) for r in rows], ndi.sum_labels(dark, labels, numbers).astype(int).tolist())
