@@ -56,6 +56,10 @@ std::vector<std::pair<std::string, std::string>> summary(const Analysis& a, cons
                                      : format("{}: {}{}", f.threshold, values, f.unit.empty() ? "" : " " + f.unit));
   rows.emplace_back("phase", format("{}: {} voxels, {}", f.phase, a.phase_inside,
                                     percent(static_cast<double>(a.phase_inside) / static_cast<double>(a.inside))));
+  rows.emplace_back("values",
+                    format("{:.5g} ± {:.3g} in the phase, {:.5g} ± {:.3g} elsewhere; contrast to noise {:.3g}",
+                           a.phase_values.mean, a.phase_values.spread, a.rest_values.mean, a.rest_values.spread,
+                           analysis::contrast_to_noise(a.phase_values, a.rest_values)));
   if (a.porosity) {
     rows.emplace_back("porosity", percent(a.porosity->share(a.porosity->phase)));
     rows.emplace_back("open", percent(a.porosity->share(a.porosity->open)));
@@ -191,7 +195,7 @@ std::string diameters_chart(const std::vector<Blob>& blobs) {
 }
 
 std::string thickness_chart(const Analysis& a) {
-  plot::LineChart chart{"Local thickness", "mm", "% of the voxels", false, false, {}};
+  plot::LineChart chart{"Local thickness", "mm", "% in a bin", false, false, {}};
   const auto add = [&](const char* name, const analysis::ThicknessResult& t) {
     plot::Line line{name, {}, {}};
     double all = 0;
@@ -249,6 +253,13 @@ nlohmann::ordered_json analysis_json(const Analysis& a, const AnalyzeFacts& f) {
             {"phase", f.phase},
             {"inside_voxels", a.inside},
             {"phase_voxels", a.phase_inside}};
+  const auto statistics = [](const analysis::ValueStatistics& v) {
+    return Json{{"voxels", v.voxels}, {"mean", v.mean}, {"spread", v.spread}};
+  };
+  const double contrast = analysis::contrast_to_noise(a.phase_values, a.rest_values);
+  json["statistics"] = {{"phase", statistics(a.phase_values)},
+                        {"rest", statistics(a.rest_values)},
+                        {"contrast_to_noise", std::isfinite(contrast) ? Json(contrast) : Json()}};
   if (a.sample)
     json["sample"] = {
         {"air_voxels", a.sample->air}, {"container_voxels", a.sample->container}, {"specks", a.sample->specks}};
@@ -302,11 +313,13 @@ std::string analysis_html(const Analysis& a, const AnalyzeFacts& f) {
       "table {{ border-collapse: collapse; }}\ntd, th {{ padding: 0.25em 0.8em; text-align: right; border-bottom: 1px "
       "solid "
       "var(--line); }}\ntd:first-child, th:first-child {{ text-align: left; }}\n.summary td {{ text-align: left; }}\n"
-      ".blobs {{ font-size: 13px; }}\n.pictures, .charts {{ display: flex; flex-wrap: wrap; gap: 1.2em; align-items: "
+      ".blobs {{ font-size: 13px; white-space: nowrap; }}\n.pictures, .charts {{ display: flex; flex-wrap: wrap; gap: "
+      "1.2em; align-items: "
       "flex-start; }}\n"
       "figure {{ margin: 0; flex: 1 1 18em; max-width: 25em; }}\nimg {{ width: 100%; image-rendering: pixelated; "
       "margin-bottom: 0.5em; }}\n"
-      ".charts svg {{ max-width: 100%; }}\n.small {{ color: var(--dim); font-size: 13px; }}\n.scroll {{ overflow-x: "
+      ".charts svg {{ max-width: 100%; height: auto; }}\n.small {{ color: var(--dim); font-size: 13px; }}\n.scroll {{ "
+      "overflow-x: "
       "auto; }}\n"
       "</style></head><body>\n<h1>{0}</h1>\n<table class=\"summary\">\n",
       html_text(f.volume));

@@ -2,9 +2,12 @@
 #include "analysis/analyze.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 
+#include "analysis/value_slices.h"
+#include "analysis/value_sums.h"
 #include "core/format.h"
 #include "io/stack.h"
 #include <lepus/error.h>
@@ -30,16 +33,22 @@ void require_both(const Analysis& a) {
                                  .hint = "choose another threshold or --phase; the histogram of `lepus info` helps"});
 }
 
-// Labels of at most 32 bits, slice by slice; io's writers of volumes take floats, which hold 24.
-void write_labels(const LabelSource& labels, const VolumeReader& volume, const std::filesystem::path& path,
-                  const std::string& provenance) {
+// Labels of at most 32 bits, slice by slice; io's writers of volumes take floats, which hold 24. Only those of `blobs`.
+void write_labels(const LabelSource& labels, const std::vector<Blob>& blobs, const VolumeReader& volume,
+                  const std::filesystem::path& path, const std::string& provenance) {
+  std::vector<Label> kept(static_cast<std::size_t>(labels.count()) + 1, 0);
+  for (const Blob& blob : blobs) kept[blob.label] = blob.label;
   StackTarget target;
   target.path = path;
   const VolumeGrid& grid = volume.grid();
   target.shape = {.columns = grid.nx, .rows = grid.ny, .images = grid.nz, .type = PixelType::u32};
   target.text = {.grid = grid, .unit = "label"};
   const auto writer = create_meta_image(target, default_provenance_room);
-  labels.each_slice_in_order([&](int, std::int64_t z, const Label* slice) { writer->write(z, 1, slice); });
+  Buffer<Label> out(grid.nx * grid.ny);
+  labels.each_slice_in_order([&](int, std::int64_t z, const Label* slice) {
+    for (std::int64_t i = 0; i < out.size(); ++i) out[i] = kept[slice[i]];
+    writer->write(z, 1, out.data());
+  });
   writer->finish(provenance);
 }
 
@@ -130,6 +139,34 @@ void find_sample(const AnalyzeOptions& options, const VoxelShape& shape, bool da
   result.sample = remove_surroundings(options.sample, air, shape, inside, memory, context);
 }
 
+// The values of the phase and of the rest of the region.
+void measure_values(const VolumeReader& volume, const BitVolume& phase, const BitVolume& inside, Analysis& result,
+                    WorkMemory& memory, Context& context) {
+  const ValueScale scale(result.survey);
+  const int workers = context.threads.size();
+  WorkerSlices phase_words(phase, workers), inside_words(inside, workers);
+  std::vector<std::array<ValueSums, 2>> sums(static_cast<std::size_t>(workers));
+  const VolumeSize& size = phase.size();
+  each_value_slice(volume, "values", memory, context, [&](std::int64_t z, const float* values, int worker) {
+    const Word *const ph = phase.slice(z, phase_words[worker]), *const in = inside.slice(z, inside_words[worker]);
+    auto& own = sums[static_cast<std::size_t>(worker)];
+    for (std::int64_t y = 0; y < size.ny; ++y) {
+      const Word* const row = ph + y * phase.row_words();
+      each_run(in + y * phase.row_words(), phase.row_words(), [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t x = first; x < last; ++x)
+          own[bit_at(row, x) ? 0 : 1].add(scale.level(values[y * size.nx + x]));
+      });
+    }
+  });
+  for (std::size_t w = 1; w < sums.size(); ++w)
+    for (std::size_t i = 0; i < 2; ++i) sums[0][i].add(sums[w][i]);
+  const auto statistics = [&](const ValueSums& s) {
+    return ValueStatistics{s.count(), s.mean(scale), s.spread(scale)};
+  };
+  result.phase_values = statistics(sums[0][0]);
+  result.rest_values = statistics(sums[0][1]);
+}
+
 void measure(const VolumeReader& volume, const AnalyzeOptions& options, const VoxelShape& shape, BitVolume& phase,
              const BitVolume& inside, Analysis& result, WorkMemory& memory, Context& context) {
   Components components(phase, options.connectivity, memory, context);
@@ -165,7 +202,6 @@ void measure(const VolumeReader& volume, const AnalyzeOptions& options, const Vo
         part_blobs(phase, shape.steps, shape.cubes,
                    {.connectivity = options.connectivity, .depth = *options.part_depth}, memory, context);
     result.blobs = measure_blobs(parted, volume, result.survey, memory, context);
-    if (!options.labels.empty()) write_labels(parted, volume, options.labels, options.provenance);
     std::erase_if(result.blobs, [&](const Blob& b) {
       const bool out =
           b.voxels < options.minimum_voxels || (options.maximum_voxels > 0 && b.voxels > options.maximum_voxels);
@@ -173,16 +209,21 @@ void measure(const VolumeReader& volume, const AnalyzeOptions& options, const Vo
       result.small_voxels += out ? b.voxels : 0;
       return out;
     });
+    if (!options.labels.empty()) write_labels(parted, result.blobs, volume, options.labels, options.provenance);
   } else {
     const ComponentLabels labels(components);
     result.blobs = measure_blobs(labels, volume, result.survey, memory, context);
     for (std::size_t i = 0; i < result.blobs.size(); ++i) result.blobs[i].open = open[i] != 0;
-    if (!options.labels.empty()) write_labels(labels, volume, options.labels, options.provenance);
+    if (!options.labels.empty()) write_labels(labels, result.blobs, volume, options.labels, options.provenance);
   }
   sort_blobs(result.blobs, options.sort);
 }
 
 }  // namespace
+
+double contrast_to_noise(const ValueStatistics& a, const ValueStatistics& b) {
+  return std::abs(a.mean - b.mean) / std::sqrt((a.spread * a.spread + b.spread * b.spread) / 2);
+}
 
 Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Context& context) {
   Analysis result;
@@ -206,6 +247,7 @@ Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Cont
   result.inside = inside.count(context);
   result.phase_inside = phase.count(context);
   require_both(result);
+  measure_values(volume, phase, inside, result, memory, context);
 
   const PhaseReader reader(phase, inside, volume.grid());
   result.phase_slices = extract_slices(reader, middle_slices(volume.grid()), memory.left_bytes(), context);

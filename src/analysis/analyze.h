@@ -38,12 +38,18 @@ struct AnalyzeOptions {
   std::filesystem::path scratch_folder;
 };
 
+struct ValueStatistics {
+  std::int64_t voxels = 0;
+  double mean = 0, spread = 0;  // spread: standard deviation
+};
+
 struct Analysis {
   Survey survey;
   Histogram histogram;
   PhaseResult phase;
   std::optional<SampleReport> sample;
   std::int64_t inside = 0, phase_inside = 0;  // voxels that are analysed, and of them in the phase
+  ValueStatistics phase_values, rest_values;  // of the phase, and of what else is inside
   std::optional<Porosity> porosity;
   std::vector<Blob> blobs;                   // sorted
   std::int64_t components = 0;               // of the phase, all of them
@@ -51,6 +57,9 @@ struct Analysis {
   std::optional<ThicknessResult> thickness, wall;
   std::vector<Slice> phase_slices;  // through the middle: 0 outside, 1 inside, 2 in the phase
 };
+
+// |difference of the means| / root mean square of the two spreads.
+double contrast_to_noise(const ValueStatistics& a, const ValueStatistics& b);
 
 // Throws Error(input) where the threshold selects all voxels or none.
 Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Context& context);

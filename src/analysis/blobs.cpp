@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "analysis/symmetric_matrix.h"
+#include "analysis/value_sums.h"
 #include "core/format.h"
 #include <lepus/error.h>
 
@@ -13,28 +14,12 @@ namespace lepus::analysis {
 namespace {
 
 constexpr int directions = 13;
-constexpr std::int64_t value_levels = (1 << 24) - 1;
-
-// Numbers below 2^96, added one at a time.
-struct WideSum {
-  std::uint64_t low = 0, high = 0;
-  void add(std::uint64_t n) {
-    low += n;
-    high += low < n ? 1 : 0;
-  }
-  void add(const WideSum& other) {
-    add(other.low);
-    high += other.high;
-  }
-  double value() const { return std::ldexp(static_cast<double>(high), 64) + static_cast<double>(low); }
-};
 
 struct BlobSums {
   std::int64_t voxels = 0;
   std::array<std::int64_t, 3> first_moment{};
   std::array<std::int64_t, 6> second_moment{};  // xx, yy, zz, xy, xz, yz
-  std::uint64_t values = 0;
-  WideSum squares;
+  ValueSums values;
   std::array<std::int64_t, directions> crossings{};
   std::array<std::int32_t, 3> low{std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::max(),
                                   std::numeric_limits<std::int32_t>::max()},
@@ -71,8 +56,7 @@ struct BlobSums {
       high[i] = std::max(high[i], other.high[i]);
     }
     for (std::size_t i = 0; i < 6; ++i) second_moment[i] += other.second_moment[i];
-    values += other.values;
-    squares.add(other.squares);
+    values.add(other.values);
     for (std::size_t i = 0; i < directions; ++i) crossings[i] += other.crossings[i];
   }
 };
@@ -127,7 +111,7 @@ public:
   PieceMeasure(const VolumeSize& size, std::int64_t blobs)
       : size_(size), sums_(static_cast<std::size_t>(blobs) + 1), first_(size), before_(size), now_(size) {}
 
-  void add_slice(std::int64_t z, const Label* labels, const float* values, double smallest, double per_value) {
+  void add_slice(std::int64_t z, const Label* labels, const float* values, const ValueScale& scale) {
     std::swap(before_, now_);
     now_.fill(labels);
     if (empty_) {
@@ -149,13 +133,7 @@ public:
         if (label == 0) continue;
         BlobSums& sum = sums_[label];
         sum.add_run(x0, x, y, z);
-        for (std::int64_t i = x0; i < x; ++i) {
-          const double q =
-              std::clamp((static_cast<double>(v[i]) - smallest) * per_value, 0.0, static_cast<double>(value_levels));
-          const auto level = static_cast<std::uint64_t>(q + 0.5);
-          sum.values += level;
-          sum.squares.add(level * level);
-        }
+        for (std::int64_t i = x0; i < x; ++i) sum.values.add(scale.level(v[i]));
       }
     }
   }
@@ -177,8 +155,7 @@ private:
   bool empty_ = true;
 };
 
-Blob blob_of(const BlobSums& s, const VolumeGrid& grid, const std::vector<double>& weights, double smallest,
-             double per_value) {
+Blob blob_of(const BlobSums& s, const VolumeGrid& grid, const std::vector<double>& weights, const ValueScale& scale) {
   const Vec3 step{std::abs(grid.step_mm.x), std::abs(grid.step_mm.y), std::abs(grid.step_mm.z)};
   const double voxel = step.x * step.y * step.z, n = static_cast<double>(s.voxels);
   Blob blob;
@@ -212,9 +189,8 @@ Blob blob_of(const BlobSums& s, const VolumeGrid& grid, const std::vector<double
     blob.axes_mm[i] = 2 * std::sqrt(5 * std::max(0.0, eigen.values[i]));  // of an ellipsoid: a^2 / 5
     blob.directions[i] = eigen.vectors[i];
   }
-  const double mean = static_cast<double>(s.values) / n;
-  blob.mean = smallest + mean / per_value;
-  blob.spread = std::sqrt(std::max(0.0, s.squares.value() / n - mean * mean)) / per_value;
+  blob.mean = s.values.mean(scale);
+  blob.spread = s.values.spread(scale);
   return blob;
 }
 
@@ -258,8 +234,7 @@ std::vector<Blob> measure_blobs(const LabelSource& labels, const VolumeReader& v
   const WorkMemory::Share share =
       memory.take(pieces * (table + slice * (4 * 4 + 12)), format("{} blobs", labels.count()),
                   "leave small ones out with --minimum-voxels");
-  const double smallest = looked.smallest, per_value = static_cast<double>(value_levels) /
-                                                       std::max(1e-300, static_cast<double>(looked.largest) - smallest);
+  const ValueScale scale(looked);
   std::vector<PieceMeasure> measures;
   measures.reserve(static_cast<std::size_t>(pieces));
   for (int p = 0; p < pieces; ++p) measures.emplace_back(size, labels.count());
@@ -268,7 +243,7 @@ std::vector<Blob> measure_blobs(const LabelSource& labels, const VolumeReader& v
   labels.each_slice(context, [&](int piece, std::int64_t z, const Label* slice_labels) {
     float* const v = floats.data() + piece * slice;
     values.read(z, z + 1, v);
-    measures[static_cast<std::size_t>(piece)].add_slice(z, slice_labels, v, smallest, per_value);
+    measures[static_cast<std::size_t>(piece)].add_slice(z, slice_labels, v, scale);
     context.progress.advance(1);
   });
   context.progress.end();
@@ -282,7 +257,7 @@ std::vector<Blob> measure_blobs(const LabelSource& labels, const VolumeReader& v
   const std::vector<double> weights = crofton_weights({std::abs(step.x), std::abs(step.y), std::abs(step.z)});
   std::vector<Blob> blobs;
   for (std::size_t i = 1; i < measures[0].sums().size(); ++i) {
-    blobs.push_back(blob_of(measures[0].sums()[i], values.grid(), weights, smallest, per_value));
+    blobs.push_back(blob_of(measures[0].sums()[i], values.grid(), weights, scale));
     blobs.back().label = static_cast<Label>(i);
   }
   return blobs;

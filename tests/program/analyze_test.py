@@ -64,7 +64,7 @@ class AgainstSciPy(ProgramCase):
 
     def test_labels_blobs_and_porosity(self):
         v = porous()
-        dark = v <= np.float32(0.42)
+        dark = v.astype(float) <= 0.42
         for connectivity, order in ((6, 1), (18, 2), (26, 3)):
             labels, count = ndi.label(dark, ndi.generate_binary_structure(3, order))
             result = self.analyze(v, "--threshold", "0.42", "--connectivity", connectivity, "--sort", "label")
@@ -79,6 +79,14 @@ class AgainstSciPy(ProgramCase):
         open_ones = set(np.unique(labels[border])) - {0}
         self.assertAlmostEqual(result["porosity"]["open"], np.isin(labels, list(open_ones)).mean(), places=15)
         self.assertEqual(result["porosity"]["slices"]["phase"], dark.sum(axis=(1, 2)).tolist())
+        for name, chosen in (("phase", dark), ("rest", ~dark)):
+            values = v[chosen].astype(float)
+            self.assertEqual(result["statistics"][name]["voxels"], values.size)
+            self.assertAlmostEqual(result["statistics"][name]["mean"], values.mean(), delta=1e-7)
+            self.assertAlmostEqual(result["statistics"][name]["spread"], values.std(), delta=1e-7)
+        noise = np.sqrt((v[dark].astype(float).var() + v[~dark].astype(float).var()) / 2)
+        self.assertAlmostEqual(result["statistics"]["contrast_to_noise"],
+                               (v[~dark].astype(float).mean() - v[dark].astype(float).mean()) / noise, delta=1e-5)
         rows = self.blobs()
         numbers = np.arange(1, count + 1)
         self.assertEqual([int(r["voxels"]) for r in rows], ndi.sum_labels(dark, labels, numbers).astype(int).tolist())
@@ -104,7 +112,7 @@ class AgainstSciPy(ProgramCase):
 
     def test_filters_by_size(self):
         v = porous(seed=3)
-        labels, count = ndi.label(v <= np.float32(0.4), np.ones((3, 3, 3)))
+        labels, count = ndi.label(v.astype(float) <= 0.4, np.ones((3, 3, 3)))
         sizes = np.bincount(labels.ravel())[1:]
         result = self.analyze(v, "--threshold", "0.4", "--minimum-voxels", 30, "--maximum-voxels", 500)
         kept = (sizes >= 30) & (sizes <= 500)
@@ -116,9 +124,25 @@ class AgainstSciPy(ProgramCase):
         found = read_mha(self.report / "labels.mha")
         np.testing.assert_array_equal(found > 0, np.isin(labels, np.flatnonzero(kept) + 1))
 
+    def test_parted_blobs(self):
+        v = np.full((30, 30, 70), 200, np.uint8)
+        z, y, x = np.indices(v.shape)
+        for centre, radius in (((15, 15, 14), 9), ((15, 15, 30), 9), ((15, 15, 55), 8), ((3, 3, 66), 1)):
+            v[(z - centre[0]) ** 2 + (y - centre[1]) ** 2 + (x - centre[2]) ** 2 <= radius ** 2] = 0
+        whole = self.analyze(v, "--threshold", "100")
+        self.assertEqual(whole["blobs"]["count"], 3)
+        parted = self.analyze(v, "--threshold", "100", "--part", 1, "--minimum-voxels", 10, "--sort", "label")
+        self.assertEqual(parted["blobs"]["count"], 3)
+        self.assertEqual(parted["blobs"]["left_out"], {"count": 1, "voxels": 7})
+        labels = read_mha(self.report / "labels.mha")
+        rows = self.blobs()
+        self.assertEqual([int(r["voxels"]) for r in rows], [int((labels == int(r["label"])).sum()) for r in rows])
+        self.assertEqual(set(np.unique(labels)), {0} | {int(r["label"]) for r in rows})
+        self.assertNotEqual(labels[15, 15, 14], labels[15, 15, 30])
+
     def test_distances(self):
         v = porous(seed=4)
-        dark = v <= np.float32(0.55)
+        dark = v.astype(float) <= 0.55
         for spacing in ((1, 1, 1), (0.25, 0.25, 0.25), (0.1, 0.13, 0.2)):
             self.analyze(v, "--threshold", "0.55", "--save", "distance", "--porosity", spacing=spacing)
             expected = ndi.distance_transform_edt(dark, spacing[::-1])
@@ -152,7 +176,7 @@ class AgainstSciPy(ProgramCase):
     @unittest.skipIf(skimage is None, "python3-skimage is not installed: morphology is NOT checked against it")
     def test_morphology(self):
         v = porous(seed=7)
-        dark = v <= np.float32(0.45)
+        dark = v.astype(float) <= 0.45
         erode = lambda b, s: ndi.binary_erosion(b, s, border_value=1)
         dilate = ndi.binary_dilation
         for step, element in (("2", skimage.morphology.ball(2)), ("3", skimage.morphology.ball(3)), ("-box", np.ones((3, 3, 3)))):
@@ -173,11 +197,11 @@ class AgainstSciPy(ProgramCase):
         result = self.analyze(v, "--threshold", "0.45", "--box", "3,40,5,50,2,30", "--radius", "45", "--mask", "m.mha")
         inside = (x >= 3) & (x <= 40) & (y >= 5) & (y <= 50) & (z >= 2) & (z <= 30) & (x * x + y * y <= 45 * 45) & (mask > 0)
         self.assertEqual(result["inside_voxels"], int(inside.sum()))
-        self.assertEqual(result["phase_voxels"], int((inside & (v <= np.float32(0.45))).sum()))
+        self.assertEqual(result["phase_voxels"], int((inside & (v.astype(float) <= 0.45)).sum()))
         share = read_mha(self.report / "porosity.mha")
         cell = result["porosity"]["cell_voxels"]
         part = tuple(slice(i * cell, (i + 1) * cell) for i in (1, 3, 2))
-        self.assertAlmostEqual(share[1, 3, 2], (inside & (v <= np.float32(0.45)))[part].sum() / inside[part].sum(), places=6)
+        self.assertAlmostEqual(share[1, 3, 2], (inside & (v.astype(float) <= 0.45))[part].sum() / inside[part].sum(), places=6)
 
     def test_not_finite_voxels_are_left_out_and_said(self):
         v = porous(seed=9)
@@ -187,7 +211,7 @@ class AgainstSciPy(ProgramCase):
         result = self.lepus_json("analyze", "v.mha", "--threshold", "0.45")
         self.assertEqual(result["not_finite"], 5)
         self.assertEqual(result["inside_voxels"], v.size - 5)
-        self.assertEqual(result["phase_voxels"], int((v <= np.float32(0.45)).sum()))
+        self.assertEqual(result["phase_voxels"], int((v.astype(float) <= 0.45).sum()))
         self.assertTrue(any("not finite" in w for w in result["warnings"]))
         self.assert_error(self.lepus("analyze", "v.mha", "--threshold", "local:3,0", code=3), "input", "finite")
 

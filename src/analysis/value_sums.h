@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mean and standard deviation from sums of integers, which are the same in any order: values are rounded to 24 bits
+// between the smallest and the largest.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "analysis/histogram.h"
+
+namespace lepus::analysis {
+
+// Value <-> level 0 to 2^24 - 1.
+class ValueScale {
+public:
+  explicit ValueScale(const Survey& looked)
+      : smallest_(looked.smallest),
+        per_value_(levels / std::max(1e-300, static_cast<double>(looked.largest) - looked.smallest)) {}
+  std::uint64_t level(float value) const {
+    return static_cast<std::uint64_t>(std::clamp((static_cast<double>(value) - smallest_) * per_value_, 0.0, levels) +
+                                      0.5);
+  }
+  double value(double level) const { return smallest_ + level / per_value_; }
+  double difference(double levels_apart) const { return levels_apart / per_value_; }
+
+private:
+  static constexpr double levels = (1 << 24) - 1;
+  double smallest_, per_value_;
+};
+
+class ValueSums {
+public:
+  void add(std::uint64_t level) {
+    ++count_;
+    sum_ += level;
+    add_square(level * level);
+  }
+  void add(const ValueSums& other) {
+    count_ += other.count_;
+    sum_ += other.sum_;
+    add_square(other.squares_low_);
+    squares_high_ += other.squares_high_;
+  }
+  std::int64_t count() const { return count_; }
+  double mean(const ValueScale& scale) const { return scale.value(mean_level()); }
+  double spread(const ValueScale& scale) const {
+    const double squares = std::ldexp(static_cast<double>(squares_high_), 64) + static_cast<double>(squares_low_);
+    const double mean = mean_level();
+    return scale.difference(std::sqrt(std::max(0.0, squares / static_cast<double>(count_) - mean * mean)));
+  }
+
+private:
+  double mean_level() const { return static_cast<double>(sum_) / static_cast<double>(count_); }
+  void add_square(std::uint64_t n) {  // the sum of squares passes 64 bits at 65536 voxels
+    squares_low_ += n;
+    squares_high_ += squares_low_ < n ? 1 : 0;
+  }
+  std::int64_t count_ = 0;
+  std::uint64_t sum_ = 0, squares_low_ = 0, squares_high_ = 0;
+};
+
+}  // namespace lepus::analysis
