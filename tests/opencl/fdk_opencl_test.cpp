@@ -48,7 +48,7 @@ std::vector<float> volume_of(const ScanGeometry& g, const std::vector<float>& li
   std::vector<float> volume(static_cast<std::size_t>(grid.voxels()), std::numeric_limits<float>::quiet_NaN());
   FdkOptions options;
   options.compute = compute;
-  fdk(g, lines.data(), grid, volume.data(), options);
+  fdk(g, lines, grid, volume, options);
   return volume;
 }
 
