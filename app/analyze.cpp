@@ -227,8 +227,7 @@ std::unique_ptr<Command> analyze_command() {
               "otsu, multi-otsu:N, numbers, local:RADIUS,OFFSET, hysteresis:LOW,HIGH");
   table.value("--phase", "CLASS", a.phase, "dark, bright, or the number of a class, counted from 0, the darkest");
   table.value("--bins", "N", a.bins, "bins of the histogram, where values are no small integers");
-  table.value("--clean", "STEP", a.clean,
-              "open:R, close:R, erode:R, dilate:R (balls), open-box:R ..., fill-holes; again for each");
+  table.value("--clean", "STEP", a.clean, "open:R, close:R, erode:R, dilate:R (balls), open-box:R ..., fill-holes");
   table.group("Where");
   table.value("--box", "X0,X1,Y0,Y1,Z0,Z1", a.box, "within this box, in millimetres");
   table.value("--radius", "MM", a.radius, "within this distance from the rotation axis");
@@ -250,7 +249,7 @@ std::unique_ptr<Command> analyze_command() {
   table.value("--cell", "VOXELS", a.cell, "edge of a cell of the porosity map")
       .otherwise("a sixteenth of the longest side");
   table.flag("--no-labels", a.no_labels, "write no volume of labels");
-  table.value("--save", "NAME", a.save, "write this volume, too: phase, distance, thickness; again for each");
+  table.value("--save", "NAME", a.save, "write this volume, too: phase, distance, thickness");
   command->run = [arguments](Session& session) { return run_analyze(*arguments, session); };
   return command;
 }

@@ -197,6 +197,7 @@ void corrected_fdk(const Problem& p, std::int64_t slices, nlohmann::json& rows, 
     scan.recorded = {p.columns, p.rows, p.views, PixelType::u16};
     scan.selection.rows = p.rows;
     scan.corrections = ScanDocument(chain_text, "bench.toml").corrections();
+    const Devices cards = open_devices(compute_on("cuda"), threads);
     CorrectionChain chain(scan, frames, &open, context);
     RowAudit audit(frames, {});
     CorrectedFrames corrected(frames, chain, audit,
@@ -204,7 +205,7 @@ void corrected_fdk(const Problem& p, std::int64_t slices, nlohmann::json& rows, 
                                .scratch = {},
                                .force = false,
                                .threads = 0,
-                               .devices = "0",
+                               .device = cards.front().get(),
                                .device_bytes = 0},
                               never);
     FdkSetup setup;
@@ -214,7 +215,6 @@ void corrected_fdk(const Problem& p, std::int64_t slices, nlohmann::json& rows, 
     setup.field_of_view_mask = false;
     const bool any = !scan.corrections.empty();
     setup.frames_corrected = any;
-    const Devices cards = open_devices(compute_on("cuda"), threads);
     Fdk fdk(setup, cards, threads);
     double way_up = 1e9;
     for (int i = 0; i < 6; ++i) {

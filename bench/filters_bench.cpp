@@ -7,7 +7,7 @@
 
 #include "bench/suite/smoothing.h"
 #include "bench/measure/clock.h"
-#include "correct/filters/row_kernels.h"
+#include "device/host/band_kernels/row_kernels.h"
 
 namespace lepus::bench {
 namespace {

@@ -8,16 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/cuda_check.h"
+#include "device/band_kernels.h"
+#include "device/cuda/device.h"
 #include "device/cuda/devices.h"
-#include "correct/filters/filter.h"
-#include "correct/workspace.h"
+#include "device/host/band_kernels/filter.h"
 #include <lepus/error.h>
 
 namespace lepus::bench {
 namespace {
 
 constexpr std::int64_t columns = 1400, views = 360, sinograms = 450, sinogram = columns * views;
+constexpr std::int64_t sinogram_bytes = sinogram * static_cast<std::int64_t>(sizeof(float));
 
 struct Problem {
   const char* name;
@@ -40,23 +41,23 @@ std::vector<float> noisy_sinogram(std::uint32_t seed) {
 }
 
 template <class Work>
-double median_ms(const cuda::Stream& stream, const Work& work) {
-  std::vector<float> times;
+double median_ms(Queue& queue, const Work& work) {
+  std::vector<double> times;
+  const auto from = queue.device().make_event(Timing::on), to = queue.device().make_event(Timing::on);
   for (int repeat = 0; repeat < 9; ++repeat) {
-    const cuda::Event from(cuda::Event::Timing::on), to(cuda::Event::Timing::on);
-    from.record(stream.get());
+    from->mark(queue);
     work();
-    to.record(stream.get());
-    to.synchronize();
-    times.push_back(cuda::Event::milliseconds(from, to));
+    to->mark(queue);
+    to->wait();
+    times.push_back(1e3 * to->seconds_since(*from));
   }
   std::sort(times.begin(), times.end());
-  return static_cast<double>(times[times.size() / 2]);
+  return times[times.size() / 2];
 }
 
 // How far the device's result is from the CPU's; NaN counts as infinite.
 double error_of(const Problem& p, const FilterOptions& options, const std::vector<std::vector<float>>& different,
-                const float* out) {
+                const std::byte* out, Queue& queue) {
   ThreadPool threads;
   double worst = 0;
   for (const std::int64_t index : {std::int64_t{0}, sinograms / 2, sinograms - 1}) {
@@ -66,8 +67,8 @@ double error_of(const Problem& p, const FilterOptions& options, const std::vecto
     const Planes from{in.data(), columns, views, columns, 1, sinogram};
     const Planes to{expected.data(), columns, views, columns, 1, sinogram};
     filter(from, to, options, threads);
-    cuda::check(cudaMemcpy(got.data(), out + index * sinogram, got.size() * sizeof(float), cudaMemcpyDeviceToHost),
-                "download");
+    queue.device().copy(got.data(), out + index * sinogram_bytes, sinogram_bytes, queue);
+    queue.wait();
     for (std::size_t i = 0; i < got.size(); ++i) {
       const double error = std::abs(static_cast<double>(got[i]) - static_cast<double>(expected[i]));
       worst = error >= 0 ? std::max(worst, error) : INFINITY;
@@ -77,26 +78,22 @@ double error_of(const Problem& p, const FilterOptions& options, const std::vecto
 }
 
 int run(const char* part) {
-  const cuda::Stream stream;
-  cuda::Workspace workspace(stream.get());
-  cuda::DeviceBuffer<float> in(sinograms * sinogram), out(sinograms * sinogram);
+  const auto device = cuda::make_device(0, Precision::half, 0);
+  const auto queue = device->make_queue();
+  const Block in = device->allocate(sinograms * sinogram_bytes), out = device->allocate(sinograms * sinogram_bytes);
   std::vector<std::vector<float>> different;
   for (std::uint32_t seed = 0; seed < 4; ++seed) different.push_back(noisy_sinogram(seed));
   for (std::int64_t i = 0; i < sinograms; ++i)
-    cuda::copy_to_device(in.data() + i * sinogram, different[static_cast<std::size_t>(i) % 4].data(),
-                         static_cast<std::size_t>(sinogram) * sizeof(float), "upload");
-  const Planes from{in.data(), columns, views, columns, sinograms, sinogram};
+    device->copy(in.get() + i * sinogram_bytes, different[static_cast<std::size_t>(i) % 4].data(), sinogram_bytes,
+                 *queue);
+  const Planes from{reinterpret_cast<float*>(in.get()), columns, views, columns, sinograms, sinogram};
   Planes to = from;
-  to.data = out.data();
-  const double bytes = 2 * static_cast<double>(in.bytes());
-  const auto copy = [&] {
-    cuda::check(cudaMemcpyAsync(out.data(), in.data(), static_cast<std::size_t>(in.bytes()), cudaMemcpyDeviceToDevice,
-                                stream.get()),
-                "copy");
-  };
+  to.data = reinterpret_cast<float*>(out.get());
+  const double bytes = 2 * static_cast<double>(sinograms * sinogram_bytes);
+  const auto copy = [&] { device->copy(out.get(), in.get(), sinograms * sinogram_bytes, *queue); };
   copy();
-  const double copy_ms = median_ms(stream, copy);
-  std::printf("450 sinograms of 1400x360, %s; a copy: %.3f ms, %.0f GB/s\n", cuda::device_name(0).c_str(), copy_ms,
+  const double copy_ms = median_ms(*queue, copy);
+  std::printf("450 sinograms of 1400x360, %s; a copy: %.3f ms, %.0f GB/s\n", device->info().name.c_str(), copy_ms,
               bytes / copy_ms * 1e-6);
   using enum FilterKind;
   int failures = 0;
@@ -120,17 +117,16 @@ int run(const char* part) {
     options.radius = p.radius;
     options.dimensions = p.dimensions;
     options.sigma = static_cast<double>(p.radius) / 3;
-    const auto filter_all = [&] { cuda::filter(from, to, options, workspace); };
+    const auto filter_all = [&] { device->band_kernels().filter(from, to, options, uncut(from), *queue); };
     filter_all();
-    stream.synchronize();
-    const double error = error_of(p, options, different, out.data());
+    const double error = error_of(p, options, different, out.get(), *queue);
     // Grey levels of 1: sums of 61 taps in another order; the median selects.
     if (!(error <= (p.kind == median ? 0 : 1e-5))) {
       std::printf("%-28s WRONG by %g: no time is given for a wrong result\n", p.name, error);
       ++failures;
       continue;
     }
-    const double ms = median_ms(stream, filter_all), bar = p.bar_ms < 0 ? -p.bar_ms * copy_ms : p.bar_ms;
+    const double ms = median_ms(*queue, filter_all), bar = p.bar_ms < 0 ? -p.bar_ms * copy_ms : p.bar_ms;
     std::printf("%-28s %9.3f ms  %7.1f GB/s  error %.1e", p.name, ms, bytes / ms * 1e-6, error);
     if (bar > 0) std::printf("  bar %.3f ms: %s", bar, ms <= bar ? "met" : "MISSED");
     std::printf("\n");

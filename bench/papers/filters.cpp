@@ -4,19 +4,18 @@
 // step.
 #include "bench/papers/filters.h"
 
-#include "bench/measure/gpu_part.h"
-#include "bench/papers/gpu.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "core/format.h"
-#include "correct/filters/filter.h"
+#include "correct/filters/filter_reference.h"
 #include "correct/pixels/hot_reference.h"
 #include "correct/pixels/hot_weights.h"
 #include "correct/pixels/pixels.h"
-#include "correct/rings/rings.h"
+#include "correct/rings/rings_reference.h"
+#include "device/band_kernels.h"
+#include "device/device.h"
 
 namespace lepus::bench {
 namespace {
@@ -41,8 +40,6 @@ std::vector<float> sinogram_of(std::int64_t columns, std::int64_t views) {
   return values;
 }
 
-GpuPapers gpu_steps() { return measure::gpu_part(gpu_papers(), "cuda"); }
-
 SinogramStep filter_step(const char* name, FilterKind kind, double published, std::int64_t radius) {
   FilterOptions options;
   options.kind = kind;
@@ -52,11 +49,8 @@ SinogramStep filter_step(const char* name, FilterKind kind, double published, st
   step.name = name;
   step.published_seconds = published;
   step.error_limit = kind == FilterKind::median ? 0 : 1e-5;  // sums of 61 grey levels of 1 in another order; it selects
-  step.on_host = [options](const SinogramStack& s, float* in, float* out, ThreadPool& threads) {
-    filter(s.planes(in), s.planes(out), options, threads);
-  };
-  step.on_device = [options](const SinogramStack& s, float* in, float* out, cuda::Workspace& workspace) {
-    gpu_steps().filter(s.planes(in), s.planes(out), options, workspace);
+  step.work = [options](const SinogramStack& s, float* in, float* out, Queue& queue) {
+    queue.device().band_kernels().filter(s.planes(in), s.planes(out), options, uncut(s.planes(in)), queue);
   };
   step.reference = [options](const SinogramStack& one, float* in, float* out) {
     reference::filter(one.planes(in), one.planes(out), options);
@@ -74,11 +68,8 @@ SinogramStep rings_step(double published, std::int64_t radius) {
   step.published_seconds = published;
   step.in_place = true;
   step.error_limit = 1e-5;
-  step.on_host = [options](const SinogramStack& s, float* in, float*, ThreadPool& threads) {
-    remove_rings(s.planes(in), options, threads);
-  };
-  step.on_device = [options](const SinogramStack& s, float* in, float*, cuda::Workspace& workspace) {
-    gpu_steps().remove_rings(s.planes(in), options, workspace);
+  step.work = [options](const SinogramStack& s, float* in, float*, Queue& queue) {
+    queue.device().band_kernels().remove_rings(s.planes(in), options, queue);
   };
   step.reference = [options](const SinogramStack& one, float* in, float*) {
     reference::remove_rings(one.planes(in), options);
@@ -99,11 +90,8 @@ SinogramStep hot_pixels_step(double published) {
     facts.views = s.views;
     return make_hot_pixels({}, facts);
   };
-  step.on_host = [correction](const SinogramStack& s, float* in, float*, ThreadPool& threads) {
-    correction(s)->apply(s.band(in), {0, s.count}, threads);
-  };
-  step.on_device = [correction](const SinogramStack& s, float* in, float*, cuda::Workspace& workspace) {
-    correction(s)->apply_on_device(s.band(in), {0, s.count}, workspace);
+  step.work = [correction](const SinogramStack& s, float* in, float*, Queue& queue) {
+    correction(s)->apply(s.band(in), {0, s.count}, queue);
   };
   step.reference = [](const SinogramStack& one, float* in, float*) {
     const auto [window, gap] = pixels::usual_hot_windows(one.columns);
@@ -113,22 +101,32 @@ SinogramStep hot_pixels_step(double published) {
   return step;
 }
 
-double time_on_host(const PaperRun& run, const SinogramStack& stack, const SinogramStep& step,
-                    std::vector<float>& last) {
-  std::vector<float> in, out;
-  for (std::int64_t i = 0; i < stack.count; ++i) in.insert(in.end(), stack.sinogram.begin(), stack.sinogram.end());
-  const std::vector<float> original = in;
-  if (!step.in_place) out.resize(in.size());
+// Fills a stack in the device's memory, runs the step and returns the seconds of the best run; the last sinogram as it
+// came out goes to `last`.
+double time_of(const PaperRun& run, const SinogramStack& stack, const SinogramStep& step, std::vector<float>& last) {
+  const auto devices = open_devices(
+      {.backend = run.gpu ? "cuda" : "cpu", .devices = format("{}", run.gpu ? run.device : 0)}, run.context.threads);
+  Device& device = *devices.front();
+  const auto queue = device.make_queue();
+  const auto bytes = stack.pixels() * static_cast<std::int64_t>(sizeof(float));
+  const Block in = device.allocate(bytes * stack.count),
+              out = step.in_place ? in : device.allocate(bytes * stack.count);
+  const auto floats = [](const Block& memory) { return reinterpret_cast<float*>(memory.get()); };
   double best = 1e300;
-  for (int i = 0; i < run.repeats; ++i) {
+  for (int i = run.gpu ? -1 : 0; i < run.repeats; ++i) {  // the first on a GPU takes its scratch memory
     run.context.cancel.check();
-    if (step.in_place) in = original;
+    // Work in place starts from the same sinograms every time.
+    for (std::int64_t s = 0; s < stack.count; ++s)
+      device.copy(in.get() + s * bytes, stack.sinogram.data(), bytes, *queue);
+    queue->wait();
     const double start = measure::seconds();
-    step.on_host(stack, in.data(), out.data(), run.context.threads);
-    best = std::min(best, measure::seconds() - start);
+    step.work(stack, floats(in), floats(out), *queue);
+    queue->wait();
+    if (i >= 0) best = std::min(best, measure::seconds() - start);
   }
-  const std::vector<float>& result = step.in_place ? in : out;
-  last.assign(result.end() - stack.pixels(), result.end());
+  last.resize(stack.sinogram.size());
+  device.copy(last.data(), out.get() + (stack.count - 1) * bytes, bytes, *queue);
+  queue->wait();
   return best;
 }
 
@@ -168,7 +166,7 @@ std::vector<Figure> filters_paper(const PaperRun& run) {
         filter_step("bilateral", bilateral, 16e-3, radius), filter_step("median", median, 203e-3, radius),
         rings_step(18e-3, radius), hot_pixels_step(8e-3)}) {
     std::vector<float> last;
-    const double seconds = run.gpu ? gpu_steps().time(run, stack, step, last) : time_on_host(run, stack, step, last);
+    const double seconds = time_of(run, stack, step, last);
     Figure f;
     f.group = "Iowa State filters";
     f.name = step.name;

@@ -11,7 +11,7 @@
 
 #include "bench/papers/parts.h"
 #include "correct/correction.h"
-#include "correct/planes.h"
+#include "project/planes.h"
 
 namespace lepus::bench {
 
@@ -31,8 +31,7 @@ struct SinogramStep {
   double published_seconds = 0;  // per sinogram
   bool in_place = false;
   double error_limit = 0;
-  std::function<void(const SinogramStack&, float* in, float* out, ThreadPool&)> on_host;
-  std::function<void(const SinogramStack&, float* in, float* out, cuda::Workspace&)> on_device;
+  std::function<void(const SinogramStack&, float* in, float* out, Queue&)> work;
   std::function<void(const SinogramStack& one, float* in, float* out)> reference;
 };
 

@@ -93,6 +93,8 @@ void correct_scan(Run& run, const Run::Views& v, const CorrectionCase& c, bool o
   Scan scan;
   scan.geometry = build_scan(faulty.scan);
   scan.corrections = ScanDocument(c.toml, "bench.toml").corrections();
+  const Devices devices =
+      open_devices(compute_on(on_gpu ? "cuda" : "cpu", format("{}", run.options.device)), run.context.threads);
   measure::Figure f;
   for (int repeat = 0; repeat < (run.options.quick ? 1 : 3); ++repeat) {
     CorrectionChain chain(scan, frames, &normalisation, run.context);
@@ -102,7 +104,7 @@ void correct_scan(Run& run, const Run::Views& v, const CorrectionCase& c, bool o
                                      .scratch = {},
                                      .force = false,
                                      .threads = run.context.threads.size(),
-                                     .devices = on_gpu ? format("{}", run.options.device) : std::string()},
+                                     .device = on_gpu ? devices.front().get() : nullptr},
                                     run.context.cancel);
     std::vector<float> row(static_cast<std::size_t>(v.columns));
     for (std::int64_t r = 0; r < v.rows; ++r) corrected.read_native(0, r, r + 1, row.data());  // corrects its band

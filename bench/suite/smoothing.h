@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "bench/suite/parts.h"
-#include "correct/filters/filter.h"
+#include "correct/filters/filter_reference.h"
+#include "device/host/band_kernels/filter.h"
 
 namespace lepus::bench {
 

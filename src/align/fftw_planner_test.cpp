@@ -11,7 +11,7 @@
 
 #include "align/center_score.h"
 #include "align/test_scans.h"
-#include "correct/beam/phase.h"
+#include "device/host/band_kernels/phase.h"
 #include "filter/ramp.h"
 
 namespace lepus {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/test_bits.h"
@@ -56,7 +57,7 @@ TEST(thickness, is_the_definition) {
   flat.steps = {1, 1, 1.96};
   flat.edge_mm = 0.5;
   for (const VoxelShape& shape : {VoxelShape{}, flat}) {
-    const Bytes bytes = ball_bytes(size, 6, 6, 8);
+    const Bytes bytes = ball_bytes(size, 7, 8, 8);
     TestContext one(1), three(3);
     const auto map = thickness_map(bytes, size, shape, one);
     EXPECT_EQ(map, plain_thickness(bytes, size, shape));

@@ -12,14 +12,12 @@
 
 #include "core/memory.h"
 #include "core/threads.h"
-#include "correct/planes.h"
+#include "device/band_kernels.h"
+#include "device/device.h"
+#include "project/planes.h"
 #include <lepus/geometry.h>
 
 namespace lepus {
-
-namespace cuda {
-class Workspace;
-}
 
 // What the values are. Grey levels: counts above the dark as a fraction of the open beam, g = (I - dark) / (flat -
 // dark), 1 in air; line integrals: p = -ln g.
@@ -36,15 +34,19 @@ public:
 
   // In place: afterwards rows `wanted` of the band are right, others of it may be anything. The result of a row does
   // not depend on how the detector is cut into bands nor on the number of threads.
-  virtual void apply(const SinogramBand& band, RowBand wanted, ThreadPool& threads) = 0;
-  // The same for a band in device memory, on the workspace's stream; may return before the work is done.
-  virtual void apply_on_device(const SinogramBand& band, RowBand wanted, cuda::Workspace& workspace) = 0;
+  // The band lies in the memory of the queue's device, which has operation(); may return before the work is done.
+  virtual void apply(const SinogramBand& band, RowBand wanted, Queue& queue) = 0;
+  virtual BandOperation operation() const = 0;
+  // Whether the device has what it is made of; else the host does it (correct/apply_correction.h).
+  virtual bool works_with(const BandKernels& kernels, const SinogramBand& /*band*/) const {
+    return kernels.has(operation());
+  }
 
   // Whether a band must hold all views of the scan: a row of one view depends on other views, or on its own number.
   virtual bool needs_all_views() const = 0;
 
   // Of what it did so far, what a person should look at; "" where there is nothing. Throws Error(usage) where it has
-  // replaced more than its options allow (correct/replaced_share.h). After the device's stream has been waited for.
+  // replaced more than its options allow (correct/replaced_share.h). When the queues have been waited for.
   virtual std::string judge() const { return {}; }
   // What it found and did so far, for the report: "12 hot pixels replaced".
   virtual std::string summary() const = 0;

@@ -19,6 +19,7 @@
 
 namespace lepus {
 
+class BandKernels;
 class Device;
 using Devices = std::vector<std::unique_ptr<Device>>;
 class Projector;
@@ -121,10 +122,18 @@ public:
     for (std::size_t i = 0; i < views.size(); ++i)
       copy(to + static_cast<std::int64_t>(i) * bytes, views[i], bytes, queue);
   }
+  // `rows` rows of `bytes`, whose starts lie to_stride and from_stride bytes apart.
+  virtual void copy_rows(void* to, std::int64_t to_stride, const void* from, std::int64_t from_stride,
+                         std::int64_t bytes, std::int64_t rows, Queue& queue) {
+    for (std::int64_t row = 0; row < rows; ++row)
+      copy(static_cast<std::byte*>(to) + row * to_stride, static_cast<const std::byte*>(from) + row * from_stride,
+           bytes, queue);
+  }
   virtual void clear(void* memory, std::int64_t bytes, Queue& queue) = 0;  // all bytes zero
 
   virtual std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) = 0;
   virtual std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) = 0;
+  virtual BandKernels& band_kernels() = 0;  // what the corrections are made of
   // Line integrals of a volume, whose views `all` devices of this kind share.
   virtual void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters on a GPU for stacks of slices that lie in host memory: up, filtered, down. Host stacks -> host stacks, the
+// Filters on a device for stacks of slices that lie in host memory: up, filtered, down. Host stacks -> host stacks, the
 // same values as the filters of the CPU to float rounding.
 #pragma once
 
@@ -7,19 +7,17 @@
 #include <memory>
 #include <string>
 
-#include "correct/filters/filter.h"
+#include "device/device.h"
+#include "project/filter_options.h"
 
 namespace lepus::post {
 
 class FilterDevice {
 public:
-  explicit FilterDevice(int device);  // throws Error(unsupported) where it cannot be used
-  ~FilterDevice();
-  FilterDevice(const FilterDevice&) = delete;
-  FilterDevice& operator=(const FilterDevice&) = delete;
+  explicit FilterDevice(std::unique_ptr<Device> device);
 
-  std::string name() const;
-  std::int64_t free_bytes() const;
+  std::string name() const { return device_->info().name; }
+  std::int64_t free_bytes() const { return device_->free_bytes(); }
 
   // Packed stacks: rows and planes without gaps.
   void filter(const Planes& in, const Planes& out, const FilterOptions& options, const FilterCut& cut);
@@ -27,10 +25,11 @@ public:
   void filter_separately(const Planes& in, const Planes& out, const FilterOptions& options);
 
 private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
+  Planes take(const Planes& like);  // scratch memory of the device
+  void copy(const Planes& from, const Planes& to);
 
-std::string why_no_filter_device();  // empty where there is one
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Queue> queue_;
+};
 
 }  // namespace lepus::post

@@ -8,7 +8,8 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "scan/parameters.h"
-#include "correct/filters/filter.h"
+#include "device/host/band_kernels/filter.h"
+#include "device/host/band_kernels/transpose.h"
 #include "post/filter_device.h"
 #include "post/step.h"
 #include "post/transpose.h"
@@ -121,9 +122,9 @@ private:
       const Planes in = planes(from.row(z, 0), 1), out = planes(to.row(z, 0), 1);
       for (int i = 0; i < options_.iterations; ++i) {
         filter(i == 0 ? in : out, filtered, once, threads);
-        transpose(filtered, turned, threads);
+        host::transpose(filtered, turned, threads);
         filter(turned, turned_filtered, once, threads);
-        transpose(turned_filtered, out, threads);
+        host::transpose(turned_filtered, out, threads);
       }
     }
   }

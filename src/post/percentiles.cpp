@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "correct/filters/filter_window.h"
+#include "project/filter_window.h"
 
 namespace lepus::post {
 namespace {

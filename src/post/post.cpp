@@ -97,15 +97,16 @@ private:
   std::vector<std::string> written_;  // what the steps before the scratch volume did
 };
 
-std::unique_ptr<FilterDevice> device_for(const PostOptions& options, bool filters) {
+// Null: the host filters.
+std::unique_ptr<FilterDevice> device_for(const PostOptions& options, bool filters, ThreadPool& threads) {
   if (options.backend != "auto" && options.backend != "cpu" && options.backend != "cuda")
     throw Error(ErrorKind::usage, {.what = format("there is no backend '{}' for filters", options.backend),
                                    .where = "post-processing",
                                    .why = {},
                                    .hint = "use auto, cpu or cuda"});
-  const bool wanted =
-      options.backend == "cuda" || (options.backend == "auto" && filters && why_no_filter_device().empty());
-  return wanted ? std::make_unique<FilterDevice>(options.device) : nullptr;
+  if (options.backend == "cpu" || (options.backend == "auto" && !filters)) return nullptr;
+  auto devices = open_devices({.backend = options.backend, .devices = format("{}", options.device)}, threads);
+  return devices.front()->info().host ? nullptr : std::make_unique<FilterDevice>(std::move(devices.front()));
 }
 
 Json to_json(const PostSpec& spec) {
@@ -147,7 +148,7 @@ PostReport post_process(const VolumeReader& volume, const fs::path& output, cons
     for (PostSpec& part : expanded(spec)) specs.push_back(std::move(part));
   const bool filters =
       std::any_of(specs.begin(), specs.end(), [](const PostSpec& spec) { return is_filter(spec.step.kind); });
-  const std::unique_ptr<FilterDevice> device = device_for(options, filters);
+  const std::unique_ptr<FilterDevice> device = device_for(options, filters, context.threads);
 
   const VolumeFacts before{volume.grid(), volume.unit(), PixelType::f32};
   Steps steps;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/format.h"
+#include "project/grey_levels.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -117,7 +118,7 @@ Normalisation normalisation_from_value(double i0, const FrameSource* darks, std:
 
 void Normalisation::grey_factors(std::int64_t row, float* factors) const {
   const float* l = log_i0.size() ? log_i0.data() + row * columns : nullptr;
-  for (std::int64_t i = 0; i < columns; ++i) factors[i] = std::exp(-(l ? l[i] : log_i0_everywhere));
+  for (std::int64_t i = 0; i < columns; ++i) factors[i] = grey_factor(l ? l[i] : log_i0_everywhere);
 }
 
 void Normalisation::lowest_grey(std::int64_t row, float* lowest) const {
@@ -127,7 +128,7 @@ void Normalisation::lowest_grey(std::int64_t row, float* lowest) const {
 
 void Normalisation::apply_grey(std::int64_t row, const float* factors, float* data) const {
   const float* d = dark.size() ? dark.data() + row * columns : nullptr;
-  for (std::int64_t i = 0; i < columns; ++i) data[i] = std::max(d ? data[i] - d[i] : data[i], clip) * factors[i];
+  for (std::int64_t i = 0; i < columns; ++i) data[i] = counts_above_dark(data[i], d ? d[i] : 0.0F, clip) * factors[i];
 }
 
 void Normalisation::apply(std::int64_t row0, std::int64_t row1, float* data) const {
@@ -135,8 +136,8 @@ void Normalisation::apply(std::int64_t row0, std::int64_t row1, float* data) con
   const float* d = dark.size() ? dark.data() + offset : nullptr;
   const float* l = log_i0.size() ? log_i0.data() + offset : nullptr;
   for (std::int64_t i = 0; i < n; ++i) {
-    const float counts = std::max(d ? data[i] - d[i] : data[i], clip);
-    data[i] = (l ? l[i] : log_i0_everywhere) - std::log(counts);
+    const float counts = counts_above_dark(data[i], d ? d[i] : 0.0F, clip);
+    data[i] = line_of_counts(counts, l ? l[i] : log_i0_everywhere);
   }
 }
 

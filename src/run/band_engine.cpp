@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "device/host/device.h"
+#include "project/grey_levels.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -13,7 +15,7 @@ namespace {
 
 class HostEngine final : public BandEngine {
 public:
-  explicit HostEngine(ThreadPool& pool) : pool_(pool) {}
+  explicit HostEngine(ThreadPool& pool) : pool_(pool), host_(host::make_device("cpu", pool)) {}
 
   void normalise(const SinogramBand& kept, const Normalisation* normalisation, Stage to) override {
     for_rows(kept, [&](std::int64_t row, float* values) {
@@ -25,7 +27,7 @@ public:
         else if (normalisation)
           normalisation->apply(row, row + 1, values);
         else if (to == Stage::grey_levels)
-          for (std::int64_t i = 0; i < kept.columns; ++i) values[i] = std::exp(-values[i]);
+          for (std::int64_t i = 0; i < kept.columns; ++i) values[i] = grey_of_line(values[i]);
       }
     });
   }
@@ -36,12 +38,13 @@ public:
       if (normalisation) normalisation->lowest_grey(row, lowest.data());
       for (std::int64_t view = 0; view < kept.views; ++view, values += kept.columns)
         for (std::int64_t i = 0; i < kept.columns; ++i)
-          values[i] = -std::log(std::max(values[i], lowest[static_cast<std::size_t>(i)]));
+          values[i] = line_of_grey(values[i], lowest[static_cast<std::size_t>(i)]);
     });
   }
 
   void apply(Correction& correction, const SinogramBand& kept, RowBand wanted) override {
-    correction.apply(kept, wanted, pool_);
+    const ScratchScope scope(*queue_);
+    correction.apply(kept, wanted, *queue_);
   }
 
   void bring_back(const SinogramBand& kept, RowBand rows, float* host) override {
@@ -71,6 +74,8 @@ private:
   }
 
   ThreadPool& pool_;
+  std::unique_ptr<Device> host_;
+  std::unique_ptr<Queue> queue_ = host_->make_queue();
 };
 
 [[noreturn]] void refuse_way_in() {

@@ -32,9 +32,6 @@ struct RecordedBand {
 class BandEngine {
 public:
   virtual ~BandEngine() = default;
-  // Held by a thread of somebody else's, another card's perhaps, while it lets the engine work.
-  virtual std::shared_ptr<void> hold() { return nullptr; }
-
   // Counts become grey levels or line integrals. normalisation null: they are line integrals already.
   // On the host:
   virtual void normalise(const SinogramBand& band, const Normalisation* normalisation, Stage to);
@@ -68,9 +65,8 @@ public:
 };
 
 std::unique_ptr<BandEngine> host_engine(ThreadPool& pool);
-// On the first of the devices ("0", "0,1", "all"), with at most half of memory_bytes there (0: of what is free). Throws
-// Error(unsupported) in a build without CUDA.
-std::unique_ptr<BandEngine> device_engine(const std::string& devices, ThreadPool& pool, std::int64_t memory_bytes = 0);
+// On a device with memory of its own, which outlives it, with at most half of memory_bytes there (0: of what is free).
+std::unique_ptr<BandEngine> device_engine(Device& device, ThreadPool& pool, std::int64_t memory_bytes = 0);
 
 // Rows of a band, wherever it is kept.
 SinogramBand part_of(const SinogramBand& band, RowBand rows);

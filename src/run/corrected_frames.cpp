@@ -47,8 +47,7 @@ CorrectedFrames::CorrectedFrames(const FrameSource& recorded, CorrectionChain& c
       chain_(chain),
       audit_(audit),
       pool_(options.threads, &cancel),
-      engine_(options.devices.empty() ? host_engine(pool_)
-                                      : device_engine(options.devices, pool_, options.device_bytes)),
+      engine_(!options.device ? host_engine(pool_) : device_engine(*options.device, pool_, options.device_bytes)),
       store_(engine_->make_store(
           {recorded.columns(), recorded.rows(), recorded.frames(), options.memory_bytes / 2, options.scratch})),
       band_rows_(rows_at_a_time(chain, recorded, options.memory_bytes / 4, *engine_, pool_.size())),
@@ -113,7 +112,6 @@ void CorrectedFrames::correct_on_device(const std::vector<std::int64_t>& bands) 
 
 void CorrectedFrames::ensure(RowBand rows) const {
   const std::lock_guard lock(mutex_);
-  const auto held = engine_->hold();
   // Files take their rows in order.
   const std::int64_t first = files_.empty() ? rows.first / band_rows_ : 0;
   std::vector<std::int64_t> wanted;
@@ -144,7 +142,6 @@ void CorrectedFrames::read_native(std::int64_t frame, std::int64_t row0, std::in
 void CorrectedFrames::forget() { done_.assign(done_.size(), false); }
 
 void CorrectedFrames::finish() {
-  const auto held = engine_->hold();
   if (!files_.empty()) ensure({0, rows()});
   for (auto& [step, file] : files_) file->finish("");
   engine_->finish();

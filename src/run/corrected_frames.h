@@ -25,7 +25,7 @@ struct CorrectedFramesOptions {
   std::filesystem::path scratch;  // the run's output, beside which rows are kept that do not fit (run/row_store.h)
   bool force = false;             // overwrite what the chain's `write` names
   int threads = 0;                // of its own: bands are corrected while others are filtered and summed
-  std::string devices;            // "" : the host computes
+  Device* device = nullptr;       // where it computes, if it has memory of its own; null: the host
   std::int64_t device_bytes = 0;  // limit on the device, of which corrections take half; 0: what is free there
 };
 

@@ -10,6 +10,7 @@
 #include "core/format.h"
 #include "correct/rings/ring_energy.h"
 #include "io/pixels.h"
+#include "project/grey_levels.h"
 #include "run/make_correction.h"
 #include "scan/keys.h"
 #include "scan/parameters.h"
@@ -204,7 +205,7 @@ void CorrectionChain::compare(Step& step, std::int64_t row, const SeenRow& befor
       Buffer<float> values(floats);
       for (std::int64_t i = 0; i < floats; ++i)
         values[i] = stage == Stage::grey_levels
-                        ? -std::log(std::max(seen.get()[i], lowest[static_cast<std::size_t>(i % columns_)]))
+                        ? line_of_grey(seen.get()[i], lowest[static_cast<std::size_t>(i % columns_)])
                         : seen.get()[i];
       return ring_energy({values.data(), columns_, views_, columns_, 1, floats}, pool).total();
     };

@@ -77,7 +77,7 @@ TEST(CorrectedFrames, AreTheSameBitsForAnyMemoryThreadsAndOrderOfReading) {
     RowAudit audit(frames, {1, 0});
     const CorrectedFrames corrected(
         frames, chain, audit,
-        {.memory_bytes = memory, .scratch = output, .force = false, .threads = threads, .devices = {}}, never);
+        {.memory_bytes = memory, .scratch = output, .force = false, .threads = threads, .device = nullptr}, never);
     EXPECT_EQ(std::filesystem::exists(rows_file), corrected.description().find("scratch file") != std::string::npos);
     in_files += std::filesystem::exists(rows_file);
     std::vector<float> all(static_cast<std::size_t>(frames.frames() * frames.rows() * frames.columns()));
@@ -112,7 +112,7 @@ TEST(CorrectedFrames, WriteWhatAStepLeaves) {
   const CancelFlag never;
   CorrectedFrames corrected(
       frames, chain, audit,
-      {.memory_bytes = 500000, .scratch = folder / "v.mha", .force = false, .threads = 1, .devices = {}}, never);
+      {.memory_bytes = 500000, .scratch = folder / "v.mha", .force = false, .threads = 1, .device = nullptr}, never);
   std::vector<float> one(static_cast<std::size_t>(frames.columns()));
   corrected.read_native(5, 9, 10, one.data());  // in the middle: files are completed all the same
   corrected.finish();

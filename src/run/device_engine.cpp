@@ -1,52 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
+// The chain of corrections on a device with memory of its own, whichever it is.
 #include <algorithm>
 #include <array>
 #include <deque>
 #include <future>
 #include <mutex>
 
-#include "device/cuda/copy_views.h"
-#include "device/cuda/cuda_check.h"
-#include "device/cuda/device_memory.h"
-#include "device/cuda/devices.h"
-#include "correct/stage_kernels.h"
-#include "correct/workspace.h"
+#include "correct/apply_correction.h"
+#include "device/band_kernels.h"
+#include "device/device.h"
 #include "run/band_engine.h"
 
 namespace lepus {
 namespace {
 
-// Taken anew only where it is too small: that makes the whole card wait.
-template <class T>
-void make_room(cuda::DeviceBuffer<T>& buffer, std::int64_t size) {
-  if (buffer.size() >= size) return;
-  buffer = {};
-  buffer = cuda::DeviceBuffer<T>(size);
-}
-
-// Page-locked memory is slow to take; what is given back is handed out again.
-class PinnedPool : public std::enable_shared_from_this<PinnedPool> {
+// Memory of the device that is taken anew only where it is too small: that may make a whole card wait.
+class GrowingBlock {
 public:
+  std::byte* at_least(std::int64_t bytes, Device& device) {
+    if (bytes_ < bytes) {
+      memory_.reset();
+      memory_ = device.allocate(bytes);
+      bytes_ = bytes;
+    }
+    return memory_.get();
+  }
+  std::byte* get() const { return memory_.get(); }
+
+private:
+  Block memory_;
+  std::int64_t bytes_ = 0;
+};
+
+// Memory that the device copies from fastest is slow to take; what is given back is handed out again.
+class HostMemoryPool : public std::enable_shared_from_this<HostMemoryPool> {
+public:
+  explicit HostMemoryPool(Device& device) : device_(device) {}
   std::shared_ptr<unsigned char> take(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
     // A row does not get what a band needs.
-    const auto fits = std::ranges::find_if(
-        free_, [&](const auto& piece) { return piece.size() >= bytes && piece.size() <= 2 * bytes; });
-    auto piece = std::make_shared<Piece>();
+    const auto fits =
+        std::ranges::find_if(free_, [&](const Piece& p) { return p.bytes >= bytes && p.bytes <= 2 * bytes; });
+    Piece piece;
     if (fits == free_.end()) {
-      *piece = Piece(bytes);
+      piece = {device_.allocate(bytes, Place::host), bytes};
     } else {
-      *piece = std::move(*fits);
+      piece = std::move(*fits);
       free_.erase(fits);
     }
-    return {piece->data(), [pool = shared_from_this(), piece](unsigned char*) {
+    auto* memory = reinterpret_cast<unsigned char*>(piece.memory.get());
+    return {memory, [pool = shared_from_this(), piece](unsigned char*) {
               const std::lock_guard returning(pool->mutex_);
-              pool->free_.push_back(std::move(*piece));
+              pool->free_.push_back(piece);
             }};
   }
 
 private:
-  using Piece = cuda::PinnedBuffer<unsigned char>;
+  struct Piece {
+    Block memory;
+    std::int64_t bytes = 0;
+  };
+  Device& device_;
   std::mutex mutex_;
   std::vector<Piece> free_;
 };
@@ -54,9 +68,12 @@ private:
 // All rows of all views in device memory, [row][view][column].
 class DeviceRowStore final : public RowKeeper {
 public:
-  DeviceRowStore(const RowStoreSize& size, int device, const cuda::Stream& work)
-      : device_(device), work_(work), memory_(size.floats()) {
-    all_ = {memory_.data(), size.columns, size.views, {0, size.rows}, size.rows};
+  DeviceRowStore(const RowStoreSize& size, Device& device, Queue& work)
+      : device_(device),
+        work_(work),
+        down_(device.make_queue(QueueRank::beside)),
+        memory_(device.allocate(size.floats() * value_bytes)) {
+    all_ = {reinterpret_cast<float*>(memory_.get()), size.columns, size.views, {0, size.rows}, size.rows};
   }
   const SinogramBand* room_for(RowBand rows) override {
     room_ = part_of(all_, rows);
@@ -64,126 +81,128 @@ public:
   }
   void put(const SinogramBand& kept, RowBand rows) override {
     const SinogramBand from = part_of(kept, rows), to = part_of(all_, rows);
-    if (from.data == to.data) return;
-    cuda::check(cudaMemcpyAsync(to.data, from.data, static_cast<std::size_t>(from.floats() * value_bytes),
-                                cudaMemcpyDeviceToDevice, work_.get()),
-                "keep corrected rows");
+    if (from.data != to.data) device_.copy(to.data, from.data, from.floats() * value_bytes, work_);
   }
   void get(std::int64_t view, RowBand rows, float* out) const override {
-    const cuda::UsingDevice here(device_);
-    work_.synchronize();
-    const auto width = static_cast<std::size_t>(all_.columns * value_bytes);
-    cuda::check(cudaMemcpy2D(out, width, part_of(all_, rows).data + view * all_.columns,
-                             width * static_cast<std::size_t>(all_.views), width, static_cast<std::size_t>(rows.size()),
-                             cudaMemcpyDeviceToHost),
-                "bring corrected rows back from the device");
+    const std::lock_guard lock(downloading_);
+    work_.wait();
+    const std::int64_t width = all_.columns * value_bytes;
+    device_.copy_rows(out, width, part_of(all_, rows).data + view * all_.columns, width * all_.views, width,
+                      rows.size(), *down_);
+    down_->wait();
   }
   const SinogramBand* on_device(const DeviceInfo& device) const override {
-    if (device.kind != "cuda" || device.number != device_) return nullptr;
-    work_.synchronize();
+    if (device.kind != device_.info().kind || device.number != device_.info().number) return nullptr;
+    work_.wait();
     return &all_;
   }
   std::int64_t memory_bytes() const override { return 0; }
   std::string place() const override { return "on the GPU"; }
 
 private:
-  int device_;
-  const cuda::Stream& work_;
-  cuda::DeviceBuffer<float> memory_;
+  Device& device_;
+  Queue& work_;
+  mutable std::mutex downloading_;
+  std::unique_ptr<Queue> down_;
+  Block memory_;
   SinogramBand all_, room_;
 };
 
 class DeviceEngine final : public BandEngine {
 public:
-  DeviceEngine(int device, ThreadPool& pool, std::int64_t memory_bytes)
-      : device_((cuda::require_device(device), cuda::use_device(device), device)),
+  DeviceEngine(Device& device, ThreadPool& pool, std::int64_t memory_bytes)
+      : device_(device),
         pool_(pool),
         limited_(memory_bytes > 0),
-        memory_bytes_((limited_ ? memory_bytes : cuda::free_memory_bytes(device)) / 2),
-        workspace_(work_.get()) {}
+        memory_bytes_((limited_ ? memory_bytes : device.free_bytes()) / 2),
+        host_(open_devices(compute_on("cpu"), pool)),
+        helper_(host_.front()->make_queue()),
+        host_memory_(std::make_shared<HostMemoryPool>(device)),
+        up_(device.make_queue()),
+        work_(device.make_queue(QueueRank::first)) {  // sums of slabs go on meanwhile, and wait for the next band
+    for (Upload& upload : uploads_) {
+      upload.arrived = device.make_event();
+      upload.used = device.make_event();
+    }
+  }
   ~DeviceEngine() override {
-    (void)cudaStreamSynchronize(up_.get());
-    (void)cudaStreamSynchronize(work_.get());  // looks wait for what is in it
+    for (Queue* queue : {up_.get(), work_.get()}) try {  // looks wait for what is in it
+        queue->wait();
+      } catch (...) {  // a device that was lost has nothing more to do with them
+      }
     for (auto& look : looks_) look.wait();
   }
 
-  std::shared_ptr<void> hold() override { return std::make_shared<cuda::UsingDevice>(device_); }
-
   bool takes_recorded() const override { return true; }
-  bool sends_from(const void* memory) const override { return cuda::is_pinned(memory); }
-  std::shared_ptr<unsigned char> host_memory(std::int64_t bytes) override {
-    cuda::use_device(device_);
-    return pinned_->take(bytes);
-  }
+  bool sends_from(const void* memory) const override { return device_.copies_fast(memory); }
+  std::shared_ptr<unsigned char> host_memory(std::int64_t bytes) override { return host_memory_->take(bytes); }
 
   void send(RecordedBand&& band) override {
-    cuda::use_device(device_);
     Upload& upload = uploads_[static_cast<std::size_t>(sent_++ % 2)];
-    upload.arrived.synchronize();     // the host's memory of what was here before may be used again
-    up_.wait_for(upload.used.get());  // and what it became has been taken
+    upload.arrived->wait();    // the host's memory of what was here before may be used again
+    up_->after(*upload.used);  // and what it became has been taken
     const std::int64_t view_bytes = band.shape.rows.size() * band.shape.columns * bytes_per_pixel(band.type);
-    make_room(upload.pixels, view_bytes * band.shape.views);
-    cuda::copy_views(band.views, view_bytes, upload.pixels.data(), 1, up_.get());
-    upload.arrived.record(up_.get());
+    std::byte* pixels = upload.pixels.at_least(view_bytes * band.shape.views, device_);
+    device_.copy_views(band.views, view_bytes, pixels, 1, *up_);
+    upload.arrived->mark(*up_);
     upload.band = std::move(band);
   }
 
   void drop_sent() override { taken_ = sent_; }
 
   SinogramBand take_sent(const Normalisation* normalisation, Stage to, const SinogramBand* room) override {
-    cuda::use_device(device_);
     const Upload& upload = uploads_[static_cast<std::size_t>(taken_++ % 2)];
-    const SinogramBand kept = room && room->rows == upload.band.shape.rows ? *room : kept_as(upload.band.shape);
-    const cuda::BandStaging staging = staging_for(normalisation, to);
-    work_.wait_for(upload.arrived.get());
-    cuda::launch_to_stage(upload.band.type, upload.pixels.data(), kept, staging, work_.get());
-    upload.used.record(work_.get());
+    SinogramBand kept = upload.band.shape;
+    if (room && room->rows == kept.rows)
+      kept = *room;
+    else
+      kept.data = reinterpret_cast<float*>(kept_.at_least(kept.floats() * value_bytes, device_));
+    work_->after(*upload.arrived);
+    device_.band_kernels().to_stage(upload.band.type, upload.pixels.get(), kept, staging_for(normalisation, to),
+                                    *work_);
+    upload.used->mark(*work_);
     return kept;
   }
 
   void take_log(const SinogramBand& kept, const Normalisation* normalisation) override {
-    cuda::launch_logarithm(kept, staging_for(normalisation, Stage::line_integrals), lowest_grey_of_lines, work_.get());
+    device_.band_kernels().logarithm(kept, staging_for(normalisation, Stage::line_integrals), lowest_grey_of_lines,
+                                     *work_);
   }
 
   void apply(Correction& correction, const SinogramBand& kept, RowBand wanted) override {
-    const cuda::Workspace::Scope scope(workspace_);
-    correction.apply_on_device(kept, wanted, workspace_);
+    const ScratchScope scope(*work_);
+    apply_correction(correction, kept, wanted, *work_, *helper_);
   }
 
   void bring_back(const SinogramBand& kept, RowBand rows, float* host) override {
-    const SinogramBand part = part_of(kept, rows);
-    copy_down(part, host, "bring a band back from the device");
-    work_.synchronize();
+    download(part_of(kept, rows), host);
+    work_->wait();
   }
 
   std::shared_ptr<const float> look_at(const SinogramBand& kept, std::int64_t row) override {
     const SinogramBand part = part_of(kept, {row, row + 1});
     auto memory = host_memory(part.floats() * value_bytes);
     auto* seen = reinterpret_cast<float*>(memory.get());
-    copy_down(part, seen, "look at a row on the device");
+    download(part, seen);
     return {std::move(memory), seen};
   }
 
   void later(std::function<void(ThreadPool&)> work) override {
-    constexpr std::size_t most_looks = 8;  // each holds page-locked rows
-    if (looks_.size() == most_looks) {
+    constexpr std::size_t maximum_looks = 8;  // each holds rows in the host's fast memory
+    if (looks_.size() == maximum_looks) {
       looks_.front().get();
       looks_.pop_front();
     }
-    auto done = std::make_shared<cuda::Event>();
-    done->record(work_.get());
-    looks_.push_back(std::async(std::launch::async, [done, work = std::move(work), device = device_] {
-      cuda::use_device(device);
-      done->synchronize();
+    std::shared_ptr<Event> done = device_.make_event();
+    done->mark(*work_);
+    looks_.push_back(std::async(std::launch::async, [done, work = std::move(work)] {
+      done->wait();
       ThreadPool alone(1);
       work(alone);
     }));
   }
 
-  void wait() override {
-    cuda::use_device(device_);
-    work_.synchronize();
-  }
+  void wait() override { work_->wait(); }
   void finish() override {
     wait();
     for (auto& look : looks_) look.get();
@@ -194,31 +213,30 @@ public:
   // take beside it, which is at most seven times as much (rings by sorting: values, places, keys, two filters).
   std::int64_t most_floats() const override { return memory_bytes_ / 2 / (10 * value_bytes); }
   std::int64_t memory_for_others() const override {
-    return limited_ ? memory_bytes_ : cuda::free_memory_bytes(device_) * 9 / 10 - memory_bytes_ / 2;
+    return limited_ ? memory_bytes_ : device_.free_bytes() * 9 / 10 - memory_bytes_ / 2;
   }
   std::unique_ptr<RowKeeper> make_store(const RowStoreSize& size) override {
-    cuda::use_device(device_);
     if (size.floats() * value_bytes <= memory_bytes_ / 2) try {
-        return std::make_unique<DeviceRowStore>(size, device_, work_);
+        return std::make_unique<DeviceRowStore>(size, device_, *work_);
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::memory) throw;
       }
-    return std::make_unique<BroughtBack>(size, *this);
+    return std::make_unique<DownloadedRows>(size, *this);
   }
 
   ThreadPool& pool() override { return pool_; }
 
 private:
   struct Upload {  // one of two on the way up
-    cuda::DeviceBuffer<unsigned char> pixels;
+    GrowingBlock pixels;
     RecordedBand band;
-    cuda::Event arrived, used;
+    std::unique_ptr<Event> arrived, used;
   };
 
-  // Rows that do not fit on the card wait on the host.
-  class BroughtBack final : public RowKeeper {
+  // Rows that do not fit on the device wait on the host.
+  class DownloadedRows final : public RowKeeper {
   public:
-    BroughtBack(const RowStoreSize& size, DeviceEngine& engine) : store_(size), engine_(engine) {}
+    DownloadedRows(const RowStoreSize& size, DeviceEngine& engine) : store_(size), engine_(engine) {}
     void put(const SinogramBand& kept, RowBand rows) override {
       SinogramBand host = part_of(kept, rows);
       const auto memory = engine_.host_memory(host.floats() * value_bytes);
@@ -235,51 +253,52 @@ private:
     DeviceEngine& engine_;
   };
 
-  cuda::BandStaging staging_for(const Normalisation* normalisation, Stage to) {
+  BandStaging staging_for(const Normalisation* normalisation, Stage to) {
     const bool grey = to == Stage::grey_levels;
-    if (!normalisation) return {.to = grey ? cuda::BandStage::line_to_grey : cuda::BandStage::as_it_is};
+    if (!normalisation) return {.to = grey ? BandStage::line_to_grey : BandStage::as_it_is};
     if (normalisation != held_) {
       held_ = nullptr;
-      dark_ = cuda::on_device(normalisation->dark.data(), normalisation->dark.size(), "send the dark to the device");
-      log_i0_ = cuda::on_device(normalisation->log_i0.data(), normalisation->log_i0.size(), "send flats to the device");
+      dark_ = uploaded(normalisation->dark);
+      log_i0_ = uploaded(normalisation->log_i0);
       held_ = normalisation;
     }
-    return {.to = grey ? cuda::BandStage::counts_to_grey : cuda::BandStage::counts_to_line,
-            .dark = dark_.data(),
-            .log_i0 = log_i0_.data(),
+    return {.to = grey ? BandStage::counts_to_grey : BandStage::counts_to_line,
+            .dark = reinterpret_cast<const float*>(dark_.get()),
+            .log_i0 = reinterpret_cast<const float*>(log_i0_.get()),
             .log_i0_everywhere = normalisation->log_i0_everywhere,
             .clip = normalisation->clip};
   }
-  SinogramBand kept_as(const SinogramBand& shape) {
-    make_room(kept_, shape.floats());
-    SinogramBand kept = shape;
-    kept.data = kept_.data();
-    return kept;
+  Block uploaded(const Buffer<float>& map) {
+    if (map.size() == 0) return nullptr;
+    Block there = device_.allocate(map.bytes());
+    device_.copy(there.get(), map.data(), map.bytes(), *work_);
+    work_->wait();
+    return there;
   }
-  void copy_down(const SinogramBand& from, float* to, const char* doing) const {
-    cuda::check(cudaMemcpyAsync(to, from.data, static_cast<std::size_t>(from.floats() * value_bytes),
-                                cudaMemcpyDeviceToHost, work_.get()),
-                doing);
+  void download(const SinogramBand& from, float* to) {
+    device_.copy(to, from.data, from.floats() * value_bytes, *work_);
   }
 
-  int device_;
+  Device& device_;
   ThreadPool& pool_;
   bool limited_;
   std::int64_t memory_bytes_;
-  std::shared_ptr<PinnedPool> pinned_ = std::make_shared<PinnedPool>();
-  cuda::Stream up_, work_{cuda::Stream::Rank::first};  // sums of slabs go on meanwhile, and wait for the next band
-  cuda::Workspace workspace_;
+  Devices host_;  // for what the device has no kernel for
+  std::unique_ptr<Queue> helper_;
+  std::shared_ptr<HostMemoryPool> host_memory_;
+  std::unique_ptr<Queue> up_, work_;
   std::array<Upload, 2> uploads_;
   std::int64_t sent_ = 0, taken_ = 0;
-  cuda::DeviceBuffer<float> kept_, dark_, log_i0_;
+  GrowingBlock kept_;
+  Block dark_, log_i0_;
   const Normalisation* held_ = nullptr;
   std::deque<std::future<void>> looks_;
 };
 
 }  // namespace
 
-std::unique_ptr<BandEngine> device_engine(const std::string& devices, ThreadPool& pool, std::int64_t memory_bytes) {
-  return std::make_unique<DeviceEngine>(cuda::parse_devices(devices).front(), pool, memory_bytes);
+std::unique_ptr<BandEngine> device_engine(Device& device, ThreadPool& pool, std::int64_t memory_bytes) {
+  return std::make_unique<DeviceEngine>(device, pool, memory_bytes);
 }
 
 }  // namespace lepus

@@ -130,7 +130,7 @@ void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, co
                                .scratch = {},
                                .force = false,
                                .threads = options.compute.threads,
-                               .devices = options.compute.devices,
+                               .device = devices.front().get(),
                                .device_bytes = options.compute.device_memory_bytes},
                               cancel);
   run.run({.source = &there, .corrected = &there}, writer, context);

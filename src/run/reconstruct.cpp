@@ -85,7 +85,7 @@ std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, 
                              .scratch = output,
                              .force = options.force,
                              .threads = context.threads.size(),
-                             .devices = on_device ? options.compute.devices : "",
+                             .device = on_device ? devices.front().get() : nullptr,
                              .device_bytes = options.compute.device_memory_bytes},
       context.cancel);
 }

@@ -11,7 +11,7 @@
 
 #include "core/memory.h"
 #include "core/scratch_file.h"
-#include "correct/planes.h"
+#include "project/planes.h"
 #include <lepus/compute.h>
 
 namespace lepus {

@@ -17,6 +17,7 @@
 
 #include "correct/pixels/pixels.h"
 #include "correct/rings/rings_correction.h"
+#include "device/host/test_host.h"
 #include "parallel_scan.h"
 #include "parallel_slice.h"
 #include "preprocess/dead_pixels.h"
@@ -28,10 +29,11 @@ constexpr std::int64_t columns = 160, views = 120, slice_size = 80;
 constexpr double field_mm = 100, pitch_mm = field_mm / columns;
 constexpr std::int64_t looked_at = 2;  // the row whose slice is made
 
-ThreadPool& pool() {
-  static ThreadPool threads;
-  return threads;
+TestHost& machine() {
+  static TestHost host;
+  return host;
 }
+ThreadPool& pool() { return machine().threads; }
 
 enum class Fault { none, weak_rings, rings, strong_rings, severe_stripes, dead_columns, dead_and_severe };
 
@@ -163,7 +165,7 @@ Errors errors_of(const Scene& scene, const auto& make, Stage stage) {
   Buffer<float> row = facts.band({looked_at, looked_at + 1});
   const SinogramBand band{row.data(), columns, views, {looked_at, looked_at + 1}, scene.rows};
   const Sinogram before = row_of(scene, looked_at);
-  correction->apply(band, band.rows, pool());
+  correction->apply(band, band.rows, machine().queue());
   std::vector<float> after(row.begin(), row.end());
   if (stage == Stage::grey_levels)
     for (float& value : after) value = -std::log(value);

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/draw_text.h"
-#include "correct/filters/filter.h"
+#include "device/host/band_kernels/filter.h"
 
 namespace lepus {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/threads.h"
-#include "correct/planes.h"
+#include "project/planes.h"
 #include "simulate/builtin_phantoms.h"
 #include "simulate/random.h"
 #include <lepus/math.h>

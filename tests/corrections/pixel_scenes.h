@@ -124,8 +124,8 @@ struct Outcome {
 inline Outcome correct_hot(const FaultScan& scan, TestBand faulty, const std::vector<unsigned char>& is_faulty,
                            const HotPixelOptions& options) {
   const TestBand before = faulty;
-  ThreadPool threads;
-  make_hot_pixels(options, facts_of(faulty))->apply(faulty.band(), {0, faulty.rows}, threads);
+  TestHost machine;
+  make_hot_pixels(options, facts_of(faulty))->apply(faulty.band(), {0, faulty.rows}, machine.queue());
   Outcome outcome;
   double count = 0;
   TestBand was = before, truth = scan.truth;

@@ -133,11 +133,11 @@ TEST(HotPixelFaults, TheShareOfViewsTellsOutlinesFromFaults) {
 
 // The first row's sinogram of grey levels, corrected, as a slice; the detector is 100 mm wide.
 Slice corrected_slice(TestBand band, const HotPixelOptions& options, std::int64_t n = 128) {
-  ThreadPool threads;
-  make_hot_pixels(options, facts_of(band))->apply(band.band(), {0, band.rows}, threads);
+  TestHost machine;
+  make_hot_pixels(options, facts_of(band))->apply(band.band(), {0, band.rows}, machine.queue());
   TestBand row = band.part(0, 1);
   for (float& value : row.values) value = -std::log(std::max(value, 1e-3F));
-  return parallel_slice(row.values, columns, 100.0 / columns, n, 100.0 / static_cast<double>(n), threads);
+  return parallel_slice(row.values, columns, 100.0 / columns, n, 100.0 / static_cast<double>(n), machine.threads);
 }
 
 double rms_between(const Slice& a, const Slice& b) {
@@ -269,8 +269,8 @@ TEST(ZingerFaults, AreFoundAndReplaced) {
       band.values[at] += static_cast<float>(20 * scan.noise[at % columns]);
     }
     const TestBand before = band;
-    ThreadPool threads;
-    make_zingers(ZingerOptions{}, facts_of(band))->apply(band.band(), {0, band.rows}, threads);
+    TestHost machine;
+    make_zingers(ZingerOptions{}, facts_of(band))->apply(band.band(), {0, band.rows}, machine.queue());
     double found = 0, count = 0, wrong = 0, error_before = 0, error_after = 0;
     for (std::size_t i = 0; i < hit.size(); ++i) {
       const bool replaced = band.values[i] != before.values[i];
@@ -301,8 +301,8 @@ TEST(ZingerFaults, ACrackIsNone) {
   const FaultScan scan(cracked, 4, 1e5, 22, 60);
   const auto replaced = [&](int along) {
     TestBand band = scan.noisy;
-    ThreadPool threads;
-    make_zingers({.along = along}, facts_of(band))->apply(band.band(), {0, band.rows}, threads);
+    TestHost machine;
+    make_zingers({.along = along}, facts_of(band))->apply(band.band(), {0, band.rows}, machine.queue());
     std::int64_t count = 0;
     for (std::size_t i = 0; i < band.values.size(); ++i) count += band.values[i] != scan.noisy.values[i];
     return count;
@@ -323,8 +323,8 @@ TEST(DefectFaults, AreBridged) {
   for (const std::int64_t pixel : bad)
     for (std::int64_t view = 0; view < views; ++view) band.at(pixel / columns, view, pixel % columns) = 0;
   const TestBand before = band;
-  ThreadPool threads;
-  make_dead_pixels({}, facts_of(band), bad)->apply(band.band(), {0, 10}, threads);
+  TestHost machine;
+  make_dead_pixels({}, facts_of(band), bad)->apply(band.band(), {0, 10}, machine.queue());
   double error_before = 0, error_after = 0;
   for (const std::int64_t pixel : bad)
     for (std::int64_t view = 0; view < views; ++view) {
@@ -359,14 +359,14 @@ TEST(PixelPictures, AreDrawnWhereAskedFor) {
   TestBand band = scan.noisy;
   add_faults(band, {.runs = 8, .strength = 12, .local_noise = scan.noise, .allowed = everywhere()}, 16);
   TestBand corrected = band;
-  ThreadPool threads;
-  make_hot_pixels(hot_options(), facts_of(band))->apply(corrected.band(), {0, 1}, threads);
+  TestHost machine;
+  make_hot_pixels(hot_options(), facts_of(band))->apply(corrected.band(), {0, 1}, machine.queue());
   draw(band, corrected, 150, 320, {0, 0.6}, std::filesystem::path(folder) / "pixels-hot.png");
   band = scan.noisy;
   std::mt19937_64 random(17);
   for (int i = 0; i < 400; ++i) band.values[random() % band.values.size()] += 0.3F;
   corrected = band;
-  make_zingers(ZingerOptions{}, facts_of(band))->apply(corrected.band(), {0, 1}, threads);
+  make_zingers(ZingerOptions{}, facts_of(band))->apply(corrected.band(), {0, 1}, machine.queue());
   draw(band, corrected, 150, 320, {0, 0.6}, std::filesystem::path(folder) / "pixels-zingers.png");
 }
 

@@ -14,7 +14,7 @@
 #include "analysis/picture.h"
 #include "correct/rings/choose_method.h"
 #include "correct/rings/ring_energy.h"
-#include "correct/rings/rings.h"
+#include "device/host/band_kernels/rings.h"
 #include "parallel_scan.h"
 #include "parallel_slice.h"
 #include <lepus/math.h>

@@ -5,15 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include "device/cuda/cuda_check.h"
 #include "correct/beam/beam_reference.h"
-#include "correct/beam/phase.h"
-#include "correct/beam/phase_device.h"
+#include "device/host/band_kernels/phase.h"
 #include "correct/beam/phase_cases.h"
 #include "correct/beam/phase_reference.h"
 #include "correct/beam/test_bands.h"
-#include "correct/workspace.h"
 #include "need_device.h"
+#include "test_card.h"
 #include <lepus/math.h>
 
 namespace lepus {
@@ -24,13 +22,12 @@ using namespace test_bands;
 constexpr std::int64_t guard = 64;  // floats before and behind the band that nobody may touch
 constexpr float sentinel = -12345;
 
-using Apply = std::function<void(const SinogramBand&, RowBand, cuda::Workspace&)>;
+using Apply = std::function<void(const SinogramBand&, RowBand, TestCard&)>;
 
 // The whole scan through `apply` on the device, band by band.
 std::vector<float> on_device(const TestScan& scan, std::int64_t rows_at_once,
                              const std::function<RowBand(RowBand)>& needed_for, const Apply& apply) {
-  const cuda::Stream stream;
-  cuda::Workspace workspace(stream.get());
+  TestCard card;
   std::vector<float> result(scan.values.size());
   for (std::int64_t first = 0; first < scan.rows; first += rows_at_once) {
     const RowBand wanted{first, std::min(scan.rows, first + rows_at_once)}, needed = needed_for(wanted);
@@ -38,13 +35,10 @@ std::vector<float> on_device(const TestScan& scan, std::int64_t rows_at_once,
     std::vector<float> host(guard, sentinel);
     host.insert(host.end(), rows.begin(), rows.end());
     host.insert(host.end(), guard, sentinel);
-    cuda::DeviceBuffer<float> device(static_cast<std::int64_t>(host.size()));
-    const auto bytes = static_cast<std::size_t>(device.bytes());
-    cuda::copy_to_device(device.data(), host.data(), bytes, "upload");
-    SinogramBand band{device.data() + guard, scan.columns, scan.views, needed, scan.rows};
-    apply(band, wanted, workspace);
-    stream.synchronize();
-    cuda::check(cudaMemcpy(host.data(), device.data(), bytes, cudaMemcpyDeviceToHost), "download");
+    const Block memory = card.upload(host);
+    SinogramBand band{TestCard::floats(memory) + guard, scan.columns, scan.views, needed, scan.rows};
+    apply(band, wanted, card);
+    card.download(memory.get(), host);
     for (std::size_t i = 0; i < guard; ++i) {
       EXPECT_EQ(host[i], sentinel);
       EXPECT_EQ(host[host.size() - 1 - i], sentinel);
@@ -59,9 +53,7 @@ std::vector<float> on_device(const TestScan& scan, std::int64_t rows_at_once,
 std::vector<float> on_device(Correction& correction, const TestScan& scan, std::int64_t rows_at_once) {
   return on_device(
       scan, rows_at_once, [&](RowBand wanted) { return correction.rows_needed(wanted, scan.rows); },
-      [&](const SinogramBand& band, RowBand wanted, cuda::Workspace& workspace) {
-        correction.apply_on_device(band, wanted, workspace);
-      });
+      [&](const SinogramBand& band, RowBand wanted, TestCard& card) { correction.apply(band, wanted, card.queue()); });
 }
 
 // The formulas are one source, compiled without contraction on both sides: the same bits as the CPU, in any cut.
@@ -131,11 +123,12 @@ TEST(BeamGpu, HardeningMatchesReferenceAndCpu) {
 }
 
 std::vector<float> phase_on_device(const PhasePlan& plan, const TestScan& scan, std::int64_t rows_at_once) {
-  cuda::PhaseDevice device(plan, scan.views);
+  std::unique_ptr<PhaseKernel> phase;  // of the card's queue
   return on_device(
       scan, rows_at_once, [&](RowBand wanted) { return plan.rows_needed(wanted); },
-      [&](const SinogramBand& band, RowBand wanted, cuda::Workspace& workspace) {
-        device.apply(band, wanted, workspace);
+      [&](const SinogramBand& band, RowBand wanted, TestCard& card) {
+        if (!phase) phase = card.kernels().make_phase(plan, scan.views);
+        phase->apply(band, wanted, card.queue());
       });
 }
 

@@ -47,6 +47,12 @@ std::unique_ptr<Correction> changing_flats(const FrameSource& frames) {
       std::move(mean));
 }
 
+Device& card() {
+  static ThreadPool threads(2);
+  static const Devices cards = open_devices(compute_on("cuda"), threads);
+  return *cards.front();
+}
+
 // Of all rows of a chain on both engines, over the largest value.
 Difference difference(const std::vector<CorrectionSpec>& specs, bool flats_change = false) {
   const chain_test::SmallScan scan(specs);
@@ -56,7 +62,7 @@ Difference difference(const std::vector<CorrectionSpec>& specs, bool flats_chang
   CorrectionChain on_host(scan.scan, frames, &normalisation, scan.context(), flats());
   CorrectionChain on_device(scan.scan, frames, &normalisation, scan.context(), flats());
   const ChainBand host = on_host.bring(rows, nullptr, *host_engine(scan.context().threads));
-  const auto engine = device_engine("0", scan.context().threads);
+  const auto engine = device_engine(card(), scan.context().threads);
   engine->send(on_device.read_recorded(rows, nullptr, *engine, scan.context().threads));
   const SinogramBand kept = on_device.correct_sent(rows, *engine, CorrectionChain::Look::no);
   std::vector<float> device(static_cast<std::size_t>(kept.floats()));
@@ -104,7 +110,7 @@ CorrectedFramesOptions options_for(const std::string& devices, std::int64_t devi
           .scratch = {},
           .force = false,
           .threads = 2,
-          .devices = devices,
+          .device = devices.empty() ? nullptr : &card(),
           .device_bytes = device_bytes};
 }
 

@@ -7,43 +7,38 @@
 
 #include <gtest/gtest.h>
 
-#include "device/cuda/cuda_check.h"
-#include "correct/filters/filter.h"
+#include "device/host/band_kernels/filter.h"
 #include "correct/filters/filter_cases_test.h"
 #include "correct/filters/filter_correction.h"
-#include "correct/workspace.h"
+#include "device/host/test_host.h"
 #include "need_device.h"
+#include "test_card.h"
 
 namespace lepus::filter_test {
 namespace {
 
-// A copy of a stack in device memory, with the same strides.
+// A copy of a stack in the card's memory, with the same strides.
 class OnDevice {
 public:
-  explicit OnDevice(TestStack& stack) : planes_(stack.planes()), memory_(size_of(stack)) {
-    cuda::copy_to_device(memory_.data(), stack.values.data(), bytes(), "upload");
-    planes_.data = memory_.data();
+  OnDevice(TestCard& card, TestStack& stack)
+      : card_(card), planes_(stack.planes()), memory_(card.upload(stack.values)) {
+    planes_.data = TestCard::floats(memory_);
   }
   Planes planes() const { return planes_; }
-  void download(TestStack& stack) const {
-    cuda::check(cudaMemcpy(stack.values.data(), memory_.data(), bytes(), cudaMemcpyDeviceToHost), "download");
-  }
+  void download(TestStack& stack) const { card_.download(memory_.get(), stack.values); }
 
 private:
-  static std::int64_t size_of(const TestStack& stack) { return static_cast<std::int64_t>(stack.values.size()); }
-  std::size_t bytes() const { return static_cast<std::size_t>(memory_.bytes()); }
+  TestCard& card_;
   Planes planes_;
-  cuda::DeviceBuffer<float> memory_;
+  Block memory_;
 };
 
 TestStack filtered_on_device(TestStack& in, const FilterOptions& options) {
-  const cuda::Stream stream;
-  cuda::Workspace workspace(stream.get());
+  TestCard card;
   TestStack out = in;
   std::fill(out.values.begin(), out.values.end(), NAN);
-  const OnDevice device_in(in), device_out(out);
-  cuda::filter(device_in.planes(), device_out.planes(), options, workspace);
-  stream.synchronize();
+  const OnDevice device_in(card, in), device_out(card, out);
+  card.kernels().filter(device_in.planes(), device_out.planes(), options, uncut(device_in.planes()), card.queue());
   device_out.download(out);
   return out;
 }
@@ -109,8 +104,7 @@ TEST(FilterOnDevice, AgreesWithTheCpuForLargeMasks) {
 TEST(FilterOnDevice, SameBitsForAnyCut) {
   NEED_DEVICE();
   constexpr std::int64_t width = 70, rows = 37, views = 3;
-  const cuda::Stream stream;
-  cuda::Workspace workspace(stream.get());
+  TestCard card;
   for (int kind = 0; kind < 4; ++kind)
     for (int border = 0; border < 6; ++border) {
       FilterOptions options;
@@ -122,15 +116,14 @@ TEST(FilterOnDevice, SameBitsForAnyCut) {
       options.sigma = 2;
       TestStack in = noisy_stack(width, rows, views), cut = in;
       const TestStack whole = filtered_on_device(in, options);
-      const OnDevice device_in(in), device_cut(cut);
+      const OnDevice device_in(card, in), device_cut(card, cut);
       for (const RowBand wanted : {RowBand{0, 1}, RowBand{1, 12}, RowBand{12, 13}, RowBand{13, 30}, RowBand{30, 37}}) {
         const RowBand needed = needed_along(options, wanted, rows);
         Planes band = device_in.planes(), part = device_cut.planes();
         band.data += needed.first * width, band.height = needed.size();
         part.data += wanted.first * width, part.height = wanted.size();
-        cuda::filter(band, part, options, cut_rows(band, needed, rows, wanted), workspace);
+        card.kernels().filter(band, part, options, cut_rows(band, needed, rows, wanted), card.queue());
       }
-      stream.synchronize();
       device_cut.download(cut);
       EXPECT_EQ(whole.values, cut.values) << name_of({width, rows, views, options});
     }
@@ -139,7 +132,8 @@ TEST(FilterOnDevice, SameBitsForAnyCut) {
 TEST(FilterOnDevice, CorrectionAgreesWithTheHost) {
   NEED_DEVICE();
   constexpr std::int64_t columns = 65, views = 11, rows = 30;
-  ThreadPool threads(2);
+  TestHost machine(2);
+  TestCard card;
   using Pictures = FilterCorrectionOptions::Pictures;
   for (const Pictures pictures : {Pictures::sinograms, Pictures::frames}) {
     const FilterCorrectionOptions options{
@@ -148,12 +142,9 @@ TEST(FilterOnDevice, CorrectionAgreesWithTheHost) {
     facts.columns = columns, facts.rows = rows, facts.views = views;
     const auto correction = make_filter(options, facts);
     TestStack on_host = noisy_stack(columns, views, rows), on_device = on_host;
-    correction->apply({on_host.values.data(), columns, views, {0, rows}, rows}, {3, 20}, threads);
-    const cuda::Stream stream;
-    cuda::Workspace workspace(stream.get());
-    const OnDevice memory(on_device);
-    correction->apply_on_device({memory.planes().data, columns, views, {0, rows}, rows}, {3, 20}, workspace);
-    stream.synchronize();
+    correction->apply({on_host.values.data(), columns, views, {0, rows}, rows}, {3, 20}, machine.queue());
+    const OnDevice memory(card, on_device);
+    correction->apply({memory.planes().data, columns, views, {0, rows}, rows}, {3, 20}, card.queue());
     memory.download(on_device);
     EXPECT_EQ(on_host.values, on_device.values)
         << static_cast<int>(pictures);  // rows that are not wanted stay, the median is exact

@@ -10,13 +10,12 @@
 
 #include <gtest/gtest.h>
 
-#include "device/cuda/cuda_check.h"
 #include "correct/pixels/hot_reference.h"
 #include "correct/pixels/pixel_cases.h"
 #include "correct/pixels/pixels.h"
 #include "correct/pixels/zinger_reference.h"
-#include "correct/workspace.h"
 #include "need_device.h"
+#include "test_card.h"
 
 namespace lepus::pixels {
 namespace {
@@ -29,15 +28,12 @@ std::vector<float> on_device(Correction& correction, const TestBand& band, std::
                              std::int64_t detector_rows) {
   std::vector<float> guarded(band.values.size() + 2 * guard, sentinel);
   std::copy(band.values.begin(), band.values.end(), guarded.begin() + guard);
-  const cuda::Stream stream;
-  cuda::Workspace workspace(stream.get());
-  const cuda::DeviceBuffer<float> device(static_cast<std::int64_t>(guarded.size()));
-  const auto bytes = static_cast<std::size_t>(device.bytes());
-  cuda::copy_to_device(device.data(), guarded.data(), bytes, "upload");
-  const SinogramBand on_gpu{device.data() + guard, band.columns, band.views, {first, first + band.rows}, detector_rows};
-  correction.apply_on_device(on_gpu, wanted, workspace);
-  stream.synchronize();
-  cuda::check(cudaMemcpy(guarded.data(), device.data(), bytes, cudaMemcpyDeviceToHost), "download");
+  TestCard card;
+  const Block memory = card.upload(guarded);
+  const SinogramBand on_gpu{
+      TestCard::floats(memory) + guard, band.columns, band.views, {first, first + band.rows}, detector_rows};
+  correction.apply(on_gpu, wanted, card.queue());
+  card.download(memory.get(), guarded);
   for (std::size_t i = 0; i < guard; ++i) {
     EXPECT_EQ(guarded[i], sentinel);
     EXPECT_EQ(guarded[guarded.size() - 1 - i], sentinel);
@@ -55,9 +51,9 @@ TEST(HotPixelsGpu, AreTheBitsOfReferenceAndHost) {
         if (columns < (options.method == HotMethod::classic ? 7 : 4 * rules.reach())) continue;
         const TestBand original = noisy_band(columns, views, 5);
         TestBand host = original, reference = original;
-        ThreadPool threads(2);
+        TestHost machine(2);
         const auto on_host = make_hot_pixels(hot_options(options), facts_of(host));
-        on_host->apply(host.band(), {0, 5}, threads);
+        on_host->apply(host.band(), {0, 5}, machine.queue());
         for (std::int64_t row = 0; row < 5; ++row) {
           const auto hot = reference_hot_pixels(rules, 3, reference.band().sinograms({0, 5}), row);
           replaced += std::accumulate(hot.begin(), hot.end(), std::int64_t{0});
@@ -108,28 +104,24 @@ TestBand few_hot_columns(std::int64_t columns, std::int64_t views, std::int64_t 
 // The milliseconds of a correction of 450 sinograms on the device, which are `band` again and again.
 float time_of_450(Correction& correction, const TestBand& band, const std::vector<float>& expected) {
   const std::int64_t count = 450, size = std::ssize(band.values), bands = count / band.rows;
-  const cuda::Stream stream;
-  cuda::Workspace workspace(stream.get());
-  const cuda::DeviceBuffer<float> original(size), device(bands * size);
-  const auto bytes = static_cast<std::size_t>(original.bytes());
-  cuda::copy_to_device(original.data(), band.values.data(), bytes, "upload");
+  TestCard card;
+  Device& device = card.device();
+  const auto bytes = size * static_cast<std::int64_t>(sizeof(float));
+  const Block original = card.upload(band.values), memory = device.allocate(bands * bytes);
   const RowBand all{0, bands * band.rows};
+  const auto begin = device.make_event(Timing::on), end = device.make_event(Timing::on);
   float best = 1e9F;
-  for (int run = 0; run < 4; ++run) {  // the first makes the workspace
-    for (std::int64_t i = 0; i < bands; ++i)
-      cuda::check(
-          cudaMemcpyAsync(device.data() + i * size, original.data(), bytes, cudaMemcpyDeviceToDevice, stream.get()),
-          "copy");
-    const cuda::Event begin(cuda::Event::Timing::on), end(cuda::Event::Timing::on);
-    begin.record(stream.get());
-    correction.apply_on_device({device.data(), band.columns, band.views, all, all.size()}, all, workspace);
-    end.record(stream.get());
-    stream.synchronize();
-    best = std::min(best, cuda::Event::milliseconds(begin, end));
+  for (int run = 0; run < 4; ++run) {  // the first takes the scratch memory
+    for (std::int64_t i = 0; i < bands; ++i) device.copy(memory.get() + i * bytes, original.get(), bytes, card.queue());
+    begin->mark(card.queue());
+    correction.apply({TestCard::floats(memory), band.columns, band.views, all, all.size()}, all, card.queue());
+    end->mark(card.queue());
+    end->wait();
+    best = std::min(best, static_cast<float>(1e3 * end->seconds_since(*begin)));
   }
   std::vector<float> got(band.values.size());
   for (const std::int64_t i : {std::int64_t{0}, bands - 1}) {
-    cuda::check(cudaMemcpy(got.data(), device.data() + i * size, bytes, cudaMemcpyDeviceToHost), "download");
+    card.download(memory.get() + i * bytes, got);
     EXPECT_TRUE(got == expected) << "band " << i;
   }
   return best;
@@ -158,10 +150,10 @@ TEST(HotPixelsGpu, Speed) {
     facts.rows = 450;
     for (const Variant& variant : variants) {
       TestBand host = band;
-      ThreadPool threads;
+      TestHost machine;
       const HotPixelOptions options = hot_options(variant.options, variant.iterations);
       const auto on_host = make_hot_pixels(options, facts_of(band));
-      on_host->apply(host.band(), {0, band.rows}, threads);
+      on_host->apply(host.band(), {0, band.rows}, machine.queue());
       EXPECT_NE(host.values, band.values);
       const auto correction = make_hot_pixels(options, facts);
       const float best = time_of_450(*correction, band, host.values);
@@ -184,11 +176,11 @@ TEST(ZingersGpu, AreTheBitsOfReferenceAndHost) {
             for (int i = 0; i < 20; ++i)
               original.values[random() % original.values.size()] += stage == Stage::grey_levels ? 1.0F : -1.0F;
             TestBand host = original;
-            ThreadPool threads(2);
+            TestHost machine(2);
             const ZingerOptions options{
                 .radius_views = radius, .neighbours = neighbours, .along = columns % 2 == 0 ? 0 : radius + 1};
             const auto on_host = make_zingers(options, facts_of(host, stage));
-            on_host->apply(host.band(), {0, 3}, threads);
+            on_host->apply(host.band(), {0, 3}, machine.queue());
             const auto correction = make_zingers(options, facts_of(host, stage));
             ASSERT_EQ(on_device(*correction, original, 0, {0, 3}, 3), host.values) << columns << " x " << views;
             EXPECT_EQ(correction->summary(), on_host->summary());
@@ -202,9 +194,9 @@ TEST(ZingersGpu, WorkInParts) {
   for (std::size_t i = 0; i < original.values.size(); ++i)
     original.values[i] = static_cast<float>(i * 2654435761U % 1000) / 1000 + (i % 9973 == 0 ? 20.0F : 0.0F);
   TestBand host = original;
-  ThreadPool threads;
+  TestHost machine;
   const auto on_host = make_zingers(ZingerOptions{}, facts_of(host));
-  on_host->apply(host.band(), {0, 20}, threads);
+  on_host->apply(host.band(), {0, 20}, machine.queue());
   EXPECT_NE(host.values, original.values);
   const auto correction = make_zingers(ZingerOptions{}, facts_of(host));
   EXPECT_TRUE(on_device(*correction, original, 0, {0, 20}, 20) == host.values);
@@ -224,8 +216,8 @@ TEST(DeadPixelsGpu, AreTheBitsOfTheHost) {
     for (const std::int64_t row : {1, 2, 5, 6}) std::erase(bad, row * columns + row % columns);  // one is good
     const auto correction = make_dead_pixels({.maximum_share = 1}, facts_of(original), bad);
     TestBand host = original;
-    ThreadPool threads(2);
-    correction->apply(host.band(), {0, 8}, threads);
+    TestHost machine(2);
+    correction->apply(host.band(), {0, 8}, machine.queue());
     EXPECT_EQ(on_device(*correction, original, 0, {0, 8}, 8), host.values);
     for (std::int64_t row = 0; row < 8; ++row) {
       const RowBand needed = correction->rows_needed({row, row + 1}, 8);

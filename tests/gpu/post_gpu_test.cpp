@@ -9,9 +9,10 @@
 #include "analysis/array_volume.h"
 #include "device/cuda/cuda_check.h"
 #include "correct/filters/filter_cases_test.h"
-#include "correct/workspace.h"
+#include "device/host/band_kernels/transpose.h"
 #include "io/test_support.h"
 #include "need_device.h"
+#include "test_card.h"
 #include "post/post.h"
 #include "post/transpose.h"
 
@@ -107,19 +108,16 @@ TEST_F(PostOnDevice, SeparateDirectionsAgreeWithTheCpu) {
 TEST(Transpose, OnDeviceIsThatOfTheHost) {
   NEED_DEVICE();
   ThreadPool threads(2);
+  TestCard card;
   for (const auto& [width, height] : {std::pair{1, 1}, std::pair{31, 33}, std::pair{64, 32}, std::pair{257, 7}}) {
     auto in = filter_test::noisy_stack(width, height, 3), expected = in, got = in;
     const Planes planes = in.planes();
-    post::transpose(planes, post::turned_planes(planes, expected.values.data()), threads);
-    const cuda::Stream stream;
-    const cuda::DeviceBuffer<float> from(width * height * 3), to(width * height * 3);
-    cuda::copy_to_device(from.data(), in.values.data(), static_cast<std::size_t>(from.bytes()), "upload");
+    host::transpose(planes, post::turned_planes(planes, expected.values.data()), threads);
+    const Block from = card.upload(in.values), to = card.upload(got.values);
     Planes there = planes;
-    there.data = from.data();
-    post::transpose_on_device(there, post::turned_planes(there, to.data()), stream.get());
-    stream.synchronize();
-    cuda::check(cudaMemcpy(got.values.data(), to.data(), static_cast<std::size_t>(to.bytes()), cudaMemcpyDeviceToHost),
-                "download");
+    there.data = TestCard::floats(from);
+    card.kernels().transpose(there, post::turned_planes(there, TestCard::floats(to)), card.queue());
+    card.download(to.get(), got.values);
     EXPECT_EQ(got.values, expected.values) << width << " x " << height;
   }
 }

@@ -4,10 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "device/cuda/cuda_check.h"
 #include "correct/rings/ring_cases_test.h"
-#include "correct/workspace.h"
 #include "need_device.h"
+#include "test_card.h"
 
 namespace lepus {
 namespace {
@@ -15,28 +14,22 @@ namespace {
 using ring_cases::Case;
 using ring_cases::Stack;
 
-void on_device(Stack& stack, const RingOptions& options, cuda::Workspace& workspace) {
-  cuda::DeviceBuffer<float> memory(static_cast<std::int64_t>(stack.memory.size()));
-  const std::size_t bytes = stack.memory.size() * sizeof(float);
+void on_device(Stack& stack, const RingOptions& options, TestCard& card) {
+  const Block memory = card.upload(stack.memory);
   Planes device = stack.planes;
-  device.data = memory.data();
-  cuda::check(cudaMemcpyAsync(memory.data(), stack.memory.data(), bytes, cudaMemcpyHostToDevice, workspace.stream()),
-              "copy");
-  cuda::remove_rings(device, options, workspace);
-  cuda::check(cudaMemcpyAsync(stack.memory.data(), memory.data(), bytes, cudaMemcpyDeviceToHost, workspace.stream()),
-              "copy back");
-  cuda::check(cudaStreamSynchronize(workspace.stream()), "remove rings");
+  device.data = TestCard::floats(memory);
+  card.kernels().remove_rings(device, options, card.queue());
+  card.download(memory.get(), stack.memory);
 }
 
 TEST(RingsGpu, DeviceIsTheReference) {
   NEED_DEVICE();
-  const cuda::Stream stream;
-  cuda::Workspace workspace(stream.get());
+  TestCard card;
   for (const Case& c : ring_cases::cases()) {
     const Stack before(c);
     Stack expected(before), got(before);
     reference::remove_rings(expected.planes, c.options);
-    on_device(got, c.options, workspace);
+    on_device(got, c.options, card);
     EXPECT_LE(ring_cases::difference(got.planes, expected.planes), ring_cases::tolerance)
         << c.name << " " << c.width << " x " << c.height;
     EXPECT_TRUE(got.gaps_untouched()) << c.name;
@@ -45,19 +38,18 @@ TEST(RingsGpu, DeviceIsTheReference) {
 
 TEST(RingsGpu, SameBitsForAnyCut) {
   NEED_DEVICE();
-  const cuda::Stream stream;
-  cuda::Workspace workspace(stream.get());
+  TestCard card;
   for (const RingMethod method :
        {RingMethod::trend, RingMethod::wavelet_fourier, RingMethod::sorting, RingMethod::combined}) {
     const Case many{"", ring_cases::options_for(method, 130), 130, 35, 5};
     const Stack before(many);
     Stack whole(before);
-    on_device(whole, many.options, workspace);
+    on_device(whole, many.options, card);
     const Case single{"", many.options, 130, 35, 1};
     for (std::int64_t plane = 0; plane < 5; ++plane) {
       Stack one(single);
       std::copy_n(before.planes.row(plane, 0), one.memory.size(), one.memory.data());
-      on_device(one, many.options, workspace);
+      on_device(one, many.options, card);
       EXPECT_TRUE(std::equal(one.memory.begin(), one.memory.end(), whole.planes.row(plane, 0))) << name_of(method);
     }
   }
@@ -66,8 +58,7 @@ TEST(RingsGpu, SameBitsForAnyCut) {
 // More views than shared memory sorts; and so many that several columns do not fit it together.
 TEST(RingsGpu, ManyViews) {
   NEED_DEVICE();
-  const cuda::Stream stream;
-  cuda::Workspace workspace(stream.get());
+  TestCard card;
   ThreadPool threads;
   for (const std::int64_t views : {std::int64_t{3000}, std::int64_t{16384}, std::int64_t{20000}})
     for (const RingMethod method : {RingMethod::sorting, RingMethod::combined}) {
@@ -75,7 +66,7 @@ TEST(RingsGpu, ManyViews) {
       const Stack before(c);
       Stack expected(before), got(before);
       remove_rings(expected.planes, c.options, threads);
-      on_device(got, c.options, workspace);
+      on_device(got, c.options, card);
       EXPECT_LE(ring_cases::difference(got.planes, expected.planes), ring_cases::tolerance) << views;
     }
 }
@@ -84,16 +75,17 @@ TEST(RingsGpu, ManyViews) {
 // 28.6, combined 65.5 ms; the limits are twice that, for a busy card.
 TEST(RingsGpu, Speed) {
   NEED_DEVICE();
-  const cuda::Stream stream;
-  cuda::Workspace workspace(stream.get());
+  TestCard card;
   constexpr std::int64_t width = 1400, height = 360, count = 450;
   const Case tile{"", {}, width, height, 1};
   const Stack one(tile);
   std::vector<float> packed;
   for (std::int64_t y = 0; y < height; ++y)
     packed.insert(packed.end(), one.planes.row(0, y), one.planes.row(0, y) + width);
-  cuda::DeviceBuffer<float> memory(width * height * count);
-  const Planes device{memory.data(), width, height, width, count, width * height};
+  const auto bytes = static_cast<std::int64_t>(packed.size() * sizeof(float));
+  const Block memory = card.device().allocate(bytes * count);
+  const Planes device{TestCard::floats(memory), width, height, width, count, width * height};
+  const auto begin = card.device().make_event(Timing::on), end = card.device().make_event(Timing::on);
   struct Method {
     RingMethod method;
     float limit_ms;
@@ -105,17 +97,14 @@ TEST(RingsGpu, Speed) {
     RingOptions options;
     options.method = method;
     float best = 1e9F;
-    for (int run = 0; run < 3; ++run) {  // the first makes the workspace
+    for (int run = 0; run < 3; ++run) {  // the first takes the scratch memory
       for (std::int64_t plane = 0; plane < count; ++plane)
-        cuda::check(cudaMemcpyAsync(device.row(plane, 0), packed.data(), packed.size() * sizeof(float),
-                                    cudaMemcpyHostToDevice, stream.get()),
-                    "copy");
-      const cuda::Event begin(cuda::Event::Timing::on), end(cuda::Event::Timing::on);
-      begin.record(stream.get());
-      cuda::remove_rings(device, options, workspace);
-      end.record(stream.get());
-      stream.synchronize();
-      best = std::min(best, cuda::Event::milliseconds(begin, end));
+        card.device().copy(device.row(plane, 0), packed.data(), bytes, card.queue());
+      begin->mark(card.queue());
+      card.kernels().remove_rings(device, options, card.queue());
+      end->mark(card.queue());
+      end->wait();
+      best = std::min(best, static_cast<float>(1e3 * end->seconds_since(*begin)));
     }
     std::printf("%-16s 450 sinograms of 1400 x 360: %.1f ms\n", name_of(method).c_str(), static_cast<double>(best));
     EXPECT_LT(best, limit_ms) << name_of(method);

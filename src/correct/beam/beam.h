@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "correct/beam/beam_formulas.h"
+#include "project/beam_formulas.h"
 #include "correct/beam/flat_series.h"
 #include "correct/correction.h"
 
@@ -70,8 +70,5 @@ struct HardeningOptions {
   bool operator==(const HardeningOptions&) const = default;
 };
 std::unique_ptr<Correction> make_hardening(const HardeningOptions& options, const ScanFacts& facts);
-
-// What apply_on_device says in a build without CUDA.
-[[noreturn]] void no_device_here(const char* kind);
 
 }  // namespace lepus

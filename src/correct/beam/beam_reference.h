@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "correct/beam/beam_formulas.h"
+#include "project/beam_formulas.h"
 
 namespace lepus {
 

@@ -7,46 +7,34 @@
 #include "core/format.h"
 #include "correct/beam/air_region.h"
 #include "correct/beam/beam.h"
-#include "correct/beam/view_loops.h"
-#if LEPUS_HAVE_CUDA
-#include "device/cuda/cuda_check.h"
-#include "correct/beam/beam_launch.h"
-#include "correct/workspace.h"
-#endif
+#include "device/device_table.h"
 
 namespace lepus {
 namespace {
 
 class FrameStrength final : public Correction {
 public:
-  FrameStrength(const std::vector<double>& strengths, std::string summary) : summary_(std::move(summary)) {
-    for (const double strength : strengths) factors_.push_back(static_cast<float>(1 / strength));
-  }
+  FrameStrength(const std::vector<double>& strengths, std::string summary)
+      : factors_(factors_of(strengths)), table_(factors_), summary_(std::move(summary)) {}
 
   bool needs_all_views() const override { return true; }  // every view has its factor
 
-  void apply(const SinogramBand& band, RowBand wanted, ThreadPool& threads) override {
-    scale_views(band.sinograms(wanted), factors_, threads);
-  }
-
-  void apply_on_device([[maybe_unused]] const SinogramBand& band, [[maybe_unused]] RowBand wanted,
-                       [[maybe_unused]] cuda::Workspace& workspace) override {
-#if LEPUS_HAVE_CUDA
-    const cuda::Workspace::Scope scope(workspace);
-    auto* factors = workspace.take<float>(static_cast<std::int64_t>(factors_.size()));
-    cuda::check(cudaMemcpyAsync(factors, factors_.data(), factors_.size() * sizeof(float), cudaMemcpyHostToDevice,
-                                workspace.stream()),
-                "copy the strengths of the beam to the device");
-    cuda::launch_scale_views(band.sinograms(wanted), factors, workspace.stream());
-#else
-    no_device_here("drift");
-#endif
+  BandOperation operation() const override { return BandOperation::scale; }
+  void apply(const SinogramBand& band, RowBand wanted, Queue& queue) override {
+    queue.device().band_kernels().scale_views(band.sinograms(wanted), table_.on(queue), queue);
   }
 
   std::string summary() const override { return summary_; }
 
 private:
+  static std::vector<float> factors_of(const std::vector<double>& strengths) {
+    std::vector<float> factors;
+    for (const double strength : strengths) factors.push_back(static_cast<float>(1 / strength));
+    return factors;
+  }
+
   std::vector<float> factors_;
+  DeviceTable<float> table_;  // of them
   std::string summary_;
 };
 

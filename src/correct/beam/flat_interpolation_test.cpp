@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/threads.h"
 #include "correct/beam/beam.h"
+#include "device/host/test_host.h"
 
 namespace lepus {
 namespace {
@@ -32,8 +32,8 @@ TEST(FlatInterpolation, GreyLevelsAreThoseOfTheFlatOfEachView) {
         grey[static_cast<std::size_t>((row * views + view) * columns + u)] = static_cast<float>(0.5 * beam / 150);
       }
   const std::vector<float> before = grey;
-  ThreadPool threads(2);
-  correction->apply(band, {1, 3}, threads);
+  TestHost machine(2);
+  correction->apply(band, {1, 3}, machine.queue());
   for (std::size_t i = 0; i < grey.size(); ++i) {
     const bool dead = i < columns * views && i % columns == 2;  // pixel 7 is column 2 of row 1
     EXPECT_NEAR(grey[i], dead ? before[i] : 0.5F, 1e-6F) << i;

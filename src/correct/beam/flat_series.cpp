@@ -22,24 +22,24 @@ namespace {
 
 FlatSeries::FlatSeries(std::int64_t columns, std::int64_t rows, std::int64_t views, std::vector<double> positions,
                        std::vector<Buffer<float>> flats)
-    : columns_(columns), rows_(rows), views_(views), positions_(std::move(positions)), flats_(std::move(flats)) {
-  if (flats_.empty()) refuse_flats("no flats", "the open beam cannot be known without one");
-  if (positions_.size() != flats_.size())
-    refuse_flats(format("{} positions for {} sets of flats", positions_.size(), flats_.size()), "");
-  for (std::size_t i = 0; i < flats_.size(); ++i) {
+    : columns_(columns), rows_(rows), views_(views), positions_(std::move(positions)) {
+  if (flats.empty()) refuse_flats("no flats", "the open beam cannot be known without one");
+  if (positions_.size() != flats.size())
+    refuse_flats(format("{} positions for {} sets of flats", positions_.size(), flats.size()), "");
+  const std::int64_t pixels = columns * rows;
+  for (std::size_t i = 0; i < flats.size(); ++i) {
     if (!std::isfinite(positions_[i]) || (i > 0 && !(positions_[i] > positions_[i - 1])))
       refuse_flats(format("the position {} of set {}", positions_[i], i), "positions must ascend");
-    if (flats_[i].size() != columns * rows)
-      refuse_flats(format("set {} has {} pixels", i, flats_[i].size()), format("frames have {}", columns * rows));
-    if (!std::all_of(flats_[i].begin(), flats_[i].end(), [](float v) { return std::isfinite(v); }))
+    if (flats[i].size() != pixels)
+      refuse_flats(format("set {} has {} pixels", i, flats[i].size()), format("frames have {}", pixels));
+    if (!std::all_of(flats[i].begin(), flats[i].end(), [](float v) { return std::isfinite(v); }))
       refuse_flats(format("set {} holds NaN or infinity", i), "");
   }
-}
-
-std::int64_t FlatSeries::bytes() const {
-  std::int64_t sum = 0;
-  for (const auto& flat : flats_) sum += flat.bytes();
-  return sum;
+  flats_ = Buffer<float>(pixels * count());
+  for (std::size_t i = 0; i < flats.size(); ++i) {
+    std::copy(flats[i].begin(), flats[i].end(), flats_.data() + static_cast<std::int64_t>(i) * pixels);
+    flats[i] = {};
+  }
 }
 
 FlatShare FlatSeries::share(std::int64_t view) const {
@@ -68,9 +68,11 @@ void FlatSeries::row(std::int64_t view, std::int64_t row, float* i0) const {
 
 std::vector<std::int64_t> FlatSeries::unusable() const {
   std::vector<std::int64_t> pixels;
-  for (std::int64_t i = 0; i < columns_ * rows_; ++i)
-    if (std::any_of(flats_.begin(), flats_.end(), [&](const auto& flat) { return !(flat[i] > 0); }))
-      pixels.push_back(i);
+  for (std::int64_t i = 0; i < columns_ * rows_; ++i) {
+    bool usable = true;
+    for (std::int64_t flat = 0; flat < count(); ++flat) usable = usable && plane(flat)[i] > 0;
+    if (!usable) pixels.push_back(i);
+  }
   return pixels;
 }
 

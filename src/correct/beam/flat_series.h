@@ -7,23 +7,9 @@
 #include <vector>
 
 #include "core/memory.h"
-#include "project/host_device.h"
+#include "project/flat_formulas.h"
 
 namespace lepus {
-
-// Between which two flats a view lies, and how near it is to the second.
-struct FlatShare {
-  std::int32_t before = 0, after = 0;
-  float share = 0;  // of `after`; 0 where both are the same
-};
-
-// I0 of a pixel of value `before` in one flat and `after` in the next; written once for host and device.
-LEPUS_HD inline float interpolated_flat(float before, float after, float share) {
-  return before + share * (after - before);
-}
-
-// What a grey level made with `mean` is multiplied with to be one made with `flat`; 1 where the pixel is dead.
-LEPUS_HD inline float flat_factor(float mean, float flat) { return mean > 0 && flat > 0 ? mean / flat : 1.0F; }
 
 class FlatSeries {
 public:
@@ -35,8 +21,8 @@ public:
 
   std::int64_t columns() const { return columns_; }
   std::int64_t rows() const { return rows_; }
-  std::int64_t count() const { return static_cast<std::int64_t>(flats_.size()); }
-  std::int64_t bytes() const;
+  std::int64_t count() const { return static_cast<std::int64_t>(positions_.size()); }
+  std::int64_t bytes() const { return flats_.bytes(); }
 
   // A view is exposed in the middle of its step: view v counts as v + 1/2. Views before the first flat and after the
   // last take that flat.
@@ -44,7 +30,7 @@ public:
 
   // What a kernel needs: one entry per view, and the planes one after another.
   std::vector<FlatShare> shares() const;
-  const float* plane(std::int64_t flat) const { return flats_[static_cast<std::size_t>(flat)].data(); }
+  const float* plane(std::int64_t flat) const { return flats_.data() + flat * columns_ * rows_; }
 
   // I0 of one row of a view.
   void row(std::int64_t view, std::int64_t row, float* i0) const;
@@ -55,7 +41,7 @@ public:
 private:
   std::int64_t columns_, rows_, views_;
   std::vector<double> positions_;
-  std::vector<Buffer<float>> flats_;
+  Buffer<float> flats_;  // one plane after the other
 };
 
 // The definition in double precision, of one pixel: its value in each flat, at the flats' positions.

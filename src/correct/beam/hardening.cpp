@@ -10,12 +10,7 @@
 #include "correct/beam/beam.h"
 #include "correct/beam/hardening_curve.h"
 #include "correct/beam/hardening_fit.h"
-#include "correct/beam/view_loops.h"
 #include <lepus/error.h>
-#if LEPUS_HAVE_CUDA
-#include "correct/beam/beam_launch.h"
-#include "correct/workspace.h"
-#endif
 
 namespace lepus {
 namespace {
@@ -26,17 +21,9 @@ public:
 
   bool needs_all_views() const override { return false; }
 
-  void apply(const SinogramBand& band, RowBand wanted, ThreadPool& threads) override {
-    linearise(band.sinograms(wanted), curve_, threads);
-  }
-
-  void apply_on_device([[maybe_unused]] const SinogramBand& band, [[maybe_unused]] RowBand wanted,
-                       [[maybe_unused]] cuda::Workspace& workspace) override {
-#if LEPUS_HAVE_CUDA
-    cuda::launch_linearise(band.sinograms(wanted), curve_, workspace.stream());
-#else
-    no_device_here("hardening");
-#endif
+  BandOperation operation() const override { return BandOperation::hardening; }
+  void apply(const SinogramBand& band, RowBand wanted, Queue& queue) override {
+    queue.device().band_kernels().linearise(band.sinograms(wanted), curve_, queue);
   }
 
   std::string summary() const override { return summary_; }

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "correct/beam/beam_formulas.h"
+#include "project/beam_formulas.h"
 
 namespace lepus {
 

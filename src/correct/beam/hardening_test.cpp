@@ -169,7 +169,7 @@ TEST(Hardening, RefusesWhatContradicts) {
   EXPECT_THROW(make_hardening({}, f.facts), Error);
   EXPECT_THROW(make_hardening({.coefficients = {1}, .homogeneous = true}, f.facts), Error);
   EXPECT_THROW(make_hardening({.coefficients = {1}, .degree = 7}, f.facts), Error);
-  EXPECT_THROW(make_hardening({.calibration = {{}}}, f.facts), Error);
+  EXPECT_THROW(make_hardening({.calibration = std::vector<HardeningOptions::Pair>{}}, f.facts), Error);
   using List = std::vector<double>;
   for (const List& c : {List{0, 1}, List{-1}, List{1, std::nan("")}, List{1, 0, 0, 0, 0, 0, 1}})
     EXPECT_THROW(make_hardening({.coefficients = c}, f.facts), Error);

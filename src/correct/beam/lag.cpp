@@ -6,11 +6,6 @@
 
 #include "core/format.h"
 #include "correct/beam/beam.h"
-#include "correct/beam/view_loops.h"
-#if LEPUS_HAVE_CUDA
-#include "correct/beam/beam_launch.h"
-#include "correct/workspace.h"
-#endif
 
 namespace lepus {
 namespace {
@@ -22,17 +17,9 @@ public:
 
   bool needs_all_views() const override { return true; }
 
-  void apply(const SinogramBand& band, RowBand wanted, ThreadPool& threads) override {
-    remove_lag(band.sinograms(wanted), model_, start_, threads);
-  }
-
-  void apply_on_device([[maybe_unused]] const SinogramBand& band, [[maybe_unused]] RowBand wanted,
-                       [[maybe_unused]] cuda::Workspace& workspace) override {
-#if LEPUS_HAVE_CUDA
-    cuda::launch_remove_lag(band.sinograms(wanted), model_, start_, workspace.stream());
-#else
-    no_device_here("lag");
-#endif
+  BandOperation operation() const override { return BandOperation::lag; }
+  void apply(const SinogramBand& band, RowBand wanted, Queue& queue) override {
+    queue.device().band_kernels().remove_lag(band.sinograms(wanted), model_, start_, queue);
   }
 
   std::string summary() const override { return summary_; }

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // "phase": the parameters of Paganin's filter from the scan's geometry, and the link of the chain.
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "core/format.h"
 #include "correct/beam/beam.h"
-#include "correct/beam/phase.h"
+#include "device/host/band_kernels/phase.h"
 #include "geometry/camera.h"
 #include <lepus/math.h>
-#if LEPUS_HAVE_CUDA
-#include <map>
-#include <mutex>
-
-#include "device/cuda/cuda_check.h"
-#include "correct/beam/phase_device.h"
-#endif
 
 namespace lepus {
 namespace {
@@ -22,49 +17,35 @@ namespace {
 class Phase final : public Correction {
 public:
   Phase(const ScanFacts& facts, double a_v, double a_u, std::string summary)
-      : plan_(facts.columns, facts.rows, a_v, a_u), transform_(plan_), summary_(std::move(summary)) {}
+      : plan_(facts.columns, facts.rows, a_v, a_u), summary_(std::move(summary)) {}
 
   RowBand rows_needed(RowBand wanted, std::int64_t) const override { return plan_.rows_needed(wanted); }
 
   bool needs_all_views() const override { return false; }
 
   std::int64_t scratch_bytes(const SinogramBand& largest, int threads) const override {
-    return transform_.scratch_floats(largest.rows.size()) * threads * static_cast<std::int64_t>(sizeof(float));
+    return phase_scratch_floats(plan_, largest.rows.size()) * threads * static_cast<std::int64_t>(sizeof(float));
   }
 
-  void apply(const SinogramBand& band, RowBand wanted, ThreadPool& threads) override {
-    transform_.apply(band, wanted, threads);
-  }
-
-  void apply_on_device([[maybe_unused]] const SinogramBand& band, [[maybe_unused]] RowBand wanted,
-                       [[maybe_unused]] cuda::Workspace& workspace) override {
-#if LEPUS_HAVE_CUDA
-    device_for(workspace.stream(), band.views).apply(band, wanted, workspace);
-#else
-    no_device_here("phase");
-#endif
+  BandOperation operation() const override { return BandOperation::phase; }
+  void apply(const SinogramBand& band, RowBand wanted, Queue& queue) override {
+    kernel_for(queue, band.views).apply(band, wanted, queue);
   }
 
   std::string summary() const override { return summary_; }
 
 private:
-  PhasePlan plan_;
-  PhaseTransform transform_;
-  std::string summary_;
-#if LEPUS_HAVE_CUDA
-  // Plans and twiddles belong to a device, and a plan to one stream at a time.
-  cuda::PhaseDevice& device_for(cudaStream_t stream, std::int64_t views) {
-    int device = 0;
-    cuda::check(cudaGetDevice(&device), "ask for the current device");
+  PhaseKernel& kernel_for(Queue& queue, std::int64_t views) {
     const std::lock_guard lock(mutex_);
-    auto& made = devices_[{device, stream}];
-    if (!made) made = std::make_unique<cuda::PhaseDevice>(plan_, views);
+    auto& made = kernels_[&queue];
+    if (!made) made = queue.device().band_kernels().make_phase(plan_, views);
     return *made;
   }
 
+  PhasePlan plan_;
+  std::string summary_;
   std::mutex mutex_;
-  std::map<std::pair<int, cudaStream_t>, std::unique_ptr<cuda::PhaseDevice>> devices_;
-#endif
+  std::map<const Queue*, std::unique_ptr<PhaseKernel>> kernels_;
 };
 
 constexpr double wavelength_times_energy_mm_kev = 1.239841984e-6;  // h c

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "correct/beam/phase.h"
+#include "device/host/band_kernels/phase.h"
 
 #include <gtest/gtest.h>
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "correct/beam/beam.h"
+#include "device/host/test_host.h"
 
 namespace lepus::test_bands {
 
@@ -83,14 +84,14 @@ public:
 // The whole scan through the correction, `rows_at_once` rows wanted at a time, each band with exactly what it asks for.
 inline std::vector<float> corrected(Correction& correction, const TestScan& scan, std::int64_t rows_at_once,
                                     int threads) {
-  ThreadPool pool(threads);
+  TestHost machine(threads);
   std::vector<float> result(scan.values.size());
   for (std::int64_t first = 0; first < scan.rows; first += rows_at_once) {
     const RowBand wanted{first, std::min(scan.rows, first + rows_at_once)};
     const RowBand needed = correction.rows_needed(wanted, scan.rows);
     Buffer<float> rows = scan.band(needed);
     SinogramBand band{rows.data(), scan.columns, scan.views, needed, scan.rows};
-    correction.apply(band, wanted, pool);
+    correction.apply(band, wanted, machine.queue());
     std::copy_n(band.sinograms(wanted).data, wanted.size() * scan.views * scan.columns,
                 result.begin() + static_cast<std::ptrdiff_t>(first * scan.views * scan.columns));
   }

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "core/format.h"
-#include "correct/filters/filter.h"
+#include "correct/filters/filter_reference.h"
+#include "device/host/band_kernels/filter.h"
 #include <lepus/error.h>
 
 namespace lepus::filter_test {

@@ -8,11 +8,7 @@
 #include <utility>
 
 #include "core/format.h"
-#include <lepus/error.h>
-#if LEPUS_HAVE_CUDA
-#include "device/cuda/cuda_check.h"
-#include "correct/workspace.h"
-#endif
+#include "device/host/band_kernels/filter.h"
 
 namespace lepus {
 namespace {
@@ -40,36 +36,19 @@ public:
            filter_scratch_bytes(largest.sinograms(part), options_, threads);
   }
 
-  void apply(const SinogramBand& band, RowBand wanted, ThreadPool& threads) override {
-    Buffer<float> memory;
-    each_part(band, wanted, floats_at_once,
+  BandOperation operation() const override { return BandOperation::filter; }
+  void apply(const SinogramBand& band, RowBand wanted, Queue& queue) override {
+    Device& device = queue.device();
+    // On a card launches cost more than a copy in its memory.
+    const std::int64_t at_a_time = device.info().host ? floats_at_once : 16 * floats_at_once;
+    each_part(band, wanted, at_a_time,
               [&](const Planes& in, Planes out, const FilterCut& cut, float* to, std::int64_t floats) {
-                if (memory.size() < floats) memory = Buffer<float>(floats);
-                out.data = memory.data();
-                filter(in, out, options_, cut, threads);
-                std::copy_n(memory.data(), floats, to);
+                const ScratchScope scope(queue);
+                out.data = queue.scratch<float>(floats);
+                device.band_kernels().filter(in, out, options_, cut, queue);
+                device.copy(to, out.data, floats * static_cast<std::int64_t>(sizeof(float)), queue);
               });
   }
-
-#if LEPUS_HAVE_CUDA
-  void apply_on_device(const SinogramBand& band, RowBand wanted, cuda::Workspace& workspace) override {
-    // Launches cost more than a copy in the device's memory.
-    each_part(band, wanted, 16 * floats_at_once,
-              [&](const Planes& in, Planes out, const FilterCut& cut, float* to, std::int64_t floats) {
-                const cuda::Workspace::Scope scope(workspace);
-                out.data = workspace.take<float>(floats);
-                cuda::filter(in, out, options_, cut, workspace);
-                cuda::check(cudaMemcpyAsync(to, out.data, static_cast<std::size_t>(floats) * sizeof(float),
-                                            cudaMemcpyDeviceToDevice, workspace.stream()),
-                            "copy filtered rows");
-              });
-  }
-#else
-  void apply_on_device(const SinogramBand&, RowBand, cuda::Workspace&) override {
-    throw Error(ErrorKind::unsupported,
-                {.what = "lepus was built without CUDA", .where = "filter", .why = "", .hint = ""});
-  }
-#endif
 
   std::string summary() const override {
     return format("{} filter of radius {}{}", kind_names[static_cast<std::size_t>(options_.kind)], options_.radius,

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "correct/correction.h"
-#include "correct/filters/filter.h"
+#include "project/filter_options.h"
 
 namespace lepus {
 

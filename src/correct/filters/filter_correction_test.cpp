@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "correct/filters/filter_cases_test.h"
+#include "device/host/test_host.h"
 
 namespace lepus {
 namespace {
@@ -30,7 +31,7 @@ constexpr std::int64_t columns = 40, rows = 21, views = 9;
 
 // The whole detector in bands of three rows, each with what the correction says it needs.
 std::vector<float> in_bands(Correction& correction, const std::vector<float>& scan) {
-  ThreadPool threads(2);
+  TestHost machine(2);
   std::vector<float> result(scan.size());
   for (std::int64_t first = 0; first < rows; first += 3) {
     const RowBand wanted{first, first + 3}, needed = correction.rows_needed(wanted, rows);
@@ -38,7 +39,7 @@ std::vector<float> in_bands(Correction& correction, const std::vector<float>& sc
                             scan.begin() + needed.last * views * columns);
     const SinogramBand band{copy.data(), columns, views, needed, rows};
     EXPECT_GT(correction.scratch_bytes(band, 2), 0);
-    correction.apply(band, wanted, threads);
+    correction.apply(band, wanted, machine.queue());
     std::copy_n(copy.begin() + (wanted.first - needed.first) * views * columns, 3 * views * columns,
                 result.begin() + first * views * columns);
   }

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "correct/filters/filter_window.h"
+#include "correct/filters/filter_reference.h"
+#include "project/filter_window.h"
 
 namespace lepus::reference {
 namespace {

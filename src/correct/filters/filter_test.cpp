@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "correct/filters/filter.h"
+#include "device/host/band_kernels/filter.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "correct/filters/filter_cases_test.h"
-#include "correct/filters/row_kernels.h"
+#include "device/host/band_kernels/row_kernels.h"
 
 namespace lepus::filter_test {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/format.h"
+#include "device/band_kernels.h"
 #include <lepus/error.h>
 
 namespace lepus::pixels {
@@ -62,31 +63,13 @@ std::vector<RowLine> BadPixels::lines(RowBand band) const {
           std::ranges::lower_bound(lines_, band.last, {}, row_of)};
 }
 
-void BadPixels::bridge(const SinogramBand& band, RowBand wanted, ThreadPool& threads) const {
-  const Planes sinograms = band.sinograms(band.rows);
-  const std::vector<PixelRun> runs_here = runs(rows_needed(wanted));  // bad rows are bridged from mended ones
-  threads.parallel_for(0, static_cast<std::int64_t>(runs_here.size()), 4,
-                       [&](std::int64_t begin, std::int64_t end, int) {
-                         for (std::int64_t i = begin; i < end; ++i) {
-                           const PixelRun& run = runs_here[static_cast<std::size_t>(i)];
-                           for (std::int64_t view = 0; view < band.views; ++view) {
-                             float* w = sinograms.row(run.row - band.rows.first, view);
-                             for (std::int64_t x = run.begin; x < run.end; ++x) w[x] = bridged(w, run, columns_, x);
-                           }
-                         }
-                       });
-  for (const RowLine& line : lines(wanted)) {
-    if (line.above < 0 && line.below < 0) continue;
-    const std::int64_t above = (line.above >= 0 ? line.above : line.below) - band.rows.first;
-    const std::int64_t below = (line.below >= 0 ? line.below : line.above) - band.rows.first;
-    threads.parallel_for(0, band.views, 16, [&](std::int64_t begin, std::int64_t end, int) {
-      for (std::int64_t view = begin; view < end; ++view) {
-        const float *a = sinograms.row(above, view), *b = sinograms.row(below, view);
-        float* w = sinograms.row(line.row - band.rows.first, view);
-        for (std::int64_t x = 0; x < columns_; ++x) w[x] = above == below ? a[x] : between_rows(a[x], b[x], line);
-      }
-    });
-  }
+void BadPixels::bridge(const SinogramBand& band, RowBand wanted, Queue& queue) const {
+  const auto from_band = [&](std::int64_t row) { return row < 0 ? row : row - band.rows.first; };
+  std::vector<PixelRun> runs_here = runs(rows_needed(wanted));  // bad rows are bridged from mended ones
+  std::vector<RowLine> lines_here = lines(wanted);
+  for (PixelRun& run : runs_here) run.row = from_band(run.row);
+  for (RowLine& line : lines_here) line = {from_band(line.row), from_band(line.above), from_band(line.below)};
+  queue.device().band_kernels().bridge(runs_here, lines_here, band.sinograms(band.rows), queue);
 }
 
 }  // namespace lepus::pixels

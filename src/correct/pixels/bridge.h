@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/threads.h"
-#include "correct/planes.h"
+#include "device/device.h"
+#include "project/planes.h"
 #include "project/bridge.h"
 
 namespace lepus::pixels {
@@ -26,7 +26,7 @@ public:
   std::vector<PixelRun> runs(RowBand band) const;
   std::vector<RowLine> lines(RowBand band) const;
 
-  void bridge(const SinogramBand& band, RowBand wanted, ThreadPool& threads) const;
+  void bridge(const SinogramBand& band, RowBand wanted, Queue& queue) const;
 
 private:
   std::int64_t columns_, rows_, count_ = 0;

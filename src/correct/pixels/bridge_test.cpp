@@ -18,11 +18,11 @@ TestBand counting(std::int64_t columns, std::int64_t views, std::int64_t rows) {
 TEST(Bridge, IsALineBetweenTheNearestGoodPixels) {
   TestBand band = counting(6, 2, 3);
   const TestBand before = band;
-  ThreadPool threads(2);
+  TestHost machine(2);
   // Row 0: columns 2 and 3; row 1: columns 0 and 1; row 2: column 5. Not in order, one twice.
   const BadPixels bad(6, 3, {17, 3, 2, 6, 7, 3});
   EXPECT_EQ(bad.count(), 5);
-  bad.bridge(band.band(), {0, 3}, threads);
+  bad.bridge(band.band(), {0, 3}, machine.queue());
   TestBand expected = before;
   for (std::int64_t view = 0; view < 2; ++view) {
     const float left = expected.at(0, view, 1), right = expected.at(0, view, 4);
@@ -36,7 +36,7 @@ TEST(Bridge, IsALineBetweenTheNearestGoodPixels) {
 
 TEST(Bridge, WholeRowsLieBetweenTheNearestGoodRows) {
   const TestBand before = counting(3, 2, 6);
-  ThreadPool threads(1);
+  TestHost machine(1);
   // Rows 0, 2, 3 and 5 are bad, and a pixel of row 1, which is mended first.
   const BadPixels bad(3, 6, {0, 1, 2, 4, 6, 7, 8, 9, 10, 11, 15, 16, 17});
   EXPECT_FALSE(bad.all_rows_bad());
@@ -45,7 +45,7 @@ TEST(Bridge, WholeRowsLieBetweenTheNearestGoodRows) {
   EXPECT_EQ(bad.rows_needed({4, 6}), (RowBand{4, 6}));
   EXPECT_EQ(bad.rows_needed({4, 5}), (RowBand{4, 5}));
   TestBand band = before;
-  bad.bridge(band.band(), {0, 6}, threads);
+  bad.bridge(band.band(), {0, 6}, machine.queue());
   for (std::int64_t view = 0; view < 2; ++view)
     for (std::int64_t x = 0; x < 3; ++x) {
       const float one = x == 1 ? (before.values[static_cast<std::size_t>((2 + view) * 3)] +
@@ -62,7 +62,7 @@ TEST(Bridge, WholeRowsLieBetweenTheNearestGoodRows) {
     }
   // The same from a band that holds only what row 3 needs.
   TestBand part = before.part(1, 5);
-  bad.bridge({part.values.data(), 3, 2, {1, 5}, 6}, {3, 4}, threads);
+  bad.bridge({part.values.data(), 3, 2, {1, 5}, 6}, {3, 4}, machine.queue());
   EXPECT_EQ(part.part(2, 3).values, band.part(3, 4).values);
 }
 
@@ -77,8 +77,8 @@ TEST(DeadPixels, AreBridgedAndCounted) {
   const auto correction = make_dead_pixels({}, facts_of(band), {10});
   EXPECT_EQ(correction->summary(), "1 dead pixel replaced in every view");
   EXPECT_EQ(correction->rows_needed({1, 2}, 4), (RowBand{1, 2}));
-  ThreadPool threads(2);
-  correction->apply(band.band(), {0, 4}, threads);
+  TestHost machine(2);
+  correction->apply(band.band(), {0, 4}, machine.queue());
   TestBand expected = before;
   for (std::int64_t view = 0; view < 3; ++view)
     expected.at(1, view, 3) =

@@ -102,8 +102,8 @@ TEST_F(DefectMap, SpeaksOfRecordedRows) {
   EXPECT_EQ(correction->summary(), "2 defective pixels replaced in every view");
   options.maximum_share = DefectMapOptions{}.maximum_share;
   EXPECT_THROW(make_defect_map(options, facts_of(band)), Error) << "2 of 10 pixels";
-  ThreadPool threads(1);
-  correction->apply(band.band(), {0, 2}, threads);
+  TestHost machine(1);
+  correction->apply(band.band(), {0, 2}, machine.queue());
   TestBand expected = before;
   for (std::int64_t view = 0; view < 2; ++view) {
     const float left = expected.at(0, view, 2), right = expected.at(0, view, 4);

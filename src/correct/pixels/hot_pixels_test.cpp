@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "correct/pixels/hot_reference.h"
-#include "correct/pixels/hot_statistics.h"
+#include "device/host/band_kernels/hot_statistics.h"
 #include "correct/pixels/pixel_cases.h"
 #include "correct/pixels/pixels.h"
 #include <lepus/error.h>
@@ -184,9 +184,9 @@ TEST(HotPixels, AgreeWithTheReference) {
               reference_hot_pixels(rules, static_cast<int>(iterations), expected.band().sinograms({0, 5}), row);
           count += std::accumulate(hot.begin(), hot.end(), std::int64_t{0});
         }
-        ThreadPool threads(2);
+        TestHost machine(2);
         const auto correction = make_hot_pixels(hot_options(options, iterations), facts_of(got));
-        correction->apply(got.band(), {0, 5}, threads);
+        correction->apply(got.band(), {0, 5}, machine.queue());
         EXPECT_EQ(got.values, expected.values) << columns << " columns, window " << options.window.value_or(0);
         EXPECT_TRUE(correction->summary().starts_with(std::to_string(count) + " hot pixel")) << correction->summary();
         replaced += count;
@@ -197,25 +197,25 @@ TEST(HotPixels, AgreeWithTheReference) {
 TEST(HotPixels, AreTheSameForEveryCutAndNumberOfThreads) {
   const TestBand original = noisy_band(257, 50, 7);
   TestBand whole = original;
-  ThreadPool one(1), three(3);
-  make_hot_pixels(hot_options(), facts_of(whole))->apply(whole.band(), {0, 7}, one);
+  TestHost one(1), three(3);
+  make_hot_pixels(hot_options(), facts_of(whole))->apply(whole.band(), {0, 7}, one.queue());
   EXPECT_NE(whole.values, original.values);
   TestBand threaded = original;
   const auto correction = make_hot_pixels(hot_options(), facts_of(whole));
-  correction->apply(threaded.band(), {0, 7}, three);
+  correction->apply(threaded.band(), {0, 7}, three.queue());
   EXPECT_EQ(threaded.values, whole.values);
   const std::string all = correction->summary();
   const auto cuts = make_hot_pixels(hot_options(), facts_of(whole));
   for (const auto& [first, last] : {std::pair<std::int64_t, std::int64_t>{0, 2}, {2, 3}, {1, 4}, {3, 7}}) {
     TestBand part = original.part(first, last);
     const SinogramBand band{part.values.data(), 257, 50, {first, last}, 7};
-    cuts->apply(band, {first, last}, three);
+    cuts->apply(band, {first, last}, three.queue());
     EXPECT_EQ(part.values, whole.part(first, last).values);
   }
   EXPECT_EQ(cuts->summary(), all) << "rows that come twice are counted once";
   // Rows that are not wanted are left alone.
   TestBand some = original;
-  make_hot_pixels(hot_options(), facts_of(whole))->apply(some.band(), {2, 4}, one);
+  make_hot_pixels(hot_options(), facts_of(whole))->apply(some.band(), {2, 4}, one.queue());
   EXPECT_EQ(some.part(0, 2).values, original.part(0, 2).values);
   EXPECT_EQ(some.part(2, 4).values, whole.part(2, 4).values);
   EXPECT_EQ(some.part(4, 7).values, original.part(4, 7).values);
@@ -225,11 +225,11 @@ TEST(HotPixels, ConstantScansStayAsTheyAre) {
   TestBand band(100, 10, 2);
   std::fill(band.values.begin(), band.values.end(), 0.25F);
   const TestBand before = band;
-  ThreadPool threads(1);
+  TestHost machine(1);
   for (const HotPixelOptions& options : hot_option_cases()) {
     if (options.window == 32) continue;
     const auto correction = make_hot_pixels(hot_options(options, 2), facts_of(band));
-    correction->apply(band.band(), {0, 2}, threads);
+    correction->apply(band.band(), {0, 2}, machine.queue());
     EXPECT_EQ(band.values, before.values);
     EXPECT_EQ(correction->summary(), "0 hot pixels replaced in every view");
   }
@@ -263,17 +263,17 @@ TEST(HotPixels, RefuseWhatCannotWork) {
 
 TEST(HotPixels, TooManyAreRefusedUnlessTheyAreAllowed) {
   TestBand band = noisy_band(257, 50, 3);
-  ThreadPool threads(1);
+  TestHost machine(1);
   HotPixelOptions options = hot_options();
   options.maximum_share = 0.001;
   const auto correction = make_hot_pixels(options, facts_of(band));
   EXPECT_EQ(correction->judge(), "") << "nothing was looked at yet";
-  correction->apply(band.band(), {0, 3}, threads);
+  correction->apply(band.band(), {0, 3}, machine.queue());
   EXPECT_THROW(correction->judge(), Error);
   options.maximum_share = 1;
   const auto allowed = make_hot_pixels(options, facts_of(band));
   band = noisy_band(257, 50, 3);
-  allowed->apply(band.band(), {0, 3}, threads);
+  allowed->apply(band.band(), {0, 3}, machine.queue());
   EXPECT_NE(allowed->judge().find("% of the pixels"), std::string::npos);
 }
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "correct/pixels/hot_rules.h"
-#include "correct/planes.h"
+#include "project/hot_rules.h"
+#include "project/planes.h"
 
 namespace lepus::pixels {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "correct/pixels/hot_rules.h"
+#include "project/hot_rules.h"
 #include "correct/pixels/pixels.h"
 
 namespace lepus::pixels {

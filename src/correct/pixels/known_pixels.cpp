@@ -7,10 +7,6 @@
 #include "correct/pixels/bridge.h"
 #include "correct/pixels/defect_map.h"
 #include "correct/pixels/pixels.h"
-#include <lepus/error.h>
-#ifdef LEPUS_HAVE_CUDA
-#include "correct/pixels/pixel_kernels.h"
-#endif
 
 namespace lepus {
 namespace {
@@ -24,25 +20,8 @@ public:
   RowBand rows_needed(RowBand wanted, std::int64_t) const override { return bad_.rows_needed(wanted); }
   bool needs_all_views() const override { return false; }
 
-  void apply(const SinogramBand& band, RowBand wanted, ThreadPool& threads) override {
-    bad_.bridge(band, wanted, threads);
-  }
-
-#ifdef LEPUS_HAVE_CUDA
-  void apply_on_device(const SinogramBand& band, RowBand wanted, cuda::Workspace& workspace) override {
-    const auto from_band = [&](std::int64_t row) { return row < 0 ? row : row - band.rows.first; };
-    std::vector<pixels::PixelRun> runs = bad_.runs(bad_.rows_needed(wanted));
-    std::vector<pixels::RowLine> lines = bad_.lines(wanted);
-    for (auto& run : runs) run.row = from_band(run.row);
-    for (auto& line : lines) line = {from_band(line.row), from_band(line.above), from_band(line.below)};
-    pixels::launch_bridges(runs.data(), static_cast<std::int64_t>(runs.size()), lines.data(),
-                           static_cast<std::int64_t>(lines.size()), band.sinograms(band.rows), workspace);
-  }
-#else
-  void apply_on_device(const SinogramBand&, RowBand, cuda::Workspace&) override {
-    throw Error(ErrorKind::unsupported, {.what = "built without CUDA", .where = what_, .why = {}, .hint = {}});
-  }
-#endif
+  BandOperation operation() const override { return BandOperation::bridge; }
+  void apply(const SinogramBand& band, RowBand wanted, Queue& queue) override { bad_.bridge(band, wanted, queue); }
 
   std::string summary() const override {
     return format("{} {} pixel{} replaced in every view", bad_.count(), what_, bad_.count() == 1 ? "" : "s");

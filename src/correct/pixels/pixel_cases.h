@@ -9,6 +9,7 @@
 
 #include "correct/correction.h"
 #include "correct/pixels/hot_weights.h"
+#include "device/host/test_host.h"
 
 namespace lepus::pixels {
 

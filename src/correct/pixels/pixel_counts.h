@@ -5,45 +5,38 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <mutex>
-#include <vector>
 
 #include "correct/replaced_share.h"
-
-#ifdef LEPUS_HAVE_CUDA
-#include "device/cuda/device_memory.h"
-#endif
+#include "device/device.h"
 
 namespace lepus::pixels {
 
 class PixelCounts {
 public:
-  explicit PixelCounts(std::int64_t rows) : host_(static_cast<std::size_t>(rows), -1) {}
+  explicit PixelCounts(std::int64_t rows) : rows_(rows) {}
 
-  std::int64_t& operator[](std::int64_t row) { return host_[static_cast<std::size_t>(row)]; }
-
-#ifdef LEPUS_HAVE_CUDA
-  // One number per row of the detector in pinned memory, into which kernels write directly: no copy, no waiting.
-  std::int64_t* for_device() {
+  // One number per row of the detector, which the device's kernels write.
+  std::int64_t* on(Device& device) {
     const std::lock_guard lock(mutex_);
-    if (device_.size() == 0) {
-      device_ = cuda::PinnedBuffer<std::int64_t>(static_cast<std::int64_t>(host_.size()));
-      std::fill(device_.data(), device_.data() + device_.size(), -1);
+    Block& memory = counts_[&device];
+    if (!memory) {
+      memory = device.allocate(rows_ * static_cast<std::int64_t>(sizeof(std::int64_t)), Place::host);
+      std::fill_n(numbers(memory), rows_, -1);
     }
-    return device_.data();
+    return numbers(memory);
   }
-#endif
 
-  // After the device's stream has been waited for.
+  // When the queues have been waited for.
   std::int64_t total() const { return replaced(1).pixels; }
   // Of the rows that have been seen, in which each could have so many.
   ReplacedPixels replaced(std::int64_t of_each_row) const {
+    const std::lock_guard lock(mutex_);
     ReplacedPixels sum;
-    for (std::size_t row = 0; row < host_.size(); ++row) {
-      std::int64_t count = host_[row];
-#ifdef LEPUS_HAVE_CUDA
-      if (device_.size() > 0) count = std::max(count, device_.data()[row]);
-#endif
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      std::int64_t count = -1;
+      for (const auto& [device, memory] : counts_) count = std::max(count, numbers(memory)[row]);
       if (count < 0) continue;
       sum.pixels += count;
       sum.of += of_each_row;
@@ -52,11 +45,11 @@ public:
   }
 
 private:
-  std::vector<std::int64_t> host_;
-#ifdef LEPUS_HAVE_CUDA
-  cuda::PinnedBuffer<std::int64_t> device_;
-  std::mutex mutex_;
-#endif
+  static std::int64_t* numbers(const Block& memory) { return reinterpret_cast<std::int64_t*>(memory.get()); }
+
+  std::int64_t rows_;
+  std::map<const Device*, Block> counts_;
+  mutable std::mutex mutex_;
 };
 
 }  // namespace lepus::pixels

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "correct/correction.h"
-#include "correct/pixels/zinger_rules.h"
+#include "project/zinger_rules.h"
 #include "correct/replaced_share.h"
 
 namespace lepus {

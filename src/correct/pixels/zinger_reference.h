@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "correct/pixels/zinger_rules.h"
-#include "correct/planes.h"
+#include "project/zinger_rules.h"
+#include "project/planes.h"
 
 namespace lepus::pixels {
 

@@ -6,7 +6,7 @@
 
 #include "correct/pixels/pixel_cases.h"
 #include "correct/pixels/pixels.h"
-#include "correct/pixels/zinger_medians.h"
+#include "device/host/band_kernels/zinger_medians.h"
 #include "correct/pixels/zinger_reference.h"
 #include <lepus/error.h>
 
@@ -119,7 +119,7 @@ TEST(Zingers, WhatMovesOnInTheNextViewStays) {
 
 TEST(Zingers, AgreeWithTheReference) {
   std::int64_t replaced = 0;
-  ThreadPool threads(2);
+  TestHost machine(2);
   for (const ZingerNeighbours neighbours : {ZingerNeighbours::both, ZingerNeighbours::views, ZingerNeighbours::row})
     for (const int radius : {1, 2, 3})
       for (const std::int64_t columns : {5, 7, 63, 64, 65, 257})
@@ -138,7 +138,7 @@ TEST(Zingers, AgreeWithTheReference) {
               count += reference_zingers(rules, expected.band().sinograms({0, 2}), row);
             const auto correction = make_zingers(
                 {.radius_views = radius, .neighbours = neighbours, .along = rules.along}, facts_of(got, stage));
-            correction->apply(got.band(), {0, 2}, threads);
+            correction->apply(got.band(), {0, 2}, machine.queue());
             ASSERT_EQ(got.values, expected.values) << columns << " x " << views << ", " << static_cast<int>(neighbours);
             EXPECT_EQ(correction->summary(),
                       std::to_string(count) + (count == 1 ? " zinger replaced" : " zingers replaced"));
@@ -150,15 +150,15 @@ TEST(Zingers, AgreeWithTheReference) {
 TEST(Zingers, AreTheSameForEveryCutAndNumberOfThreads) {
   const TestBand original = with_zingers(65, 40, 5, 1.0F);
   TestBand whole = original, threaded = original;
-  ThreadPool one(1), three(3);
-  make_zingers(ZingerOptions{}, facts_of(whole))->apply(whole.band(), {0, 5}, one);
+  TestHost one(1), three(3);
+  make_zingers(ZingerOptions{}, facts_of(whole))->apply(whole.band(), {0, 5}, one.queue());
   EXPECT_NE(whole.values, original.values);
-  make_zingers(ZingerOptions{}, facts_of(whole))->apply(threaded.band(), {0, 5}, three);
+  make_zingers(ZingerOptions{}, facts_of(whole))->apply(threaded.band(), {0, 5}, three.queue());
   EXPECT_EQ(threaded.values, whole.values);
   for (std::int64_t row = 0; row < 5; ++row) {
     TestBand part = original.part(row, row + 1);
     make_zingers(ZingerOptions{}, facts_of(whole))
-        ->apply({part.values.data(), 65, 40, {row, row + 1}, 5}, {row, row + 1}, three);
+        ->apply({part.values.data(), 65, 40, {row, row + 1}, 5}, {row, row + 1}, three.queue());
     EXPECT_EQ(part.values, whole.part(row, row + 1).values);
   }
 }

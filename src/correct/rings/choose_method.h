@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/threads.h"
-#include "correct/planes.h"
+#include "project/planes.h"
 #include "correct/rings/ring_judge.h"
-#include "correct/rings/rings.h"
+#include "device/host/band_kernels/rings.h"
 
 namespace lepus {
 

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "correct/rings/rings.h"
+#include "correct/rings/rings_reference.h"
+#include "device/host/band_kernels/rings.h"
 
 namespace lepus::ring_cases {
 

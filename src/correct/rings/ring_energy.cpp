@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "correct/filters/filter.h"
-#include "correct/rings/stripe_columns.h"
+#include "device/host/band_kernels/filter.h"
+#include "project/stripe_columns.h"
 #include <lepus/math.h>
 
 namespace lepus {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/threads.h"
-#include "correct/planes.h"
+#include "project/planes.h"
 
 namespace lepus {
 

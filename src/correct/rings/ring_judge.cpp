@@ -5,8 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "correct/replaced_share.h"
-#include "correct/rings/methods.h"
+#include "device/host/band_kernels/rings.h"
 #include "correct/rings/ring_energy.h"
 
 namespace lepus::rings {
@@ -24,6 +23,17 @@ struct Tally {
 };
 
 }  // namespace
+
+ReplacedPixels count_broken(const unsigned char* masks, std::int64_t planes, std::int64_t columns) {
+  ReplacedPixels count{0, planes * columns};
+  for (std::int64_t plane = 0; plane < planes; ++plane)
+    for (std::int64_t x = 0; x < columns; ++x) {
+      const unsigned char* mask = masks + plane * columns;
+      const bool inside = (x == 0 || mask[x - 1]) && (x + 1 == columns || mask[x + 1]);
+      if (mask[x] && inside) ++count.pixels;
+    }
+  return count;
+}
 
 RingJudge::RingJudge(const RingSample& sample, const RingOptions& options, ThreadPool& threads)
     : before_(sample.sinograms), broken_(static_cast<std::size_t>(before_.count * before_.width)) {

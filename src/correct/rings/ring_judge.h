@@ -17,10 +17,14 @@
 
 #include "core/memory.h"
 #include "core/threads.h"
-#include "correct/planes.h"
-#include "correct/rings/rings.h"
+#include "project/planes.h"
+#include "correct/replaced_share.h"
+#include "project/ring_options.h"
 
 namespace lepus::rings {
+
+// Of a mask of find_broken_columns(): a run's first and last column are good neighbours that were marked along.
+ReplacedPixels count_broken(const unsigned char* masks, std::int64_t planes, std::int64_t columns);
 
 struct RingSample {
   Planes sinograms;

@@ -10,11 +10,9 @@
 #include "core/format.h"
 #include "correct/filters/filter_correction.h"
 #include "correct/rings/choose_method.h"
-#include "correct/rings/methods.h"
-#include "correct/rings/rings.h"
+#include "device/host/band_kernels/rings.h"
 #include "filter/view_arcs.h"
 #include "geometry/camera.h"
-#include <lepus/error.h>
 
 namespace lepus {
 namespace {
@@ -32,19 +30,13 @@ public:
   std::int64_t scratch_bytes(const SinogramBand& largest, int threads) const override {
     return options_ ? rings_scratch_bytes(largest.sinograms(largest.rows), *options_, threads) : 0;
   }
-  void apply(const SinogramBand& band, RowBand wanted, ThreadPool& threads) override {
-    if (options_) remove_rings(band.sinograms(wanted), *options_, threads);
+  BandOperation operation() const override { return BandOperation::rings; }
+  bool works_with(const BandKernels& kernels, const SinogramBand& band) const override {
+    return !options_ || kernels.has_rings(*options_, band.views);
   }
-#if LEPUS_HAVE_CUDA
-  void apply_on_device(const SinogramBand& band, RowBand wanted, cuda::Workspace& workspace) override {
-    if (options_) cuda::remove_rings(band.sinograms(wanted), *options_, workspace);
+  void apply(const SinogramBand& band, RowBand wanted, Queue& queue) override {
+    if (options_) queue.device().band_kernels().remove_rings(band.sinograms(wanted), *options_, queue);
   }
-#else
-  void apply_on_device(const SinogramBand&, RowBand, cuda::Workspace&) override {
-    throw Error(ErrorKind::unsupported,
-                {.what = "lepus was built without CUDA", .where = "rings", .why = {}, .hint = "use --backend cpu"});
-  }
-#endif
   std::string summary() const override {
     if (!options_) return "nothing taken out" + chosen_;
     return format("rings taken out by the method {}{}", with_iterations(*options_), chosen_);

@@ -8,7 +8,7 @@
 
 #include "correct/correction.h"
 #include "correct/replaced_share.h"
-#include "correct/rings/rings.h"
+#include "project/ring_options.h"
 
 namespace lepus {
 

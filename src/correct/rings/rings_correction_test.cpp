@@ -9,6 +9,7 @@
 
 #include "correct/rings/choose_method.h"
 #include "correct/rings/ring_cases_test.h"
+#include "device/host/test_host.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -47,10 +48,10 @@ struct Scan {
   std::vector<float> corrected(Correction& correction, RowBand rows_of, RowBand wanted) {
     std::vector<float> part(rows.begin() + rows_of.first * 40 * 140, rows.begin() + rows_of.last * 40 * 140);
     const SinogramBand band{part.data(), 140, 40, rows_of, 8};
-    ThreadPool threads(2);
+    TestHost machine(2);
     EXPECT_GT(correction.scratch_bytes(band, 2), 0);
     EXPECT_EQ(correction.rows_needed(wanted, 8), wanted);
-    correction.apply(band, wanted, threads);
+    correction.apply(band, wanted, machine.queue());
     return part;
   }
 };

@@ -6,12 +6,12 @@
 #include <numeric>
 #include <vector>
 
-#include "correct/rings/methods.h"
+#include "correct/filters/filter_reference.h"
 #include "correct/rings/rings_reference.h"
-#include "correct/rings/sorted_keys.h"
-#include "correct/rings/stripe_columns.h"
-#include "correct/rings/stripe_pattern.h"
-#include "correct/rings/wavelet.h"
+#include "project/sorted_keys.h"
+#include "project/stripe_columns.h"
+#include "project/stripe_pattern.h"
+#include "project/wavelet.h"
 #include <lepus/math.h>
 
 namespace lepus::reference {

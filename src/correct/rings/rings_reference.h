@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of the reference of rings.h: a picture in double precision and the wavelet-Fourier filter as it was published.
+// Ring removal in double precision, and its pieces: a picture in double precision and the wavelet-Fourier filter as it
+// was published.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "correct/rings/rings.h"
+#include "project/ring_options.h"
 
 namespace lepus::reference {
+
+void remove_rings(const Planes& sinograms, const RingOptions& options);  // in double precision, slow
 
 struct Image {
   std::int64_t width = 0, height = 0;

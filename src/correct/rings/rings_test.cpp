@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference against numbers made by hand; the CPU version against the reference over odd sizes; the same bits for
 // any number of threads and any cut.
-#include "correct/rings/rings.h"
+#include "device/host/band_kernels/rings.h"
 
 #include <limits>
 
 #include <gtest/gtest.h>
 
-#include "correct/rings/matmul.h"
+#include "device/host/band_kernels/matmul.h"
 #include "correct/rings/ring_cases_test.h"
-#include "correct/rings/stripe_columns.h"
+#include "project/stripe_columns.h"
 #include <lepus/error.h>
 
 namespace lepus {

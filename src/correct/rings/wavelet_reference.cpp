@@ -4,7 +4,7 @@
 #include <span>
 
 #include "correct/rings/rings_reference.h"
-#include "correct/rings/wavelet.h"
+#include "project/wavelet.h"
 #include <lepus/math.h>
 
 namespace lepus::reference {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "correct/rings/wavelet.h"
+#include "project/wavelet.h"
 
 #include <cmath>
 #include <numeric>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cuda/device.h"
 
+#include "device/cuda/band_kernels/band_kernels.h"
 #include "device/cuda/copy_views.h"
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/devices.h"
@@ -89,6 +90,14 @@ public:
     use_device(number_);
     cuda::copy_views(views, bytes, reinterpret_cast<unsigned char*>(to), group, stream_of(queue));
   }
+  void copy_rows(void* to, std::int64_t to_stride, const void* from, std::int64_t from_stride, std::int64_t bytes,
+                 std::int64_t rows, Queue& queue) override {
+    use_device(number_);
+    const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+    check(cudaMemcpy2DAsync(to, size(to_stride), from, size(from_stride), size(bytes), size(rows), cudaMemcpyDefault,
+                            stream_of(queue)),
+          "copy rows between host and device");
+  }
   void clear(void* memory, std::int64_t bytes, Queue& queue) override {
     use_device(number_);
     check(cudaMemsetAsync(memory, 0, static_cast<std::size_t>(bytes), stream_of(queue)), "clear device memory");
@@ -100,6 +109,7 @@ public:
   std::unique_ptr<lepus::RowFilter> make_row_filter(const lepus::RowFilterSetup& setup) override {
     return cuda::make_row_filter(number_, setup);
   }
+  BandKernels& band_kernels() override { return *kernels_; }
   void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override {
     std::vector<int> numbers;
     for (const auto& device : all) numbers.push_back(device->info().number);
@@ -111,6 +121,7 @@ private:
   Precision precision_;
   std::int64_t memory_bytes_;
   DeviceInfo info_;
+  std::unique_ptr<BandKernels> kernels_ = make_band_kernels(number_);
 };
 
 [[noreturn]] void refuse_stranger(const char* what) {

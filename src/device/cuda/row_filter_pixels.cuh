@@ -5,6 +5,8 @@
 #include <type_traits>
 
 #include "device/cuda/row_filter_job.h"
+#include "project/bridge.h"
+#include "project/grey_levels.h"
 
 namespace lepus::cuda {
 
@@ -64,8 +66,8 @@ __device__ inline float good_line_integral(const RowJob& job, const RowContext& 
   float value = 0;
   with_pixel(job.type, [&](auto pixel) { value = grey<pixel_of<decltype(pixel)>>(job, context.first_pixel + column); });
   const std::int64_t at = static_cast<std::int64_t>(context.row) * job.columns + column;
-  if (job.dark) value -= job.dark[at];
-  return (job.log_i0 ? job.log_i0[at] : job.log_i0_everywhere) - logf(fmaxf(value, job.clip));
+  return line_of_counts(counts_above_dark(value, job.dark ? job.dark[at] : 0.0F, job.clip),
+                        job.log_i0 ? job.log_i0[at] : job.log_i0_everywhere);
 }
 
 // A dead pixel's: between the nearest good ones of the row (preprocess/dead_pixels.cpp). Called, not copied, because
@@ -83,8 +85,7 @@ static __device__ __noinline__ float bridged_line_integral(const RowJob& job, co
   const DeadRun run = job.dead[low];
   const float left = good_line_integral(job, context, run.begin > 0 ? run.begin - 1 : run.end);
   const float right = good_line_integral(job, context, run.end < job.columns ? run.end : run.begin - 1);
-  return left +
-         (right - left) * static_cast<float>(column - run.begin + 1) / static_cast<float>(run.end - run.begin + 1);
+  return pixels::on_the_line(left, right, column - run.begin + 1, run.end - run.begin + 1);
 }
 
 __device__ inline float redundancy_of(const RowJob& job, const ViewWeight& view, const RayLine& line, float u) {

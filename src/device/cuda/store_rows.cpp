@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "correct/stage_kernels.h"
+#include "device/cuda/band_kernels/stage_kernels.h"
 #include "device/cuda/device.h"
 #include "device/cuda/devices.h"
 #include "device/cuda/projector.h"

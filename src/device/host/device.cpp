@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "device/forward_project_job.h"
+#include "device/host/band_kernels/band_kernels.h"
 #include "device/host/cpu_backend.h"
 #include "device/host/projector.h"
 #include "device/host/row_filter.h"
@@ -66,6 +67,7 @@ public:
   std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) override {
     return host::make_row_filter(setup, threads_.size());
   }
+  BandKernels& band_kernels() override { return *kernels_; }
   void forward_project(const ForwardJob& job, const Devices&, ForwardReport& report) override {
     if (info_.kind == "reference")
       forward_project_reference(job, threads_, report);
@@ -76,6 +78,7 @@ public:
 private:
   ThreadPool& threads_;
   std::unique_ptr<Backend> backend_;
+  std::unique_ptr<BandKernels> kernels_ = make_band_kernels();
   DeviceInfo info_;
 };
 

@@ -51,6 +51,13 @@ Sinograms part_of(const Sinograms& s, std::int64_t first, std::int64_t most) {
   return part;
 }
 
+// Columns are sorted as keys of value and view, a power of two of them.
+constexpr std::int64_t key_bytes = sizeof(cl_ulong);
+std::int64_t padded_views(std::int64_t views) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(views)));
+}
+std::int64_t sorting_memory(const Context& context) { return context.device().local_bytes - 1024; }
+
 }  // namespace
 
 bool has_band_kernels(const Context& context) { return context.device().doubles; }
@@ -216,13 +223,16 @@ void remove_stripes_by_trend(const Sinograms& s, const TrendRules& rules, Queue&
   }
 }
 
+bool fits_local_memory(const Context& context, std::int64_t views) {
+  return padded_views(views) * key_bytes <= sorting_memory(context);
+}
+
 bool remove_stripes_by_sorting(const Sinograms& s, std::int64_t size, int iterations, Queue& queue) {
   constexpr std::int64_t most_columns = 8, keys_together = 4096, most_floats = std::int64_t{1} << 24;
   OpenclQueue& q = opencl_queue(queue);
   Context& context = q.context();
-  const auto padded = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(s.height)));
-  const std::int64_t key_bytes = sizeof(cl_ulong), local = context.device().local_bytes - 1024;
-  if (padded * key_bytes > local) return false;
+  if (!fits_local_memory(context, s.height)) return false;
+  const std::int64_t padded = padded_views(s.height), local = sorting_memory(context);
   std::int64_t columns = most_columns;
   while (columns > 1 && (columns * padded > keys_together || columns * padded * key_bytes > local)) columns /= 2;
   Program& program = context.program("rings", "");

@@ -42,7 +42,7 @@ struct Sinograms {
   std::int64_t width = 0, height = 0, row_stride = 0, count = 1, plane_stride = 0;
 };
 
-// The rules of hot pixels as kernels/hot_pixels.cl has them; correct/pixels/hot_rules.h says what they are.
+// The rules of hot pixels as kernels/hot_pixels.cl has them; project/hot_rules.h says what they are.
 struct HotPixelRules {
   static constexpr int largest_window = 32;
   double one_scale = 1, two_scale = 1, tolerance = 0, least_spread = 0, explained = 1;
@@ -66,6 +66,7 @@ void remove_stripes_by_trend(const Sinograms& sinograms, const TrendRules& rules
 
 // Stripes by the sorting method: the median over `size` (odd) columns of equal ranks. False, and nothing done, where a
 // column of all views does not fit local memory.
+bool fits_local_memory(const Context& context, std::int64_t views);
 bool remove_stripes_by_sorting(const Sinograms& sinograms, std::int64_t size, int iterations, Queue& queue);
 
 }  // namespace lepus::opencl

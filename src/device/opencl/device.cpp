@@ -5,6 +5,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "device/opencl/band_operations.h"
 #include "device/opencl/forward_project.h"
 #include "device/opencl/projector.h"
 #include "device/opencl/queue.h"
@@ -34,7 +35,8 @@ OpenclDevice::OpenclDevice(const Library* cl, int number, Precision precision, s
     : context_(Context::of(require_device(cl, number))),
       precision_(precision),
       limit_bytes_(limit_bytes),
-      info_(info_of(context_->device(), number)) {}
+      info_(info_of(context_->device(), number)),
+      kernels_(make_band_kernels(*context_)) {}
 
 std::int64_t OpenclDevice::free_bytes() const { return free_of(context_->device(), context_->allocated_bytes()); }
 

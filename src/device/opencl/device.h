@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device/band_kernels.h"
 #include "device/device.h"
 #include "device/opencl/context.h"
 
@@ -26,6 +27,7 @@ public:
   void copy(void* to, const void* from, std::int64_t bytes, Queue& queue) override;
   void clear(void* memory, std::int64_t bytes, Queue& queue) override;
   std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) override;
+  BandKernels& band_kernels() override { return *kernels_; }
   std::unique_ptr<lepus::RowFilter> make_row_filter(const lepus::RowFilterSetup& setup) override;
   void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override;
 
@@ -36,6 +38,7 @@ private:
   Precision precision_;
   std::int64_t limit_bytes_;
   DeviceInfo info_;
+  std::unique_ptr<BandKernels> kernels_;
 };
 
 // Of this machine's loader.
