@@ -29,6 +29,10 @@ struct ForwardSlab {
 // Cuts the volume into slabs of at most `most_slices` slices (at least 2), all of about the same size.
 std::vector<ForwardSlab> forward_slabs(const JosephGrid& grid, std::int64_t most_slices);
 
+// Which axes planes of voxels may be needed on: an axis counts where its largest direction over the detector reaches
+// the smallest of both others.
+std::vector<int> axes_of(const ForwardJob& job);
+
 // One ray of the volume, in double precision.
 double reference_line_integral(const ForwardJob& job, const JosephLine& line);
 

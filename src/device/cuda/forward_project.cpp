@@ -26,34 +26,6 @@ namespace {
 constexpr std::int64_t picture_bytes = std::int64_t{64} << 20;
 constexpr int slots = 2;
 
-// Which axes planes may be needed on: an axis counts where its largest direction over the detector reaches the least of
-// both others. Directions are affine in (u, v): their ranges are found at the corners.
-std::vector<int> axes_of(const ForwardJob& job) {
-  bool used[3] = {false, false, false};
-  for (const JosephView& view : job.views) {
-    double least[3], most[3];
-    for (int k = 0; k < 3; ++k) {
-      double low = 1e300, high = -1e300;
-      for (int corner = 0; corner < 4; ++corner) {
-        const double d = view.direction[k][0] +
-                         (corner % 2 ? static_cast<double>(job.columns - 1) : 0) * view.direction[k][1] +
-                         (corner / 2 ? static_cast<double>(job.rows - 1) : 0) * view.direction[k][2];
-        low = std::min(low, d);
-        high = std::max(high, d);
-      }
-      least[k] = low <= 0 && high >= 0 ? 0 : std::min(std::abs(low), std::abs(high));
-      most[k] = std::max(std::abs(low), std::abs(high));
-    }
-    constexpr double rounding = 1 + 1e-6;
-    for (int k = 0; k < 3; ++k)
-      used[k] = used[k] || most[k] * rounding >= std::max(least[(k + 1) % 3], least[(k + 2) % 3]);
-  }
-  std::vector<int> axes;
-  for (int k = 0; k < 3; ++k)
-    if (used[k]) axes.push_back(k);
-  return axes;
-}
-
 bool is_pinned(const void* host) {
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, host), "ask what kind of memory the caller's is");

@@ -6,6 +6,7 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "device/opencl/band_operations.h"
+#include "device/opencl/forward_project.h"
 #include "device/opencl/projector.h"
 #include "device/opencl/queue.h"
 #include <lepus/error.h>
@@ -66,11 +67,8 @@ std::unique_ptr<lepus::RowFilter> OpenclDevice::make_row_filter(const lepus::Row
   return opencl::make_row_filter(*this, *context_, setup);
 }
 
-void OpenclDevice::forward_project(const ForwardJob&, const Devices&, ForwardReport&) {
-  throw Error(ErrorKind::unsupported, {.what = "whole volumes are not projected by OpenCL yet",
-                                       .where = info_.name,
-                                       .why = {},
-                                       .hint = "use --backend cpu or cuda"});
+void OpenclDevice::forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) {
+  opencl::forward_project(job, all, precision_, report);
 }
 
 int device_count() { return library() ? static_cast<int>(list_devices(*library()).size()) : 0; }

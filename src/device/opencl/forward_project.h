@@ -45,4 +45,7 @@ private:
   Block turned_, straight_;  // lines along y and along x
 };
 
+// All views of a job, shared by OpenCL devices. In: volume and pictures in host memory.
+void forward_project(const ForwardJob& job, const Devices& devices, Precision precision, ForwardReport& report);
+
 }  // namespace lepus::opencl

@@ -182,7 +182,7 @@ float2 times(float2 a, float2 b) { return (float2)(a.x * b.x - a.y * b.y, a.x * 
 // Times -i there, times i back.
 float2 turned(float2 a, bool back) { return back ? (float2)(-a.y, a.x) : (float2)(a.y, -a.x); }
 
-inline void transform(float2 *v, int radix, bool back) {
+void transform(float2 *v, int radix, bool back) {
   if (radix == 2) {
     const float2 a = v[0], b = v[1];
     v[0] = a + b;
@@ -203,28 +203,28 @@ inline void transform(float2 *v, int radix, bool back) {
 }
 
 // Butterflies first, first + stride, ... of a step: blocks of m = radix * apart points, `apart` a power of two.
-// roots[i] = exp(-2 pi i / length), step = length / m. Called with a constant radix and direction: then the points stay in
-// registers.
+// roots[i] = exp(-2 pi i / length), step = length / m. Called with a constant radix and direction: compilers
+// unroll the loops over k then, and the points stay in registers.
 #define DEFINE_STEP(NAME, SPACE)                                                                                    \
-  inline void NAME(SPACE float2 *line, __global const float2 *restrict roots, int radix, int apart, int step,       \
+  void NAME(SPACE float2 *line, __global const float2 *restrict roots, int radix, int apart, int step,              \
                    int count, int first, int stride, bool back) {                                                   \
     const int digits = popcount(apart - 1);                                                                         \
     for (int t = first; t < count; t += stride) {                                                                   \
       const int j = t & (apart - 1);                                                                                \
       SPACE float2 *const at = line + (t >> digits) * (radix * apart) + j;                                          \
       float2 v[4];                                                                                                  \
-      _Pragma("unroll") for (int k = 0; k < radix; ++k) {                                                           \
+      for (int k = 0; k < radix; ++k) {                                                                             \
         v[k] = at[k * apart];                                                                                       \
         if (back && k > 0) v[k] = times(v[k], roots[k * j * step] * (float2)(1.0f, -1.0f));                         \
       }                                                                                                             \
       transform(v, radix, back);                                                                                    \
-      _Pragma("unroll") for (int k = 0; k < radix; ++k) {                                                           \
+      for (int k = 0; k < radix; ++k) {                                                                             \
         if (!back && k > 0) v[k] = times(v[k], roots[k * j * step]);                                                \
         at[k * apart] = v[k];                                                                                       \
       }                                                                                                             \
     }                                                                                                               \
   }                                                                                                                 \
-  inline void NAME##_of(int radix, SPACE float2 *line, __global const float2 *restrict roots, int apart, int step,  \
+  void NAME##_of(int radix, SPACE float2 *line, __global const float2 *restrict roots, int apart, int step,         \
                         int count, int first, int stride, bool back) {                                              \
     if (radix == 4)                                                                                                 \
       back ? NAME(line, roots, 4, apart, step, count, first, stride, true)                                          \
@@ -261,20 +261,20 @@ void filter_local(__local float2 *line, int points, int length, __global const f
   }
 }
 
-#define TABLES                                                                                                    \
+#define TABLES                                                                                                      \
   MEMORY_IN(pixels), MEMORY_IN(dark), MEMORY_IN(log_i0), MEMORY_IN(dead), MEMORY_IN(partners), MEMORY_IN(edge),     \
       MEMORY_IN(views), MEMORY(bad)
-#define TAKE_TABLES                                                                                              \
-  const Tables tables = {POINTER_IN(uchar, pixels),                                                               \
-                         IS_NULL(dark) ? 0 : POINTER_IN(float, dark),                                            \
-                         IS_NULL(log_i0) ? 0 : POINTER_IN(float, log_i0),                                        \
-                         IS_NULL(dead) ? 0 : POINTER_IN(DeadRun, dead),                                          \
-                         IS_NULL(partners) ? 0 : POINTER_IN(float2, partners),                                   \
-                         IS_NULL(edge) ? 0 : POINTER_IN(float, edge)};                                           \
-  const int view_number = job.first_view + view_index * job.view_step;                                           \
-  const ViewWeight weight = POINTER_IN(ViewWeight, views)[view_number];                                          \
+#define TAKE_TABLES                                                                                                 \
+  const Tables tables = {POINTER_IN(uchar, pixels),                                                                 \
+                         IS_NULL(dark) ? 0 : POINTER_IN(float, dark),                                               \
+                         IS_NULL(log_i0) ? 0 : POINTER_IN(float, log_i0),                                           \
+                         IS_NULL(dead) ? 0 : POINTER_IN(DeadRun, dead),                                             \
+                         IS_NULL(partners) ? 0 : POINTER_IN(float2, partners),                                      \
+                         IS_NULL(edge) ? 0 : POINTER_IN(float, edge)};                                              \
+  const int view_number = job.first_view + view_index * job.view_step;                                              \
+  const ViewWeight weight = POINTER_IN(ViewWeight, views)[view_number];                                             \
   uint saturated = 0;
-#define COUNT_SATURATED \
+#define COUNT_SATURATED                                                                                             \
   if (saturated > 0) atomic_add(POINTER(uint, bad) + 2 * view_number + 1, saturated);
 
 // A group takes a pair of rows of one view through all of it.
