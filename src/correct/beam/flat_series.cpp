@@ -59,23 +59,6 @@ std::vector<FlatShare> FlatSeries::shares() const {
   return all;
 }
 
-void FlatSeries::row(std::int64_t view, std::int64_t row, float* i0) const {
-  const FlatShare s = share(view);
-  const float* before = plane(s.before) + row * columns_;
-  const float* after = plane(s.after) + row * columns_;
-  for (std::int64_t x = 0; x < columns_; ++x) i0[x] = interpolated_flat(before[x], after[x], s.share);
-}
-
-std::vector<std::int64_t> FlatSeries::unusable() const {
-  std::vector<std::int64_t> pixels;
-  for (std::int64_t i = 0; i < columns_ * rows_; ++i) {
-    bool usable = true;
-    for (std::int64_t flat = 0; flat < count(); ++flat) usable = usable && plane(flat)[i] > 0;
-    if (!usable) pixels.push_back(i);
-  }
-  return pixels;
-}
-
 double interpolated_flat_reference(const std::vector<double>& positions, const std::vector<double>& values,
                                    std::int64_t view) {
   const double at = static_cast<double>(view) + 0.5;

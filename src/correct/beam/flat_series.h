@@ -22,7 +22,6 @@ public:
   std::int64_t columns() const { return columns_; }
   std::int64_t rows() const { return rows_; }
   std::int64_t count() const { return static_cast<std::int64_t>(positions_.size()); }
-  std::int64_t bytes() const { return flats_.bytes(); }
 
   // A view is exposed in the middle of its step: view v counts as v + 1/2. Views before the first flat and after the
   // last take that flat.
@@ -31,12 +30,6 @@ public:
   // What a kernel needs: one entry per view, and the planes one after another.
   std::vector<FlatShare> shares() const;
   const float* plane(std::int64_t flat) const { return flats_.data() + flat * columns_ * rows_; }
-
-  // I0 of one row of a view.
-  void row(std::int64_t view, std::int64_t row, float* i0) const;
-
-  // Pixels (row * columns + column, ascending) that are not above zero in every flat: no grey level can be made there.
-  std::vector<std::int64_t> unusable() const;
 
 private:
   std::int64_t columns_, rows_, views_;
