@@ -21,6 +21,7 @@ constexpr std::size_t blobs_on_page = 25;
 
 double median_diameter_mm(const std::vector<Blob>& blobs) {
   std::vector<double> diameters;
+  diameters.reserve(blobs.size());
   for (const Blob& b : blobs) diameters.push_back(b.diameter_mm);
   if (diameters.empty()) return 0;
   const auto middle = diameters.begin() + static_cast<std::ptrdiff_t>(diameters.size() / 2);

@@ -18,8 +18,8 @@ public:
       : smallest_(looked.smallest),
         per_value_(levels / std::max(1e-300, static_cast<double>(looked.largest) - looked.smallest)) {}
   std::uint64_t level(float value) const {
-    return static_cast<std::uint64_t>(std::clamp((static_cast<double>(value) - smallest_) * per_value_, 0.0, levels) +
-                                      0.5);
+    const double level = std::clamp((static_cast<double>(value) - smallest_) * per_value_, 0.0, levels);
+    return static_cast<std::uint64_t>(std::floor(level + 0.5));
   }
   double value(double level) const { return smallest_ + level / per_value_; }
   double difference(double levels_apart) const { return levels_apart / per_value_; }
