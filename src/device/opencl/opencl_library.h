@@ -27,7 +27,7 @@ namespace lepus::opencl {
                           F(WaitForEvents) F(RetainEvent) F(ReleaseEvent) F(GetEventInfo) F(GetEventProfilingInfo)
 
 struct Library {
-#define LEPUS_OPENCL_POINTER(name) decltype(&::cl##name) name = nullptr;
+#define LEPUS_OPENCL_POINTER(name) decltype(&::cl##name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
   LEPUS_OPENCL_FUNCTIONS(LEPUS_OPENCL_POINTER)
 #undef LEPUS_OPENCL_POINTER
 };
