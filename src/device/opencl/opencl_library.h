@@ -12,22 +12,19 @@
 namespace lepus::opencl {
 
 // Every function that lepus calls; all are part of OpenCL 1.2.
-#define LEPUS_OPENCL_FUNCTIONS(F)                                                                               \
-  F(GetPlatformIDs)                                                                                             \
-  F(GetPlatformInfo)                                                                                            \
-  F(GetDeviceIDs)                                                                                               \
-  F(GetDeviceInfo)                                                                                              \
-  F(CreateContext)                                                                                              \
-  F(ReleaseContext) F(GetSupportedImageFormats) F(CreateCommandQueue) F(ReleaseCommandQueue) F(Flush) F(Finish) \
-      F(CreateBuffer) F(CreateImage) F(ReleaseMemObject) F(CreateProgramWithSource) F(BuildProgram)             \
-          F(GetProgramBuildInfo) F(ReleaseProgram) F(CreateKernel) F(SetKernelArg) F(ReleaseKernel)             \
-              F(GetKernelWorkGroupInfo) F(EnqueueNDRangeKernel) F(EnqueueReadBuffer) F(EnqueueWriteBuffer)      \
-                  F(EnqueueCopyBuffer) F(EnqueueFillBuffer) F(EnqueueFillImage) F(EnqueueMapBuffer)             \
-                      F(EnqueueUnmapMemObject) F(EnqueueMarkerWithWaitList) F(EnqueueBarrierWithWaitList)       \
-                          F(WaitForEvents) F(RetainEvent) F(ReleaseEvent) F(GetEventInfo) F(GetEventProfilingInfo)
+// clang-format off
+#define LEPUS_OPENCL_FUNCTIONS(F) \
+  F(GetPlatformIDs) F(GetPlatformInfo) F(GetDeviceIDs) F(GetDeviceInfo) F(CreateContext) F(ReleaseContext) \
+  F(GetSupportedImageFormats) F(CreateCommandQueue) F(ReleaseCommandQueue) F(Flush) F(Finish) \
+  F(CreateBuffer) F(CreateImage) F(ReleaseMemObject) F(CreateProgramWithSource) F(BuildProgram) \
+  F(GetProgramBuildInfo) F(ReleaseProgram) F(CreateKernel) F(SetKernelArg) F(ReleaseKernel) \
+  F(EnqueueNDRangeKernel) F(EnqueueReadBuffer) F(EnqueueWriteBuffer) F(EnqueueCopyBuffer) \
+  F(EnqueueFillBuffer) F(EnqueueFillImage) F(EnqueueMapBuffer) F(EnqueueUnmapMemObject) \
+  F(EnqueueMarkerWithWaitList) F(EnqueueBarrierWithWaitList) F(WaitForEvents) F(ReleaseEvent) F(GetEventProfilingInfo)
+// clang-format on
 
 struct Library {
-#define LEPUS_OPENCL_POINTER(name) decltype(&::cl##name) name = nullptr;
+#define LEPUS_OPENCL_POINTER(name) decltype(&::cl##name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
   LEPUS_OPENCL_FUNCTIONS(LEPUS_OPENCL_POINTER)
 #undef LEPUS_OPENCL_POINTER
 };

@@ -86,7 +86,7 @@ KernelCall& KernelCall::memory(const void* address) {
   return value(static_cast<cl_ulong>(found.offset));
 }
 
-KernelCall& KernelCall::object(cl_mem memory) { return argument(sizeof memory, &memory); }
+KernelCall& KernelCall::object(cl_mem memory) { return argument(sizeof(cl_mem), &memory); }
 
 KernelCall& KernelCall::local(std::int64_t bytes) { return argument(static_cast<std::size_t>(bytes), nullptr); }
 
