@@ -73,11 +73,10 @@ std::string steps_table(const measure::Report& report, const std::string& size) 
     const Figure *kernel = figure_named(kernels, rung.name), *host = figure_named(hosts, rung.name);
     if (kernel == nullptr && host == nullptr) continue;
     const Figure& either = kernel != nullptr ? *kernel : *host;
-    table.row({rung.name,
-               host != nullptr && host->published_seconds > 0 ? plot::time_text(host->published_seconds) : "",
-               host != nullptr ? plot::time_text(host->seconds) + wrong_mark(*host) : "",
-               kernel != nullptr ? plot::time_text(kernel->seconds) : "", rate_of(either), error_text(either),
-               either.note});
+    table.row(
+        {rung.name, host != nullptr && host->published_seconds > 0 ? plot::time_text(host->published_seconds) : "",
+         host != nullptr ? plot::time_text(host->seconds) + wrong_mark(*host) : "",
+         kernel != nullptr ? plot::time_text(kernel->seconds) : "", rate_of(either), error_text(either), either.note});
   }
   return heading(cubed(size)) + with_notes(table) +
          "\nRates are the kernel's where it was timed by itself. The last column gives the share of the kernel's time "

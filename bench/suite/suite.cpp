@@ -97,8 +97,7 @@ void Run::add(measure::Figure figure) {
     context.progress.note(text);
   else
     context.progress.warning(text + format(": wrong, {} {}, at most {} is right", figure.error_of,
-                                           plot::three_digits(figure.error),
-                                           plot::three_digits(figure.error_limit)));
+                                           plot::three_digits(figure.error), plot::three_digits(figure.error_limit)));
   report.figures.push_back(std::move(figure));
   context.cancel.check();
 }

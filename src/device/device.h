@@ -143,6 +143,9 @@ public:
   }
   virtual void clear(void* memory, std::int64_t bytes, Queue& queue) = 0;  // all bytes zero
 
+  // Whether bands of rows can be corrected in its memory and filtered from there (RowFilter::take). Where not, the host
+  // corrects them, and resamples rows as they are read.
+  virtual bool corrects_bands() const { return false; }
   virtual std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) = 0;
   virtual std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) = 0;
   virtual BandKernels& band_kernels() = 0;  // what the corrections are made of

@@ -14,6 +14,7 @@
 #include "preprocess/normalise.h"
 #include "preprocess/row_audit.h"
 #include "preprocess/row_resampler.h"
+#include <lepus/error.h>
 
 namespace lepus {
 

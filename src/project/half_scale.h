@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What filtered values are multiplied with before they become fp16: a power of 4 (its root is exact too) that brings the
-// largest of them between 2^10 and 2^12. Overflow is at 2^16, and values keep their 11 bits down to 2^-14.
+// What filtered values are multiplied with before they become fp16: a power of 4 (its root is exact too) that brings
+// the largest of them between 2^10 and 2^12. Overflow is at 2^16, and values keep their 11 bits down to 2^-14.
 #pragma once
 
 #include <algorithm>

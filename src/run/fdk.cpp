@@ -97,8 +97,7 @@ void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, co
   Progress silent;
   Context context{threads, cancel, options.progress ? *options.progress : silent};
   const Devices devices = open_devices(options.compute, threads);
-  // Elsewhere the host resamples as rows are read.
-  const bool resampled = devices.front()->info().kind == "cuda" && filtered_rows(geometry).resampler != nullptr;
+  const bool resampled = devices.front()->corrects_bands() && filtered_rows(geometry).resampler != nullptr;
   Fdk run({.geometry = geometry,
            .grid = grid,
            .filter = options.filter,

@@ -75,7 +75,7 @@ std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, 
                                                   const std::filesystem::path& output,
                                                   const ReconstructOptions& options, const Devices& devices,
                                                   Context& context) {
-  const bool on_device = devices.front()->info().kind == "cuda";  // elsewhere the host works on the bands
+  const bool on_device = devices.front()->corrects_bands();
   if (pre.only_dead_pixels && !(on_device && filtered_rows(geometry).resampler)) return nullptr;
   const std::int64_t limit =
       options.compute.memory_bytes > 0 ? options.compute.memory_bytes : available_memory_bytes() * 6 / 10;

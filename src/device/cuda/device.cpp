@@ -103,6 +103,7 @@ public:
     check(cudaMemsetAsync(memory, 0, static_cast<std::size_t>(bytes), stream_of(queue)), "clear device memory");
   }
 
+  bool corrects_bands() const override { return true; }
   std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) override {
     return cuda::make_projector(number_, precision_, setup);
   }
