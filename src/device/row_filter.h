@@ -63,9 +63,12 @@ public:
   // summation, with the same rows, whose pixels follow one another.
   virtual void filter(std::span<const RowBlock> blocks, ViewStore& store, Queue& queue) = 0;
   // The same rows out of a band of corrected ones in the device's memory, [row][view][column], resampled where the
-  // setup has a resampler, to where filter() will find them. Only where the device has band kernels.
+  // setup has a resampler, to where filter() will find them. Only of devices that correct bands.
   virtual void take(const SinogramBand& /*corrected*/, std::span<const RowRequest> /*requests*/, std::byte* /*pixels*/,
-                    Queue& /*queue*/) {}
+                    Queue& /*queue*/) {
+    throw Error(ErrorKind::internal,
+                {.what = "this device holds no corrected rows", .where = "row filter", .why = {}, .hint = {}});
+  }
   // What was found bad so far goes to the audit. When all work is done.
   virtual void report_bad_pixels() {}
 };
