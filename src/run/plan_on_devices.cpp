@@ -61,8 +61,7 @@ private:
   // Views that stay or pass by; slabs of one size, or smaller ones towards the end.
   static std::vector<std::pair<PlanKind, SlabSizes>> variants(std::int64_t slices) {
     constexpr std::array kinds{PlanKind::resident_views, PlanKind::streamed_views};
-    std::vector<std::pair<PlanKind, SlabSizes>> all;
-    for (const PlanKind kind : kinds) all.push_back({kind, {slices, slices, 1}});
+    std::vector<std::pair<PlanKind, SlabSizes>> all{{kinds[0], {slices, slices, 1}}, {kinds[1], {slices, slices, 1}}};
     const std::int64_t smaller = rounded_up(std::max(slices / 8, 2 * slab_alignment), slab_alignment);
     for (const double part : {0.4, 0.5, 0.6, 0.75})
       if (smaller < slices)

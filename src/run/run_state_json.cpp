@@ -86,7 +86,7 @@ public:
     return json_.get<double>();
   }
   std::string checksum() const {
-    const std::string digits = text();
+    std::string digits = text();
     if (digits.size() != 16 || digits.find_first_not_of("0123456789abcdef") != std::string::npos)
       fail(format("'{}' is not a checksum of 16 hexadecimal digits", digits));
     return digits;

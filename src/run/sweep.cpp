@@ -126,10 +126,9 @@ struct Sweep::State {
     PlanDevices& on = request.devices.emplace();
     on.workers = static_cast<int>(devices.size());
     on.cards = static_cast<int>(projectors.size());
-    for (const auto& [number, unused] : projectors)
-      on.workers_on_card = std::max(on.workers_on_card,
-                                    static_cast<int>(std::ranges::count_if(
-                                        devices, [&](const auto& device) { return device->info().number == number; })));
+    std::map<int, int> on_card;
+    for (const auto& device : devices)
+      on.workers_on_card = std::max(on.workers_on_card, ++on_card[device->info().number]);
     on.memory_bytes = memory_of_cards();
     on.fixed_bytes = tables_bytes + 2 * job.wide->rows * job.columns * static_cast<std::int64_t>(sizeof(float));
     on.bytes_per_value = projector().bytes_per_value();

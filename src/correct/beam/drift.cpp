@@ -29,6 +29,7 @@ public:
 private:
   static std::vector<float> factors_of(const std::vector<double>& strengths) {
     std::vector<float> factors;
+    factors.reserve(strengths.size());
     for (const double strength : strengths) factors.push_back(static_cast<float>(1 / strength));
     return factors;
   }

@@ -187,7 +187,7 @@ void Backprojection::accumulate(const Wedge& wedge, const Slab& slab, Queue& que
       call.memory(store.pixels());
     else
       call.object(store.sheet(sheet));
-    call.run(q.get(), grid_of_groups, {shape_.tile_x * shape_.tile_y, 1, 1});
+    call.run(q.get(), grid_of_groups, {std::int64_t{shape_.tile_x} * shape_.tile_y, 1, 1});
     i += count;
   }
 }
