@@ -45,6 +45,7 @@ public:
     filtering.around(work, [&] {
       const std::int64_t view_bytes = requests.front().rows.size() * row_bytes();
       std::vector<RowBlock> blocks;
+      blocks.reserve(requests.size());
       for (const RowRequest& request : requests)
         blocks.push_back({request, upload.pixels.get() + static_cast<std::int64_t>(blocks.size()) * view_bytes});
       filter_->filter(blocks, store, work);
