@@ -54,7 +54,7 @@ void run(const Problem& p) {
   const cuda::Stream stream;
   const auto filter_all = [&] {
     for (std::int64_t first = 0; first < p.views; first += views) {
-      cuda::RowBatch batch;
+      RowBatch batch;
       batch.first_view = first;
       batch.views = std::min(views, p.views - first);
       batch.row1 = batch.counted_row1 = p.rows;

@@ -17,7 +17,7 @@ void filter_on_gpu(Run& run) {
   const ScanGeometry& g = problem.geometry;
   const RampTransfer transfer = ramp_transfer(
       g.columns, problem.ramp, cuda::RowFilter::transform_length(shortest_ramp_transform(g.columns, problem.ramp)));
-  cuda::RowNormalisation normalisation;
+  RowNormalisation normalisation;
   normalisation.log_i0_everywhere = problem.normalisation.log_i0_everywhere;
   normalisation.clip = problem.normalisation.clip;
   cuda::RowFilterSetup setup;
@@ -43,7 +43,7 @@ void filter_on_gpu(Run& run) {
   }
   const cuda::Stream stream;
   const auto filter_all = [&] {
-    cuda::RowBatch batch;
+    RowBatch batch;
     batch.views = g.views();
     batch.row1 = batch.counted_row1 = g.rows;
     batch.pixels = counts.data();

@@ -28,7 +28,7 @@ void fill_views(float* data, const std::vector<std::int64_t>& order, std::int64_
 
 cuda::ViewTextures synthetic_store(const cuda::Backprojection& backprojection, const ScanGeometry& geometry) {
   cuda::ViewTextures store(backprojection.store_shape(geometry.views(), geometry.rows));
-  store.set_scale(cuda::scale_for_half(2.0f));
+  store.set_scale(half_scale(2.0f));
   const std::int64_t batch = 16, view = geometry.columns * geometry.rows;
   const cuda::DeviceBuffer<float> rows(batch * view);
   for (std::int64_t first = 0; first < geometry.views(); first += batch) {

@@ -2,10 +2,12 @@
 // Backends by name, SIMD targets by name, and cuts that are refused.
 #include <gtest/gtest.h>
 
+#include <set>
 #include <vector>
 
 #include "device/backend.h"
 #include "device/host/cpu_backend.h"
+#include "device/host/device.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -19,6 +21,17 @@ TEST(registry, makes_every_backend_it_names) {
       EXPECT_EQ(e.kind(), ErrorKind::unsupported);
       EXPECT_NE(e.parts().hint.find("cpu"), std::string::npos);
     }
+}
+
+// What is kept for one must not be found by another that was made where it lay.
+TEST(devices, have_a_number_that_is_used_once) {
+  ThreadPool threads(1);
+  std::set<std::uint64_t> ids;
+  for (int i = 0; i < 50; ++i) {
+    const auto device = host::make_device("cpu", threads);
+    EXPECT_TRUE(ids.insert(device->id()).second);
+    EXPECT_TRUE(ids.insert(device->make_queue()->id()).second);
+  }
 }
 
 TEST(registry, suggests_the_nearest_name) {

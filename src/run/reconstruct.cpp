@@ -77,8 +77,7 @@ std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, 
                                                   Context& context) {
   const bool on_device = devices.front()->corrects_bands();
   if (pre.only_dead_pixels && !(on_device && filtered_rows(geometry).resampler)) return nullptr;
-  const std::int64_t limit =
-      options.compute.memory_bytes > 0 ? options.compute.memory_bytes : available_memory_bytes() * 6 / 10;
+  const std::int64_t limit = host_memory_limit(options.compute);
   return std::make_unique<CorrectedFrames>(
       *pre.frames, *pre.chain, audit,
       CorrectedFramesOptions{.memory_bytes = std::max<std::int64_t>(0, limit - resident_bytes()) / 2,

@@ -208,7 +208,7 @@ private:
     for (const auto end : ends) {
       const auto [row0, row1] = cut.bands ? rows_of(slab) : std::pair<std::int64_t, std::int64_t>{0, g.rows};
       ViewTextures store(backprojection_.store_shape(end - first, row1 - row0));
-      store.set_scale(scale_for_half(1.0f));
+      store.set_scale(half_scale(1.0f));
       for (std::int64_t i = 0; i < end - first; ++i) store.set_first_row(i, row0);
       const ViewTextures::Source source{.data = pixels_.data() + first * g.columns * g.rows + row0 * g.columns,
                                         .row_stride = g.columns,

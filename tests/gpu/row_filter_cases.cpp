@@ -80,7 +80,7 @@ std::vector<float> RowCase::on_cpu(std::int64_t view, std::int64_t row0, std::in
 }
 
 cuda::RowFilter RowCase::device_filter() const {
-  cuda::RowNormalisation normalisation;
+  RowNormalisation normalisation;
   normalisation.dark = options.flats ? normalisation_.dark.data() : nullptr;
   normalisation.log_i0 = options.flats ? normalisation_.log_i0.data() : nullptr;
   normalisation.log_i0_everywhere = normalisation_.log_i0_everywhere;

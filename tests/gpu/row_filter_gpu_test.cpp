@@ -56,7 +56,7 @@ cuda::DeviceBuffer<Pixel> on_device(const std::vector<Pixel>& host) {
 
 struct Filtered {
   std::vector<float> rows;  // [view][row][wide]
-  std::vector<cuda::BadPixels> bad;
+  std::vector<BadPixels> bad;
 };
 
 // All views of a scan, rows [0, rows), in cuts of `rows_at_once` rows; pixels as [view][row][column].
@@ -70,7 +70,7 @@ Filtered on_gpu(const RowCase& c, const std::vector<Pixel>& pixels, std::int64_t
   cuda::check(cudaDeviceSynchronize(), "poison");
   const cuda::Stream stream;
   for (std::int64_t row = 0; row < rows; row += rows_at_once) {
-    cuda::RowBatch batch;
+    RowBatch batch;
     batch.views = views;
     batch.row0 = row;
     batch.row1 = std::min(rows, row + rows_at_once);
@@ -233,7 +233,7 @@ TEST(RowFilterGpu, SameBitsForEveryCut) {
     EXPECT_EQ(0, std::memcmp(whole.rows.data(), parts.rows.data(), whole.rows.size() * sizeof(float))) << cut;
   }
   cuda::RowFilter filter = c.device_filter();
-  cuda::RowBatch odd;
+  RowBatch odd;
   odd.views = 1;
   odd.row0 = 1;
   odd.row1 = 4;

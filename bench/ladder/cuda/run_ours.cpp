@@ -14,7 +14,7 @@ namespace {
 
 cuda::ViewTextures filled_store(const Scene& scene, const cuda::Backprojection& kernel) {
   cuda::ViewTextures store(kernel.store_shape(scene.views(), scene.geometry.rows));
-  store.set_scale(cuda::scale_for_half(scene.largest));
+  store.set_scale(half_scale(scene.largest));
   // Any matrices: the views are stored in their own order, one to a texel.
   const std::int64_t batch = 16, view = scene.view_pixels();
   const cuda::DeviceBuffer<float> rows(batch * view);

@@ -160,13 +160,13 @@ TEST(BackprojectColumn, GroupsShareTheirCoordinates) {
 
 TEST(BackprojectColumn, HalfScaleIsAPowerOfFourBelowOverflow) {
   for (const float largest : {1e-8f, 3e-4f, 0.7f, 1.0f, 2.0f, 5.0f, 4096.0f, 1e6f, 3e9f}) {
-    const float scale = scale_for_half(largest);
+    const float scale = half_scale(largest);
     EXPECT_LE(largest * scale, 4096.0f);
     EXPECT_GE(largest * scale, 512.0f);
     EXPECT_EQ(std::fmod(std::log2(scale), 2.0f), 0.0f) << scale;
   }
-  EXPECT_EQ(scale_for_half(0.0f), 1.0f);
-  EXPECT_EQ(scale_for_half(std::nanf("")), 1.0f);
+  EXPECT_EQ(half_scale(0.0f), 1.0f);
+  EXPECT_EQ(half_scale(std::nanf("")), 1.0f);
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ private:
       for (std::int64_t c = 0; c < columns_; ++c)
         for (std::int64_t r = 0; r < band.rows; ++r)
           largest = std::max(largest, std::abs(band.data[c * wedge.row_stride + r]));
-    if (cuda::is_half(store.shape().kind)) store.set_scale(cuda::scale_for_half(largest));
+    if (cuda::is_half(store.shape().kind)) store.set_scale(half_scale(largest));
     for (std::int64_t g = 0; g < views; g += group) {
       const std::int64_t low = first[static_cast<std::size_t>(g)], count = last[static_cast<std::size_t>(g)] - low;
       std::fill(host.data(), host.data() + host.size(), 0.0F);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cuda/devices.h"
 
-#include <charconv>
-#include <numeric>
-
 #include <cuda_runtime_api.h>
 
 #include "device/cuda/cuda_check.h"
@@ -86,29 +83,6 @@ std::string device_name(int device) {
 std::int64_t free_memory_bytes(int device) {
   use_device(device);
   return memory_info().free_bytes;
-}
-
-std::vector<int> parse_devices(const std::string& text) {
-  if (text == "all") {
-    std::vector<int> all(static_cast<std::size_t>(device_count()));
-    std::iota(all.begin(), all.end(), 0);
-    if (all.empty()) require_device(0);  // says why there is none
-    return all;
-  }
-  std::vector<int> list;
-  const char *at = text.data(), *end = at + text.size();
-  while (true) {
-    int number = -1;
-    const auto [rest, failure] = std::from_chars(at, end, number);
-    if (failure != std::errc() || number < 0 || (rest != end && *rest != ','))
-      throw Error(ErrorKind::usage, {.what = format("'{}' does not name CUDA devices", text),
-                                     .where = "--device",
-                                     .why = {},
-                                     .hint = "write a number, several with commas between them, or all"});
-    list.push_back(number);
-    if (rest == end) return list;
-    at = rest + 1;
-  }
 }
 
 }  // namespace lepus::cuda

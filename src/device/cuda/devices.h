@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace lepus::cuda {
 
@@ -28,8 +27,5 @@ public:
 private:
   int before_ = 0;
 };
-
-// "0", "0,1", "all"; throws Error(usage).
-std::vector<int> parse_devices(const std::string& text);
 
 }  // namespace lepus::cuda

@@ -21,7 +21,7 @@ public:
   CudaViews(int device, const StoreShape& shape) : device_((use_device(device), device)), textures(shape) {}
   void set_largest_value(float value) override {
     use_device(device_);
-    if (is_half(textures.shape().kind)) textures.set_scale(scale_for_half(value));
+    if (is_half(textures.shape().kind)) textures.set_scale(half_scale(value));
   }
   void set_window(std::int64_t slot, RowBand rows, Keep) override { textures.set_first_row(slot, rows.first); }
   void put(const float* filtered, std::int64_t view_stride, std::int64_t first_slot, std::int64_t slots, RowBand rows,

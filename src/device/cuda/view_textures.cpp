@@ -28,12 +28,6 @@ void refuse_shape(const std::string& why) {
 
 }  // namespace
 
-float scale_for_half(float largest_value) {
-  if (!(largest_value > 0.0f) || !std::isfinite(largest_value)) return 1.0f;
-  const int exponent = std::clamp(12 - static_cast<int>(std::ceil(std::log2(largest_value))), -60, 60);
-  return std::ldexp(1.0f, exponent >= 0 ? exponent / 2 * 2 : -((1 - exponent) / 2 * 2));
-}
-
 std::int64_t ViewTextures::bytes(const StoreShape& s) {
   const std::int64_t rows = s.kind == TexelKind::gather ? s.rows + atlas_margin : s.rows;
   // Arrays are padded to 64 bytes by 8 rows, and blocks of those.

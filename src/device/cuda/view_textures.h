@@ -10,6 +10,7 @@
 
 #include "device/cuda/device_memory.h"
 #include "device/cuda/orbit_views.h"
+#include "project/half_scale.h"
 
 namespace lepus::cuda {
 
@@ -19,10 +20,6 @@ struct StoreShape {
   std::int64_t slots = 0;  // a multiple of views_per_texel(kind)
   std::int64_t rows = 0;   // held per slot, at most detector_rows
 };
-
-// A scale for fp16 texels, a power of 4 (its root is exact too): the largest filtered value lands between 2^10 and
-// 2^12. Overflow is at 2^16, and values keep their 11 bits down to 2^-14. What is larger than overflow is clipped.
-float scale_for_half(float largest_value);
 
 class ViewTextures {
 public:
