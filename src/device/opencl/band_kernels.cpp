@@ -19,6 +19,11 @@ struct BandArgument {
   cl_int type, to;
   cl_float log_i0_everywhere, clip, lowest_of_lines;
 };
+struct MapArgument {
+  cl_double row_from, row_to, middle_column;
+  cl_long columns, rows, views, first_row, made_columns, made_row0, made_rows;
+  cl_int zero_beyond;
+};
 struct PlanesArgument {
   cl_long width, height, row_stride, plane_stride;
 };
@@ -94,6 +99,31 @@ void take_views(const BandOnDevice& band, RowBand rows, const std::int64_t* view
       .value(static_cast<cl_long>(rows.first - band.rows.first))
       .value(static_cast<cl_long>(rows.size()))
       .run(q.get(), along_columns(band.columns, rows.size(), count), columns_group);
+}
+
+void map_views(const BandOnDevice& band, const RowMap& map, RowBand rows, std::int64_t columns,
+               const std::int64_t* views, std::int64_t count, float* out, Queue& queue) {
+  OpenclQueue& q = opencl_queue(queue);
+  const MapArgument argument{.row_from = map.row_from,
+                             .row_to = map.row_to,
+                             .middle_column = map.middle_column,
+                             .columns = map.columns,
+                             .rows = map.rows,
+                             .views = band.views,
+                             .first_row = band.rows.first,
+                             .made_columns = columns,
+                             .made_row0 = rows.first,
+                             .made_rows = rows.size(),
+                             .zero_beyond = map.zero_beyond};
+  KernelCall(q.context(), q.context().program("map_views", ""), "map_views")
+      .value(argument)
+      .memory(band.data)
+      .memory(views)
+      .memory(map.stretch)
+      .memory(map.slope)
+      .memory(map.column_at)
+      .memory(out)
+      .run(q.get(), along_columns(columns, rows.size(), count), columns_group);
 }
 
 void replace_hot_pixels(const Sinograms& s, const HotPixelRules& rules, int iterations, std::int64_t* counts,

@@ -8,6 +8,7 @@
 #include "device/opencl/queue.h"
 #include "geometry/row_band.h"
 #include "io/frames.h"
+#include "project/row_map.h"
 
 namespace lepus::opencl {
 
@@ -36,6 +37,10 @@ void take_logarithm(const BandOnDevice& band, const BandStaging& staging, float 
 void take_views(const BandOnDevice& band, RowBand rows, const std::int64_t* views, std::int64_t count, float* out,
                 Queue& queue);
 
+// The same where rows are made from recorded ones; the map's tables lie in device memory.
+void map_views(const BandOnDevice& band, const RowMap& map, RowBand rows, std::int64_t columns,
+               const std::int64_t* views, std::int64_t count, float* out, Queue& queue);
+
 // `count` sinograms of height views x width columns.
 struct Sinograms {
   float* data = nullptr;
@@ -54,6 +59,15 @@ struct HotPixelRules {
 // counts[sinogram]: columns that were replaced, in device memory.
 void replace_hot_pixels(const Sinograms& sinograms, const HotPixelRules& rules, int iterations, std::int64_t* counts,
                         Queue& queue);
+
+// The rules of zingers as kernels/zingers.cl has them; project/zinger_rules.h says what they are.
+struct ZingerRules {
+  double limit = 8;
+  std::int32_t neighbours = 0, radius = 2, along = 3;
+  float sign = 1;
+};
+// counts[sinogram]: values that were replaced, in device memory.
+void replace_zingers(const Sinograms& sinograms, const ZingerRules& rules, std::int64_t* counts, Queue& queue);
 
 // Stripes by the trend method with a bilateral filter along rows; relative: a stripe is a factor, not an addend.
 struct TrendRules {

@@ -52,7 +52,7 @@ public:
 
   bool has(BandOperation operation) const override {
     using enum BandOperation;
-    return has_band_kernels(context_) && (operation == stage || operation == hot_pixels);
+    return has_band_kernels(context_) && (operation == stage || operation == hot_pixels || operation == zingers);
   }
   bool has_rings(const RingOptions& options, std::int64_t views) const override {
     if (!has_band_kernels(context_)) return false;
@@ -73,6 +73,18 @@ public:
     const ScratchScope scope(queue);
     auto* const counted = queue.scratch<std::int64_t>(sinograms.count);
     replace_hot_pixels(sinograms_of(sinograms), rules_of(rules), iterations, counted, queue);
+    queue.device().copy(counts, counted, sinograms.count * static_cast<std::int64_t>(sizeof(std::int64_t)), queue);
+  }
+  void zingers(const pixels::ZingerRules& rules, const Planes& sinograms, std::int64_t* counts, Queue& queue) override {
+    const ScratchScope scope(queue);
+    auto* const counted = queue.scratch<std::int64_t>(sinograms.count);
+    replace_zingers(sinograms_of(sinograms),
+                    {.limit = rules.limit,
+                     .neighbours = static_cast<std::int32_t>(rules.neighbours),
+                     .radius = rules.radius,
+                     .along = rules.along,
+                     .sign = rules.sign},
+                    counted, queue);
     queue.device().copy(counts, counted, sinograms.count * static_cast<std::int64_t>(sizeof(std::int64_t)), queue);
   }
   void remove_rings(const Planes& sinograms, const RingOptions& options, Queue& queue) override {
