@@ -228,15 +228,14 @@ void remove_stripes_by_trend(const Sinograms& s, const TrendRules& rules, Queue&
   auto* const pattern = queue.scratch<float>(columns);
   const PlanesArgument planes = argument_of(s);
   for (int i = 0; i < rules.iterations; ++i) {
-    KernelCall(context, program, "sum_bilateral")
-        .value(planes)
-        .memory(s.data)
-        .object(weights.get())
-        .value(static_cast<cl_int>(rules.radius))
-        .value(per_value)
-        .memory(rest)
-        .memory(own)
-        .run(q.get(), along_columns(s.width, parts, s.count), columns_group);
+    {
+      KernelCall sums(context, program, rules.median ? "sum_median" : "sum_bilateral");
+      sums.value(planes).memory(s.data);
+      if (!rules.median) sums.object(weights.get());
+      sums.value(static_cast<cl_int>(rules.radius));
+      if (!rules.median) sums.value(per_value);
+      sums.memory(rest).memory(own).run(q.get(), along_columns(s.width, parts, s.count), columns_group);
+    }
     KernelCall(context, program, "find_pattern")
         .value(planes)
         .memory(rest)

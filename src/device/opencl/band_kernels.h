@@ -69,8 +69,11 @@ struct ZingerRules {
 // counts[sinogram]: values that were replaced, in device memory.
 void replace_zingers(const Sinograms& sinograms, const ZingerRules& rules, std::int64_t* counts, Queue& queue);
 
-// Stripes by the trend method with a bilateral filter along rows; relative: a stripe is a factor, not an addend.
+// Stripes by the trend method with a bilateral or a median filter along rows; relative: a stripe is a factor, not an
+// addend.
 struct TrendRules {
+  static constexpr std::int64_t largest_median_radius = 64;  // its mask is searched value by value
+  bool median = false;
   std::int64_t radius = 30;
   double sigma = 10, sigma_value = 1;  // pixels; in the unit of the values
   bool relative = false;

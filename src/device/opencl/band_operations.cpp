@@ -56,7 +56,7 @@ public:
   }
   bool has_rings(const RingOptions& options, std::int64_t views) const override {
     if (!has_band_kernels(context_)) return false;
-    if (options.method == RingMethod::trend) return options.filter == FilterKind::bilateral;
+    if (options.method == RingMethod::trend) return has_trend(options);
     return options.method == RingMethod::sorting && fits_local_memory(context_, views);
   }
 
@@ -89,9 +89,10 @@ public:
   }
   void remove_rings(const Planes& sinograms, const RingOptions& options, Queue& queue) override {
     check_rings(options, sinograms.width, sinograms.height);
-    if (options.method == RingMethod::trend && options.filter == FilterKind::bilateral)
+    if (options.method == RingMethod::trend && has_trend(options))
       return remove_stripes_by_trend(sinograms_of(sinograms),
-                                     {.radius = options.radius,
+                                     {.median = options.filter == FilterKind::median,
+                                      .radius = options.radius,
                                       .sigma = options.sigma,
                                       .sigma_value = options.sigma_value,
                                       .relative = options.relative,
@@ -104,6 +105,11 @@ public:
   }
 
 private:
+  static bool has_trend(const RingOptions& options) {
+    return options.filter == FilterKind::bilateral ||
+           (options.filter == FilterKind::median && options.radius <= TrendRules::largest_median_radius);
+  }
+
   const Context& context_;
 };
 
