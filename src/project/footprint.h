@@ -40,10 +40,10 @@ LEPUS_HD inline double footprint_reach(double i, double d, double u0, double du,
 
 template <class T>
 LEPUS_HD inline FootprintRay<T> footprint_ray(const JosephView& view, const JosephGrid& grid, double u, double v) {
-  const RayAxes ray = ray_axes(view, u, v);
+  const MainAxisRay ray = main_axis_ray(view, u, v);
   // Rays of the pixel's edges, over the same axis.
-  const RayLine left = ray_line(view, u - 0.5, v, ray.axis), right = ray_line(view, u + 0.5, v, ray.axis),
-                top = ray_line(view, u, v - 0.5, ray.axis), bottom = ray_line(view, u, v + 0.5, ray.axis);
+  const AxisLine left = axis_line(view, u - 0.5, v, ray.axis), right = axis_line(view, u + 0.5, v, ray.axis),
+                 top = axis_line(view, u, v - 0.5, ray.axis), bottom = axis_line(view, u, v + 0.5, ray.axis);
   const double au0 = right.a0 - left.a0, dau = right.da - left.da, av0 = bottom.a0 - top.a0, dav = bottom.da - top.da;
   const double bu0 = right.b0 - left.b0, dbu = right.db - left.db, bv0 = bottom.b0 - top.b0, dbv = bottom.db - top.db;
   const int a = joseph_axis_a(ray.axis), b = joseph_axis_b(ray.axis);

@@ -60,11 +60,11 @@ struct JosephLine {
 };
 
 // A pixel's ray over the place i along an axis: a(i) = a0 + i da, b(i) = b0 + i db.
-struct RayLine {
+struct AxisLine {
   double a0 = 0, da = 0, b0 = 0, db = 0;
 };
 
-LEPUS_HD inline RayLine ray_line(const JosephView& view, double u, double v, int axis) {
+LEPUS_HD inline AxisLine axis_line(const JosephView& view, double u, double v, int axis) {
   double p[3], d[3];
   for (int k = 0; k < 3; ++k) {
     p[k] = view.point[k][0] + u * view.point[k][1] + v * view.point[k][2];
@@ -76,24 +76,24 @@ LEPUS_HD inline RayLine ray_line(const JosephView& view, double u, double v, int
 }
 
 // The same over its main axis, the one that it crosses fastest, and how it runs there.
-struct RayAxes : RayLine {
+struct MainAxisRay : AxisLine {
   int axis = 0;
   double way_mm = 0;      // from plane to plane
   double source = 0;      // its place; planes behind it are not crossed
   bool forwards = false;  // away from the source i grows
 };
 
-LEPUS_HD inline RayAxes ray_axes(const JosephView& view, double u, double v) {
+LEPUS_HD inline MainAxisRay main_axis_ray(const JosephView& view, double u, double v) {
   double d[3];
   for (int k = 0; k < 3; ++k) d[k] = view.direction[k][0] + u * view.direction[k][1] + v * view.direction[k][2];
   // Rays at exactly 45 degrees are common in symmetric scans; the margin keeps rounding from deciding about them.
   constexpr double ahead = 1 + 1e-9;
   const double x = std::fabs(d[0]), y = std::fabs(d[1]), z = std::fabs(d[2]);
-  RayAxes ray;
+  MainAxisRay ray;
   ray.axis = y > ahead * x ? 1 : 0;
   if (z > ahead * (ray.axis == 1 ? y : x)) ray.axis = 2;
   const int axis = ray.axis;
-  static_cast<RayLine&>(ray) = ray_line(view, u, v, axis);
+  static_cast<AxisLine&>(ray) = axis_line(view, u, v, axis);
   double way = 0;
   for (int k = 0; k < 3; ++k) way += d[k] * view.step_mm[k] * d[k] * view.step_mm[k];
   ray.way_mm = std::sqrt(way) / std::fabs(d[axis]);
@@ -103,13 +103,13 @@ LEPUS_HD inline RayAxes ray_axes(const JosephView& view, double u, double v) {
 }
 
 // Planes behind the source are not crossed.
-LEPUS_HD inline void cut_at_source(const RayAxes& ray, double& first, double& last) {
+LEPUS_HD inline void cut_at_source(const MainAxisRay& ray, double& first, double& last) {
   if (ray.forwards && ray.source >= first) first = std::floor(ray.source) + 1;
   if (!ray.forwards && ray.source <= last - 1) last = std::ceil(ray.source);
 }
 
 LEPUS_HD inline JosephLine joseph_line(const JosephView& view, const JosephGrid& grid, double u, double v) {
-  const RayAxes ray = ray_axes(view, u, v);
+  const MainAxisRay ray = main_axis_ray(view, u, v);
   const int axis = ray.axis, a = joseph_axis_a(axis), b = joseph_axis_b(axis);
   double first = -grid.middle[axis], last = grid.size[axis] - grid.middle[axis];
   cut_at_source(ray, first, last);

@@ -32,7 +32,7 @@ LEPUS_HD inline double siddon_inverse(double d) {
 
 template <class T>
 LEPUS_HD inline SiddonRay<T> siddon_ray(const JosephView& view, const JosephGrid& grid, double u, double v) {
-  const RayAxes ray = ray_axes(view, u, v);
+  const MainAxisRay ray = main_axis_ray(view, u, v);
   const int a = joseph_axis_a(ray.axis), b = joseph_axis_b(ray.axis);
   double first = -grid.middle[ray.axis], last = grid.size[ray.axis] - grid.middle[ray.axis];
   double begin = first - 0.5, end = last - 0.5;
