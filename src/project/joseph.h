@@ -59,18 +59,23 @@ struct JosephLine {
   double a0 = 0, da = 0, b0 = 0, db = 0, way_mm = 0;
 };
 
+// The axis that a ray of this direction crosses fastest. Rays at exactly 45 degrees are common in symmetric scans; the
+// margin keeps rounding from deciding about them.
+LEPUS_HD inline int joseph_axis(const double direction[3]) {
+  constexpr double ahead = 1 + 1e-9;
+  const double x = std::fabs(direction[0]), y = std::fabs(direction[1]), z = std::fabs(direction[2]);
+  const int axis = y > ahead * x ? 1 : 0;
+  return z > ahead * (axis == 1 ? y : x) ? 2 : axis;
+}
+
 LEPUS_HD inline JosephLine joseph_line(const JosephView& view, const JosephGrid& grid, double u, double v) {
   double p[3], d[3];
   for (int k = 0; k < 3; ++k) {
     p[k] = view.point[k][0] + u * view.point[k][1] + v * view.point[k][2];
     d[k] = view.direction[k][0] + u * view.direction[k][1] + v * view.direction[k][2];
   }
-  // Rays at exactly 45 degrees are common in symmetric scans; the margin keeps rounding from deciding about them.
-  constexpr double ahead = 1 + 1e-9;
-  const double x = std::fabs(d[0]), y = std::fabs(d[1]), z = std::fabs(d[2]);
   JosephLine line;
-  line.axis = y > ahead * x ? 1 : 0;
-  if (z > ahead * (line.axis == 1 ? y : x)) line.axis = 2;
+  line.axis = joseph_axis(d);
   const int axis = line.axis, a = joseph_axis_a(axis), b = joseph_axis_b(axis);
   const double over = 1 / d[axis];
   line.da = d[a] * over;

@@ -5,8 +5,9 @@
 #include "device/cuda/copy_views.h"
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/devices.h"
-#include "device/cuda/forward_project_planes.h"
+#include "device/cuda/forward_project.h"
 #include "device/cuda/projector.h"
+#include "device/cuda/ray_projector.h"
 #include <lepus/error.h>
 
 namespace lepus::cuda {
@@ -111,10 +112,11 @@ public:
     return cuda::make_row_filter(number_, setup);
   }
   BandKernels& band_kernels() override { return *kernels_; }
+  std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup) override {
+    return cuda::make_ray_projector(number_, setup);
+  }
   void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override {
-    std::vector<int> numbers;
-    for (const auto& device : all) numbers.push_back(device->info().number);
-    cuda::forward_project(job, numbers, precision_, memory_bytes_, report);
+    cuda::forward_project(job, all, precision_, report);
   }
 
 private:
