@@ -33,6 +33,9 @@ public:
   // the transpose.
   virtual void gradient(const float* volume, float* const gradient[3], const VolumeShape& shape, Queue& queue) = 0;
   virtual void divergence(const float* const gradient[3], float* volume, const VolumeShape& shape, Queue& queue) = 0;
+  // out = scale * in, voxel by voxel, shortened to the length `limit` where it is longer; out may be in.
+  virtual void limit_length(float* const out[3], const float* const in[3], float scale, float limit, std::int64_t n,
+                            Queue& queue) = 0;
   // x = argmin |x - volume|^2 / 2 + strength TV(x), low <= x <= high, by `steps` steps of the dual fast gradient
   // method (Beck and Teboulle 2009, IEEE TIP 18:2419). dual[3]: kept between calls as a warm start, zero at first.
   virtual void total_variation_step(const float* volume, float strength, float low, float high, int steps,

@@ -46,10 +46,7 @@ ColumnRange columns_of(const ForwardJob& job, const JosephView& view, int axis) 
   ColumnRange range{job.columns, 0};
   const auto v = static_cast<double>(job.rows / 2);
   for (std::int64_t u = 0; u < job.columns; ++u) {
-    double d[3];
-    for (int k = 0; k < 3; ++k)
-      d[k] = view.direction[k][0] + static_cast<double>(u) * view.direction[k][1] + v * view.direction[k][2];
-    if (joseph_axis(d) != axis) continue;
+    if (main_axis_ray(view, static_cast<double>(u), v).axis != axis) continue;
     range.first = std::min(range.first, u);
     range.last = u + 1;
   }
