@@ -8,6 +8,7 @@
 #include "device/cuda/forward_project.h"
 #include "device/cuda/projector.h"
 #include "device/cuda/ray_projector.h"
+#include "device/cuda/vector_kernels.h"
 #include <lepus/error.h>
 
 namespace lepus::cuda {
@@ -115,6 +116,7 @@ public:
   std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup) override {
     return cuda::make_ray_projector(number_, setup);
   }
+  VectorKernels& vector_kernels() override { return *vectors_; }
   void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override {
     cuda::forward_project(job, all, precision_, report);
   }
@@ -125,6 +127,7 @@ private:
   std::int64_t memory_bytes_;
   DeviceInfo info_;
   std::unique_ptr<BandKernels> kernels_ = make_band_kernels(number_);
+  std::unique_ptr<VectorKernels> vectors_ = make_vector_kernels(number_);
 };
 
 [[noreturn]] void refuse_stranger(const char* what) {
