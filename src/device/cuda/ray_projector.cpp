@@ -9,6 +9,7 @@
 #include "device/cuda/devices.h"
 #include "device/cuda/ray_projector_adjoint.h"
 #include "device/cuda/ray_projector_planes.h"
+#include "device/cuda/ray_projector_voxel.h"
 #include <lepus/error.h>
 
 namespace lepus::cuda {
@@ -25,33 +26,26 @@ void require_texture_size(const JosephGrid& grid) {
                    .hint = "use the backend cpu"});
 }
 
-class JosephProjector final : public RayProjector {
+// The rays of a scan in a device's memory, and Joseph's A.
+class JosephForward {
 public:
-  JosephProjector(int device, const RayProjectorSetup& setup)
-      : device_((use_device(device), device)),
-        weights_(setup.precision == Precision::exact ? Weights::fp32 : Weights::texture),
+  explicit JosephForward(const RayProjectorSetup& setup)
+      : weights_(setup.precision == Precision::exact ? Weights::fp32 : Weights::texture),
         job_(forward_job(*setup.geometry, setup.grid, nullptr, nullptr)),
         axes_(axes_of(job_)),
-        views_(on_device(job_.views.data(), static_cast<std::int64_t>(job_.views.size()), "copy views to the device")),
-        adjoint_(job_, *setup.geometry, setup.grid, views_.data()) {
+        views_(on_device(job_.views.data(), static_cast<std::int64_t>(job_.views.size()), "copy views to the device")) {
     if (weights_ == Weights::texture) require_texture_size(job_.grid);
   }
+  const ForwardJob& job() const { return job_; }
+  const JosephView* views() const { return views_.data(); }
+  const char* description() const { return weights_ == Weights::fp32 ? "fp32 weights" : "texture weights"; }
+  std::int64_t work_bytes(std::int64_t slices) const { return VolumePlanes::bytes(job_.grid, axes_, weights_, slices); }
 
-  std::string description() const override {
-    return format("Joseph, {}, transpose {}", weights_ == Weights::fp32 ? "fp32 weights" : "texture weights",
-                  adjoint_.description());
-  }
-
-  std::int64_t work_bytes(std::int64_t slices, std::int64_t views, std::int64_t rows) const override {
-    return VolumePlanes::bytes(job_.grid, axes_, weights_, slices) + adjoint_.work_bytes(views, rows);
-  }
-
-  void forward(const SlabVoxels<const float>& slab, const ViewRows<float>& lines, Queue& queue) override {
-    use_device(device_);
+  void project(const SlabVoxels<const float>& slab, const ViewRows<float>& lines, Queue& queue) {
     if (lines.views == 0 || lines.rows.size() == 0) return;
     const std::int64_t slices = slab.slices.slices();
     if (!planes_ || planes_->capacity() < slices) {
-      queue.wait();  // the kernels that read the old ones
+      queue.wait();  // kernels that read the old ones
       planes_.reset();
       planes_.emplace(job_.grid, axes_, weights_, slices);
     }
@@ -64,6 +58,32 @@ public:
                    planes_->fill(slab.voxels, slab.slices, stream_of(queue)), weights_, stream_of(queue));
   }
 
+private:
+  Weights weights_;
+  ForwardJob job_;
+  std::vector<int> axes_;
+  DeviceBuffer<JosephView> views_;
+  std::optional<VolumePlanes> planes_;
+};
+
+// RayModel::joseph and RayModel::voxel, which differ in A'.
+template <class Adjoint>
+class JosephProjector final : public RayProjector {
+public:
+  template <class MakeAdjoint>
+  JosephProjector(int device, const char* model, const RayProjectorSetup& setup, const MakeAdjoint& make_adjoint)
+      : device_((use_device(device), device)), model_(model), forward_(setup), adjoint_(make_adjoint(forward_)) {}
+
+  std::string description() const override {
+    return format("{}, {}; transpose: {}", model_, forward_.description(), adjoint_.description());
+  }
+  std::int64_t work_bytes(std::int64_t slices, std::int64_t views, std::int64_t rows) const override {
+    return forward_.work_bytes(slices) + adjoint_.work_bytes(views, rows);
+  }
+  void forward(const SlabVoxels<const float>& slab, const ViewRows<float>& lines, Queue& queue) override {
+    use_device(device_);
+    forward_.project(slab, lines, queue);
+  }
   void adjoint(const ViewRows<const float>& lines, const SlabVoxels<float>& slab, Queue& queue) override {
     use_device(device_);
     adjoint_.add(lines, slab, queue);
@@ -71,22 +91,25 @@ public:
 
 private:
   int device_;
-  Weights weights_;
-  ForwardJob job_;
-  std::vector<int> axes_;
-  DeviceBuffer<JosephView> views_;
-  JosephAdjoint adjoint_;
-  std::optional<VolumePlanes> planes_;
+  const char* model_;
+  JosephForward forward_;
+  Adjoint adjoint_;
 };
 
 }  // namespace
 
 std::unique_ptr<RayProjector> make_ray_projector(int device, const RayProjectorSetup& setup) {
-  if (setup.model != RayModel::joseph)
-    throw Error(
-        ErrorKind::unsupported,
-        {.what = "this model of rays is not there on CUDA", .where = {}, .why = {}, .hint = "use the backend cpu"});
-  return std::make_unique<JosephProjector>(device, setup);
+  if (setup.model == RayModel::joseph)
+    return std::make_unique<JosephProjector<JosephAdjoint>>(device, "Joseph", setup, [&](const JosephForward& forward) {
+      return JosephAdjoint(forward.job(), *setup.geometry, setup.grid, forward.views());
+    });
+  if (setup.model == RayModel::voxel)
+    return std::make_unique<JosephProjector<VoxelAdjoint>>(device, "voxel", setup, [&](const JosephForward&) {
+      return VoxelAdjoint(*setup.geometry, setup.grid, setup.precision);
+    });
+  throw Error(
+      ErrorKind::unsupported,
+      {.what = "this model of rays is not there on CUDA", .where = {}, .why = {}, .hint = "use the backend cpu"});
 }
 
 }  // namespace lepus::cuda
