@@ -12,6 +12,7 @@
 #include "device/host/projector.h"
 #include "device/host/ray_projector.h"
 #include "device/host/row_filter.h"
+#include "device/host/vector_kernels.h"
 #include "device/reference/reference_backend.h"
 #include <lepus/error.h>
 
@@ -72,6 +73,7 @@ public:
     return host::make_ray_projector(*backend_, setup);
   }
   BandKernels& band_kernels() override { return *kernels_; }
+  VectorKernels& vector_kernels() override { return *vectors_; }
   void forward_project(const ForwardJob& job, const Devices&, ForwardReport& report) override {
     if (info_.kind == "reference")
       forward_project_reference(job, threads_, report);
@@ -83,6 +85,7 @@ private:
   ThreadPool& threads_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<BandKernels> kernels_ = make_band_kernels();
+  std::unique_ptr<VectorKernels> vectors_ = make_vector_kernels();
   DeviceInfo info_;
 };
 

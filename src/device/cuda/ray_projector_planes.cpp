@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/cuda/forward_project_planes.h"
+#include "device/cuda/ray_projector_planes.h"
 
 #include <algorithm>
 
@@ -8,12 +8,9 @@
 namespace lepus::cuda {
 namespace {
 
-constexpr int upload_buffers = 2;
-constexpr std::int64_t upload_buffer_bytes = std::int64_t{64} << 20;
-
 // Linear memory of one copy: lines of voxels with zeros before and after them. A ray is cut one plane outside the
 // volume at most and moves by one voxel per plane at most, so that its samples reach 3 voxels beyond the last on both
-// sides; along z the slab's cells end one voxel outside.
+// sides; along z samples end one voxel outside.
 struct RowLayout {
   static constexpr std::int64_t around = 4, around_z = 1;
   std::int64_t pitch, lines;  // voxels; planes on x have y along their lines
@@ -34,8 +31,8 @@ bool is_straight(const std::vector<int>& axes) { return has(axes, 1) || has(axes
 
 }  // namespace
 
-std::int64_t SlabPlanes::bytes(const JosephGrid& grid, const std::vector<int>& axes, Weights weights,
-                               std::int64_t slices) {
+std::int64_t VolumePlanes::bytes(const JosephGrid& grid, const std::vector<int>& axes, Weights weights,
+                                 std::int64_t slices) {
   if (weights == Weights::fp32)
     return 4 * ((has(axes, 0) ? RowLayout(grid, true).voxels(slices) : 0) +
                 (is_straight(axes) ? RowLayout(grid, false).voxels(slices) : 0));
@@ -44,29 +41,21 @@ std::int64_t SlabPlanes::bytes(const JosephGrid& grid, const std::vector<int>& a
   return slices * (slice + slice / 16);
 }
 
-std::int64_t SlabPlanes::upload_bytes(const JosephGrid& grid) {
-  return upload_buffers * std::max(upload_buffer_bytes, std::int64_t{4} * grid.size[0] * grid.size[1]);
-}
-
-SlabPlanes::SlabPlanes(const ForwardJob& job, const ForwardSlab& slab, const std::vector<int>& axes, Weights weights) {
-  volume_.grid = job.grid;
-  volume_.first = slab.first;
-  volume_.last = slab.last;
-  volume_.cell0 = slab.cell0;
-  volume_.cell1 = slab.cell1;
+VolumePlanes::VolumePlanes(const JosephGrid& grid, const std::vector<int>& axes, Weights weights, std::int64_t slices)
+    : capacity_(slices) {
+  planes_.grid = grid;
   if (weights == Weights::fp32) {
     if (has(axes, 0)) make_rows(true);
     if (is_straight(axes)) make_rows(false);
   } else {
     for (const int axis : axes) make_sheets(axis);
   }
-  upload(job);
 }
 
-void SlabPlanes::make_sheets(int axis) {
-  const int slices = volume_.last - volume_.first, nx = volume_.grid.size[0], ny = volume_.grid.size[1];
+void VolumePlanes::make_sheets(int axis) {
+  const int slices = static_cast<int>(capacity_), nx = planes_.grid.size[0], ny = planes_.grid.size[1];
   const int width = axis == 0 ? ny : nx, height = axis == 2 ? ny : slices;
-  const int layers = axis == 2 ? slices : volume_.grid.size[axis];
+  const int layers = axis == 2 ? slices : planes_.grid.size[axis];
   stores_.push_back(axis);
   for (int first = 0; first < layers; first += layers_per_sheet) {
     const int count = std::min(layers_per_sheet, layers - first), sheet = first / layers_per_sheet;
@@ -92,59 +81,42 @@ void SlabPlanes::make_sheets(int axis) {
     cudaTextureObject_t texture = 0;
     check(cudaCreateTextureObject(&texture, &resource, &how, nullptr), "create a texture");
     textures_.emplace_back(texture);
-    volume_.planes[axis].sheet[sheet] = texture;
+    planes_.sheets[axis].sheet[sheet] = texture;
   }
 }
 
-void SlabPlanes::make_rows(bool turned) {
-  const RowLayout layout(volume_.grid, turned);
-  rows_.emplace_back(layout.voxels(volume_.last - volume_.first));
+void VolumePlanes::make_rows(bool turned) {
+  const RowLayout layout(planes_.grid, turned);
+  rows_.emplace_back(layout.voxels(capacity_));
   DeviceBuffer<float>& rows = rows_.back();
-  fill_device(rows.data(), 0, static_cast<std::size_t>(rows.bytes()), "clear the room of the volume");
-  const int* const middle = volume_.grid.middle;
-  const std::int64_t pitch = layout.pitch, slice = layout.slice();
-  float* const origin = rows.data() + layout.origin();
-  const float* const at =
-      origin + (middle[2] - volume_.first) * slice + middle[turned ? 0 : 1] * pitch + middle[turned ? 1 : 0];
-  if (turned) {
-    volume_.rows[0] = {at, pitch, slice};
-  } else {
-    volume_.rows[1] = {at, pitch, slice};
-    volume_.rows[2] = {at, slice, pitch};
-  }
+  fill_device(rows.data(), 0, static_cast<std::size_t>(rows.bytes()), "clear the planes of the volume");
   const int axis = turned ? 0 : 1;
   stores_.push_back(axis);
-  store_[axis].rows = origin;
-  store_[axis].plane = pitch;
-  store_[axis].row = slice;
+  store_[axis].rows = rows.data() + layout.origin();
+  store_[axis].plane = layout.pitch;
+  store_[axis].row = layout.slice();
 }
 
-// Two buffers take turns: one comes up while the other is spread out.
-void SlabPlanes::upload(const ForwardJob& job) {
-  const std::int64_t slice = job.slice_voxels(), slices = volume_.last - volume_.first;
-  const std::int64_t chunk = std::clamp<std::int64_t>(upload_buffer_bytes / 4 / slice, 1, slices);
-  const Stream stream[upload_buffers];
-  DeviceBuffer<float> voxels[upload_buffers];
-  for (DeviceBuffer<float>& buffer : voxels) buffer = DeviceBuffer<float>(chunk * slice);
-  int turn = 0;
-  for (std::int64_t z = volume_.first; z < volume_.last; z += chunk, turn = (turn + 1) % upload_buffers) {
-    const std::int64_t count = std::min(chunk, volume_.last - z);
-    check(cudaMemcpyAsync(voxels[turn].data(), job.volume + z * slice,
-                          static_cast<std::size_t>(count * slice) * sizeof(float), cudaMemcpyHostToDevice,
-                          stream[turn].get()),
-          "copy slices to the device");
-    for (const int axis : stores_) {
-      PlaneStore store = store_[axis];
-      store.voxels = voxels[turn].data();
-      store.nx = job.grid.size[0];
-      store.ny = job.grid.size[1];
-      store.z0 = static_cast<int>(z);
-      store.slices = static_cast<int>(count);
-      store.first = volume_.first;
-      launch_plane_store(axis, store, stream[turn].get());
-    }
+const PlanesOnDevice& VolumePlanes::fill(const float* voxels, SlabRange slab, cudaStream_t stream) {
+  const int* const middle = planes_.grid.middle;
+  planes_.first = static_cast<int>(slab.z0) - middle[2];
+  planes_.last = static_cast<int>(slab.z1) - middle[2];
+  for (const int axis : stores_) {
+    PlaneStore store = store_[axis];
+    store.voxels = voxels;
+    store.nx = planes_.grid.size[0];
+    store.ny = planes_.grid.size[1];
+    store.slices = static_cast<int>(slab.slices());
+    // Samples fade over the cell behind the last slice. Beyond the capacity there are zeros: borders, or cleared rows.
+    store.written = static_cast<int>(std::min(slab.slices() + 1, capacity_));
+    launch_plane_store(axis, store, stream);
+    if (store.rows == nullptr) continue;
+    const float* const at =
+        store.rows - planes_.first * store.row + middle[axis] * store.plane + middle[axis == 0 ? 1 : 0];
+    planes_.rows[axis] = {at, store.plane, store.row};
+    if (axis == 1) planes_.rows[2] = {at, store.row, store.plane};
   }
-  for (const Stream& s : stream) s.synchronize();
+  return planes_;
 }
 
 }  // namespace lepus::cuda

@@ -3,7 +3,7 @@
 // memory. Planes on x have y along their rows: they are turned in shared memory, so that a warp both reads and writes
 // neighbours.
 #include "device/cuda/cuda_check.h"
-#include "device/cuda/forward_project_launch.h"
+#include "device/cuda/ray_projector_launch.h"
 
 namespace lepus::cuda {
 namespace {
@@ -25,12 +25,12 @@ template <int axis, bool sheets>
 __global__ void __launch_bounds__(side* lines) store_planes(const __grid_constant__ PlaneStore store) {
   __shared__ float tile[axis == 0 ? side : 1][side + 1];
   const int tx = static_cast<int>(threadIdx.x), x0 = static_cast<int>(blockIdx.x) * side;
-  const int y0 = static_cast<int>(blockIdx.y) * side, slice = static_cast<int>(blockIdx.z);
-  const int z = store.z0 + slice - store.first;
+  const int y0 = static_cast<int>(blockIdx.y) * side, z = static_cast<int>(blockIdx.z);
   for (int ty = static_cast<int>(threadIdx.y); ty < side; ty += lines) {
     const int x = x0 + tx, y = y0 + ty;
     if (x >= store.nx || y >= store.ny) continue;
-    const float voxel = store.voxels[(static_cast<std::int64_t>(slice) * store.ny + y) * store.nx + x];
+    const float voxel =
+        z < store.slices ? store.voxels[(static_cast<std::int64_t>(z) * store.ny + y) * store.nx + x] : 0.0f;
     if (axis == 0)
       tile[ty][tx] = voxel;
     else
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(side* lines) store_planes(const __grid_constan
 template <bool sheets>
 void launch_on(int axis, const PlaneStore& store, cudaStream_t stream) {
   const auto tiles = [](int n) { return static_cast<unsigned>((n + side - 1) / side); };
-  const dim3 block(side, lines), blocks(tiles(store.nx), tiles(store.ny), static_cast<unsigned>(store.slices));
+  const dim3 block(side, lines), blocks(tiles(store.nx), tiles(store.ny), static_cast<unsigned>(store.written));
   if (axis == 0)
     store_planes<0, sheets><<<blocks, block, 0, stream>>>(store);
   else if (axis == 1)

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators A and A' in the memory of a GPU: 512^3 voxels of 0.5 mm and 496 views of 1248 x 960 pixels of 0.32 mm
+// (source-axis 750 mm, source-detector 1200 mm), on a circle and with matrices that are all a little off; and 128^3
+// voxels of 1 mm and 360 views of 256 x 192 pixels of 1.5 mm (500 and 1000 mm). Times are of the device's own clock,
+// the best of some runs. Before a time counts, some thousand rays and some hundred voxels are held against sums in
+// double precision.
+//   lepus_bench_operators [--size 1024] [--repeats 3] [--only circular]
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "bench/suite/synthetic.h"
+#include "core/format.h"
+#include "device/device.h"
+#include "device/forward_project_job.h"
+#include "device/ray_projector.h"
+#include "geometry/camera.h"
+#include <lepus/error.h>
+
+namespace lepus::bench {
+namespace {
+
+struct Options {
+  std::int64_t size = 512;
+  int repeats = 3;
+  std::string only;
+};
+
+struct Problem {
+  std::string name;
+  ScanGeometry geometry;
+  VolumeGrid grid;
+};
+
+Problem c_arm(std::int64_t size, Orbit orbit) {
+  return {format("{}^3, 496 views of 1248x960, {}", size, orbit == Orbit::circular ? "circular" : "general"),
+          build_scan(c_arm_scan(1248, 960, 496, orbit)), cube_of_256_mm(size)};
+}
+
+Problem small() {
+  CircularScan scan;
+  scan.source_axis_mm = 500;
+  scan.source_detector_mm = 1000;
+  scan.columns = 256;
+  scan.rows = 192;
+  scan.pixel_width_mm = scan.pixel_height_mm = 1.5;
+  for (int i = 0; i < 360; ++i) scan.angles_rad.push_back(i * pi / 180);
+  return {"128^3, 360 views of 256x192, circular", build_scan(scan), centred_grid(128, 128, 128, {1, 1, 1})};
+}
+
+// The same on host and device would need a kernel; these repeat after a while instead.
+std::vector<float> pattern(std::int64_t size) {
+  constexpr std::int64_t period = 1 << 20;
+  std::mt19937 random(5);
+  std::vector<float> values(static_cast<std::size_t>(size));
+  for (std::int64_t i = 0; i < std::min(size, period); ++i)
+    values[static_cast<std::size_t>(i)] = static_cast<float>(random() % 1024) / 1024.0f;
+  for (std::int64_t i = period; i < size; i += period)
+    std::copy_n(values.begin(), std::min(period, size - i), values.begin() + i);
+  return values;
+}
+
+struct RelativeError {
+  double sum = 0, squares = 0;  // of differences, of values
+  void add(double found, double expected) {
+    sum += (found - expected) * (found - expected);
+    squares += expected * expected;
+  }
+  double value() const { return std::sqrt(sum / squares); }
+};
+
+class Bench {
+public:
+  Bench(const Problem& problem, Precision precision, int repeats)
+      : problem_(problem),
+        repeats_(repeats),
+        devices_(open_devices(compute_on("cuda", "0", precision), threads_)),
+        queue_(device().make_queue()),
+        job_(forward_job(problem.geometry, problem.grid, nullptr, nullptr)),
+        volume_(pattern(problem.grid.voxels())),
+        lines_(pattern(problem.geometry.views() * job_.pixels())),
+        on_card_{device().allocate(bytes(volume_)), device().allocate(bytes(lines_))} {
+    RayProjectorSetup setup;
+    setup.geometry = &problem_.geometry;
+    setup.grid = problem.grid;
+    setup.precision = precision;
+    projector_ = device().make_ray_projector(setup);
+    job_.volume = volume_.data();
+  }
+
+  void run(const char* name) {
+    device().copy(on_card_[0].get(), volume_.data(), bytes(volume_), *queue_);
+    const double forward = seconds([&] { this->forward(); });
+    std::vector<float> found(lines_.size());
+    device().copy(found.data(), on_card_[1].get(), bytes(found), *queue_);
+    queue_->wait();
+    const double forward_error = error_of_lines(found);
+    device().copy(on_card_[1].get(), lines_.data(), bytes(lines_), *queue_);
+    const double adjoint = seconds([&] { this->adjoint(); });
+    found.resize(volume_.size());
+    device().copy(found.data(), on_card_[0].get(), bytes(found), *queue_);
+    queue_->wait();
+    std::printf("%-45s %-6s A %8.2f ms (error %.1e)  A' %8.2f ms (error %.1e)  %s\n", problem_.name.c_str(), name,
+                1e3 * forward, forward_error, 1e3 * adjoint, error_of_voxels(found), projector_->description().c_str());
+  }
+
+private:
+  Device& device() { return *devices_.front(); }
+  static std::int64_t bytes(const std::vector<float>& v) { return static_cast<std::int64_t>(v.size() * sizeof(float)); }
+  float* floats(int which) { return reinterpret_cast<float*>(on_card_[which].get()); }
+  RowBand rows() const { return {0, problem_.geometry.rows}; }
+  SlabRange slices() const { return {0, problem_.grid.nz}; }
+
+  void forward() {
+    projector_->forward({floats(0), slices()}, {floats(1), 0, problem_.geometry.views(), rows()}, *queue_);
+  }
+  void adjoint() {
+    device().clear(floats(0), bytes(volume_), *queue_);
+    projector_->adjoint({floats(1), 0, problem_.geometry.views(), rows()}, {floats(0), slices()}, *queue_);
+  }
+
+  template <class Work>
+  double seconds(const Work& work) {
+    const auto from = device().make_event(Timing::on), to = device().make_event(Timing::on);
+    double best = 1e30;
+    for (int i = 0; i <= repeats_; ++i) {
+      from->mark(*queue_);
+      work();
+      to->mark(*queue_);
+      to->wait();
+      if (i > 0) best = std::min(best, to->seconds_since(*from));  // the first one allocates
+    }
+    return best;
+  }
+
+  JosephLine line_of(std::int64_t view, std::int64_t u, std::int64_t v) const {
+    return joseph_line(job_.views[static_cast<std::size_t>(view)], job_.grid, static_cast<double>(u),
+                       static_cast<double>(v));
+  }
+
+  double error_of_lines(const std::vector<float>& found) const {
+    RelativeError error;
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 4000; ++i) {
+      const auto ray = static_cast<std::int64_t>(random() % found.size());
+      const JosephLine line = line_of(ray / job_.pixels(), ray % job_.columns, ray / job_.columns % job_.rows);
+      error.add(static_cast<double>(found[static_cast<std::size_t>(ray)]), reference_line_integral(job_, line));
+    }
+    return error.value();
+  }
+
+  double error_of_voxels(const std::vector<float>& found) const {
+    RelativeError error;
+    std::mt19937_64 random(2);
+    for (int i = 0; i < 64; ++i) {
+      const auto voxel = static_cast<std::int64_t>(random() % found.size());
+      error.add(static_cast<double>(found[static_cast<std::size_t>(voxel)]), expected_voxel(voxel));
+    }
+    return error.value();
+  }
+
+  // All rays near the place where the voxel is seen, by the definition of the forward projection.
+  double expected_voxel(std::int64_t voxel) const {
+    const VolumeGrid& grid = problem_.grid;
+    const std::int64_t at[3] = {voxel % grid.nx, voxel / grid.nx % grid.ny, voxel / grid.nx / grid.ny};
+    double sum = 0;
+    for (std::int64_t view = 0; view < problem_.geometry.views(); ++view) {
+      const Matrix34 m = in_voxel_indices(problem_.geometry.matrices[static_cast<std::size_t>(view)], grid);
+      double p[3];
+      for (int row = 0; row < 3; ++row)
+        p[row] = m(row, 0) * static_cast<double>(at[0]) + m(row, 1) * static_cast<double>(at[1]) +
+                 m(row, 2) * static_cast<double>(at[2]) + m(row, 3);
+      constexpr std::int64_t near = 10;
+      const auto u0 = static_cast<std::int64_t>(p[0] / p[2]), v0 = static_cast<std::int64_t>(p[1] / p[2]);
+      for (std::int64_t v = std::max<std::int64_t>(0, v0 - near); v <= std::min(job_.rows - 1, v0 + near); ++v)
+        for (std::int64_t u = std::max<std::int64_t>(0, u0 - near); u <= std::min(job_.columns - 1, u0 + near); ++u) {
+          const JosephLine line = line_of(view, u, v);
+          const auto index = [&](int axis) { return static_cast<double>(at[axis] - job_.grid.middle[axis]); };
+          const double plane = index(line.axis);
+          const double a = 1 - std::abs(line.a0 + plane * line.da - index(joseph_axis_a(line.axis)));
+          const double b = 1 - std::abs(line.b0 + plane * line.db - index(joseph_axis_b(line.axis)));
+          if (a > 0 && b > 0)
+            sum += a * b * line.way_mm *
+                   static_cast<double>(lines_[static_cast<std::size_t>((view * job_.rows + v) * job_.columns + u)]);
+        }
+    }
+    return sum;
+  }
+
+  const Problem& problem_;
+  int repeats_;
+  ThreadPool threads_;
+  Devices devices_;
+  std::unique_ptr<Queue> queue_;
+  ForwardJob job_;
+  std::vector<float> volume_, lines_;
+  Block on_card_[2];
+  std::unique_ptr<RayProjector> projector_;
+};
+
+Options read_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string name = argv[i];
+    if (name == "--size")
+      options.size = std::atoll(argv[i + 1]);
+    else if (name == "--repeats")
+      options.repeats = std::atoi(argv[i + 1]);
+    else if (name == "--only")
+      options.only = argv[i + 1];
+    else
+      throw lepus::Error(ErrorKind::usage,
+                         {.what = format("{} is not known", name), .where = {}, .why = {}, .hint = {}});
+  }
+  return options;
+}
+
+void run(const Options& options) {
+  const Problem problems[] = {c_arm(options.size, Orbit::circular), small(), c_arm(options.size, Orbit::general)};
+  for (const Problem& problem : problems) {
+    if (problem.name.find(options.only) == std::string::npos) continue;
+    Bench(problem, Precision::exact, options.repeats).run("exact");
+    Bench(problem, Precision::fast, options.repeats).run("fast");
+  }
+}
+
+}  // namespace
+}  // namespace lepus::bench
+
+int main(int argc, char** argv) {
+  try {
+    lepus::bench::run(lepus::bench::read_options(argc, argv));
+  } catch (const lepus::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

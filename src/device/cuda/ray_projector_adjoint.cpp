@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cuda/ray_projector_adjoint.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "device/cuda/cuda_check.h"
+#include "device/cuda/device.h"
+#include "geometry/camera.h"
+
+namespace lepus::cuda {
+namespace {
+
+constexpr std::int64_t staged_bytes = std::int64_t{512} << 20;
+
+std::vector<int> axes_of_view(const ForwardJob& job, std::size_t view) {
+  ForwardJob one;
+  one.grid = job.grid;
+  one.views = {job.views[view]};
+  one.columns = job.columns;
+  one.rows = job.rows;
+  return axes_of(one);
+}
+
+// Where the ray of a pixel passes plane i on `axis`.
+struct Passing {
+  double a, b;
+};
+Passing passing(const JosephView& view, int axis, double u, double v, double plane) {
+  double p[3], d[3];
+  for (int k = 0; k < 3; ++k) {
+    p[k] = view.point[k][0] + u * view.point[k][1] + v * view.point[k][2];
+    d[k] = view.direction[k][0] + u * view.direction[k][1] + v * view.direction[k][2];
+  }
+  const double t = (plane - p[axis]) / d[axis];
+  const int a = joseph_axis_a(axis), b = joseph_axis_b(axis);
+  return {p[a] + t * d[a], p[b] + t * d[b]};
+}
+
+// The columns [first, last) between which a face has rays, by its middle row.
+struct ColumnRange {
+  std::int64_t first = 0, last = 0;
+};
+ColumnRange columns_of(const ForwardJob& job, const JosephView& view, int axis) {
+  ColumnRange range{job.columns, 0};
+  const auto v = static_cast<double>(job.rows / 2);
+  for (std::int64_t u = 0; u < job.columns; ++u) {
+    if (main_axis_ray(view, static_cast<double>(u), v).axis != axis) continue;
+    range.first = std::min(range.first, u);
+    range.last = u + 1;
+  }
+  return range;
+}
+
+// Matrices from voxels, counted from the grid's middle.
+Matrix34 from_middle(Matrix34 m, const JosephGrid& grid) {
+  for (int row = 0; row < 3; ++row)
+    for (int k = 0; k < 3; ++k) m(row, 3) += m(row, k) * static_cast<double>(grid.middle[k]);
+  return m;
+}
+
+}  // namespace
+
+JosephAdjoint::JosephAdjoint(const ForwardJob& job, const ScanGeometry& geometry, const VolumeGrid& grid,
+                             const JosephView* views)
+    : views_(views), grid_(job.grid), beam_(geometry.beam), columns_(job.columns), rows_(job.rows) {
+  for (std::size_t view = 0; view < job.views.size(); ++view)
+    for (const int axis : axes_of_view(job, view)) faces_.push_back({static_cast<int>(view), axis});
+  std::vector<Matrix34> matrices;
+  matrices.reserve(geometry.matrices.size());
+  for (const Matrix34& matrix : geometry.matrices)
+    matrices.push_back(from_middle(in_voxel_indices(matrix, grid), job.grid));
+  by_columns_ = look_for_columns(job, matrices);
+  if (!by_columns_) make_pictures(job, matrices);
+  device_faces_ = on_device(faces_.data(), static_cast<std::int64_t>(faces_.size()), "copy faces to the device");
+}
+
+// Detector columns are parallel to z where the place that a ray passes a plane at does not change along them, and the
+// matrix sees nothing of z in u and w. Lanes run along z, so there must be slices for them.
+bool JosephAdjoint::look_for_columns(const ForwardJob& job, const std::vector<Matrix34>& matrices) {
+  constexpr int enough_slices = 12;
+  constexpr double negligible = 1e-6;       // of a voxel
+  constexpr double surely_in_front = 0.01;  // of the distance from source to axis
+  if (job.grid.size[2] < enough_slices) return false;
+  double smallest_da = 1e300, smallest_step = 1e300;
+  int forward = 0;
+  std::vector<ColumnMap> maps;
+  for (const Face& face : faces_) {
+    if (face.axis == 2) return false;
+    const JosephView& view = job.views[static_cast<std::size_t>(face.view)];
+    const Matrix34& m = matrices[static_cast<std::size_t>(face.view)];
+    ColumnMap map{};
+    for (int k = 0; k < 3; ++k) {
+      const int from = k < 2 ? k : 3;
+      map.u[k] = static_cast<float>(m(0, from));
+      map.w[k] = static_cast<float>(m(2, from));
+    }
+    maps.push_back(map);
+    for (int corner = 0; corner < 4; ++corner) {
+      const double x = (corner % 2 ? job.grid.size[0] : -1) - job.grid.middle[0];
+      const double y = (corner / 2 ? job.grid.size[1] : -1) - job.grid.middle[1];
+      const double w = m(2, 0) * x + m(2, 1) * y + m(2, 3);
+      if (!(w > surely_in_front)) return false;
+      if (std::abs(m(0, 2)) * job.grid.size[2] > negligible * w || std::abs(m(2, 2)) * job.grid.size[2] > negligible)
+        return false;
+    }
+    const ColumnRange range = columns_of(job, view, face.axis);
+    for (const std::int64_t column : {range.first, range.last - 1}) {
+      if (range.first >= range.last) break;
+      for (const int i : {0, job.grid.size[face.axis] - 1}) {
+        const auto u = static_cast<double>(column), plane = static_cast<double>(i - job.grid.middle[face.axis]);
+        const auto last_row = static_cast<double>(job.rows - 1);
+        const Passing top = passing(view, face.axis, u, 0, plane),
+                      bottom = passing(view, face.axis, u, last_row, plane);
+        const Passing next = passing(view, face.axis, u, 1, plane), side = passing(view, face.axis, u + 1, 0, plane);
+        if (!(std::abs(top.a - bottom.a) < negligible)) return false;
+        const double step = next.b - top.b;
+        const int way = step > 0 ? 1 : -1;
+        if (forward != 0 && way != forward) return false;
+        forward = way;
+        smallest_da = std::min(smallest_da, std::abs(side.a - top.a));
+        smallest_step = std::min(smallest_step, std::abs(step));
+      }
+    }
+  }
+  constexpr double rounding = 0.05;  // of a column or row: that many more may lie within
+  const double across = 2 / smallest_da + 1 + rounding, along = std::ceil(1 / smallest_step + rounding);
+  if (!(across < maximum_slots) || !(along <= maximum_rows_per_cell)) return false;
+  slots_ = static_cast<int>(std::bit_ceil(static_cast<unsigned>(across)));
+  rows_per_cell_ = static_cast<int>(along);
+  forward_ = forward < 0 ? -1 : 1;
+  maps_ = on_device(maps.data(), static_cast<std::int64_t>(maps.size()), "copy maps of columns to the device");
+  return true;
+}
+
+void JosephAdjoint::make_pictures(const ForwardJob& job, const std::vector<Matrix34>& matrices) {
+  const double middle_u = static_cast<double>(columns_ / 2), middle_v = static_cast<double>(rows_ / 2);
+  const auto single = [](double x) { return static_cast<float>(x); };
+  for (const Face& face : faces_) {
+    const JosephView& view = job.views[static_cast<std::size_t>(face.view)];
+    const Matrix34& m = matrices[static_cast<std::size_t>(face.view)];
+    const auto& p = view.point;
+    const auto& d = view.direction;
+    PictureFace picture{};
+    picture.axis = face.axis;
+    for (int j = 0; j < 4; ++j) {
+      const double one = beam_ == Beam::fan ? (j == 3 ? 1.0 : 0.0) : m(2, j);  // what v is divided by
+      picture.matrix[j] = single(m(0, j) - middle_u * m(2, j));
+      picture.matrix[4 + j] = single(m(1, j) - middle_v * one);
+      picture.matrix[8 + j] = single(m(2, j));
+    }
+    for (int k = 0; k < 3; ++k) {
+      picture.direction[k][0] = single(d[k][0] + middle_u * d[k][1] + middle_v * d[k][2]);
+      picture.direction[k][1] = single(d[k][1]);
+      picture.direction[k][2] = single(d[k][2]);
+      // Rays start where t = -1; those of a fan in the plane of their row.
+      if (beam_ != Beam::parallel && !(beam_ == Beam::fan && k == 2)) picture.source[k] = single(p[k][0] - d[k][0]);
+    }
+    const int k = face.axis, a = joseph_axis_a(k), b = joseph_axis_b(k);
+    const auto term = [&](int axis, int change) -> PassTerm {
+      if (beam_ == Beam::parallel) return {single(p[axis][change] - p[k][change] * d[axis][0] / d[k][0]), 0.0f, 0.0f};
+      if (beam_ == Beam::fan && axis == 2) return {single(p[axis][change]), 0.0f, 0.0f};
+      return {0.0f, single(d[axis][change]), single(-d[k][change])};
+    };
+    picture.a_u = term(a, 1);
+    picture.a_v = term(a, 2);
+    picture.b_u = term(b, 1);
+    picture.b_v = term(b, 2);
+    pictures_.push_back(picture);
+  }
+}
+
+std::int64_t JosephAdjoint::work_bytes(std::int64_t views, std::int64_t rows) const {
+  constexpr std::int64_t faces_per_view = 3;
+  const std::int64_t face = columns_ * rows * 4 + (by_columns_ ? columns_ * std::int64_t{sizeof(ColumnRays)} : 0);
+  return std::min(std::max(staged_bytes, faces_per_view * face), views * faces_per_view * face);
+}
+
+void JosephAdjoint::add(const ViewRows<const float>& lines, const SlabVoxels<float>& slab, Queue& queue) const {
+  if (lines.views == 0 || lines.rows.size() == 0 || slab.slices.slices() == 0) return;
+  const std::int64_t face_bytes = columns_ * lines.rows.size() * 4;
+  const auto by_view = [](const Face& face, std::int64_t view) { return face.view < view; };
+  const auto end = std::lower_bound(faces_.begin(), faces_.end(), lines.first_view + lines.views, by_view);
+  auto first = std::lower_bound(faces_.begin(), faces_.end(), lines.first_view, by_view);
+  const std::ptrdiff_t at_once = std::max<std::int64_t>(1, staged_bytes / face_bytes);
+  while (first != end) {
+    const auto count = std::min(at_once, end - first);
+    const auto number = static_cast<int>(first - faces_.begin());
+    const FaceSource source{.face = device_faces_.data() + number,
+                            .view = views_,
+                            .grid = grid_,
+                            .values = lines.values,
+                            .faces = static_cast<int>(count),
+                            .first_view = static_cast<int>(lines.first_view),
+                            .columns = static_cast<int>(columns_),
+                            .first_row = static_cast<int>(lines.rows.first),
+                            .rows = static_cast<int>(lines.rows.size())};
+    if (by_columns_)
+      add_columns(source, number, slab, queue);
+    else
+      add_pictures(source, number, slab, queue);
+    first += count;
+  }
+}
+
+void JosephAdjoint::add_columns(const FaceSource& source, int first_face, const SlabVoxels<float>& slab,
+                                Queue& queue) const {
+  const ScratchScope scope(queue);
+  const std::int64_t columns = std::int64_t{source.faces} * source.columns;
+  auto* const values = queue.scratch<float>(columns * source.rows);
+  auto* const rays = queue.scratch<ColumnRays>(columns);
+  const int middle = static_cast<int>(rows_ / 2), low = source.first_row - middle;
+  ColumnRows rows{.middle = middle, .forward = forward_, .low = low, .high = low + source.rows};
+  if (forward_ < 0) {
+    rows.low = 1 - low - source.rows;
+    rows.high = 1 - low;
+  }
+  launch_face_columns(source, rows, values, stream_of(queue));
+  launch_column_rays(source, rows, rays, stream_of(queue));
+  launch_column_adjoint({.face = source.face,
+                         .map = maps_.data() + first_face,
+                         .rays = rays,
+                         .values = values,
+                         .rows = rows,
+                         .faces = source.faces,
+                         .columns = source.columns,
+                         .slots = slots_,
+                         .rows_per_cell = rows_per_cell_,
+                         .grid = grid_,
+                         .voxels = slab.voxels,
+                         .z0 = static_cast<int>(slab.slices.z0),
+                         .z1 = static_cast<int>(slab.slices.z1)},
+                        stream_of(queue));
+}
+
+void JosephAdjoint::add_pictures(const FaceSource& source, int first_face, const SlabVoxels<float>& slab,
+                                 Queue& queue) const {
+  const ScratchScope scope(queue);
+  const std::int64_t pixels = std::int64_t{source.columns} * source.rows;
+  auto* const values = queue.scratch<float>(source.faces * pixels);
+  launch_face_pictures(source, values, stream_of(queue));
+  for (int first = 0; first < source.faces; first += pictures_per_launch) {
+    PictureAdjoint job{};
+    job.faces = std::min(pictures_per_launch, source.faces - first);
+    for (int i = 0; i < job.faces; ++i) job.face[i] = pictures_[static_cast<std::size_t>(first_face + first + i)];
+    job.values = values + first * pixels;
+    job.beam = beam_;
+    job.columns = source.columns;
+    job.first_row = source.first_row;
+    job.rows = source.rows;
+    job.middle_column = static_cast<int>(columns_ / 2);
+    job.middle_row = static_cast<int>(rows_ / 2);
+    job.detector_rows = static_cast<int>(rows_);
+    job.grid = grid_;
+    job.voxels = slab.voxels;
+    job.z0 = static_cast<int>(slab.slices.z0);
+    job.z1 = static_cast<int>(slab.slices.z1);
+    launch_picture_adjoint(job, stream_of(queue));
+  }
+}
+
+}  // namespace lepus::cuda

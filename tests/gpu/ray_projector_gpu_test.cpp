@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators on a GPU, on pieces in its own memory: A and A' against sums in double precision, one the transpose of
+// the other, the same bits however the work is cut, nothing written beside the piece.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "device/device.h"
+#include "device/forward_project_cases_test.h"
+#include "device/ray_projector.h"
+#include "need_device.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+using namespace forward_cases;
+
+constexpr float sentinel = 12345.0f;
+
+// One device with a projector, and host vectors that go there and back.
+class Operators {
+public:
+  Operators(const ScanGeometry& geometry, const VolumeGrid& grid, Precision precision)
+      : geometry_(geometry), grid_(grid), devices_(open_devices(compute_on("cuda", "0", precision), threads_)) {
+    RayProjectorSetup setup;
+    setup.geometry = &geometry_;
+    setup.grid = grid;
+    setup.precision = precision;
+    projector_ = device().make_ray_projector(setup);
+    queue_ = device().make_queue();
+  }
+  std::string description() const { return projector_->description(); }
+  std::int64_t slice() const { return grid_.nx * grid_.ny; }
+  RowBand all_rows() const { return {0, geometry_.rows}; }
+  SlabRange all_slices() const { return {0, grid_.nz}; }
+
+  // Rows of some views; between sentinels.
+  std::vector<float> forward(const std::vector<float>& volume, std::int64_t first_view, std::int64_t views,
+                             RowBand rows, SlabRange slices) {
+    const std::int64_t size = views * rows.size() * geometry_.columns;
+    std::vector<float> out(static_cast<std::size_t>(size + 2 * around), sentinel);
+    const Block in = to_device(volume.data() + slices.z0 * slice(), slices.slices() * slice());
+    const Block sums = to_device(out.data(), size + 2 * around);
+    projector_->forward({floats(in), slices}, {floats(sums) + around, first_view, views, rows}, *queue_);
+    return between_sentinels(sums, std::move(out));
+  }
+  std::vector<float> forward(const std::vector<float>& volume) {
+    return forward(volume, 0, geometry_.views(), all_rows(), all_slices());
+  }
+
+  // Adds to `slab`.
+  std::vector<float> adjoint(const std::vector<float>& lines, std::int64_t first_view, std::int64_t views, RowBand rows,
+                             SlabRange slices, const std::vector<float>& slab) {
+    std::vector<float> part;
+    for (std::int64_t view = first_view; view < first_view + views; ++view) {
+      const float* const from = lines.data() + (view * geometry_.rows + rows.first) * geometry_.columns;
+      part.insert(part.end(), from, from + rows.size() * geometry_.columns);
+    }
+    std::vector<float> out(slab.size() + 2 * around, sentinel);
+    std::copy(slab.begin(), slab.end(), out.begin() + around);
+    const Block in = to_device(part.data(), static_cast<std::int64_t>(part.size()));
+    const Block voxels = to_device(out.data(), static_cast<std::int64_t>(out.size()));
+    projector_->adjoint({floats(in), first_view, views, rows}, {floats(voxels) + around, slices}, *queue_);
+    return between_sentinels(voxels, std::move(out));
+  }
+  std::vector<float> adjoint(const std::vector<float>& lines) {
+    return adjoint(lines, 0, geometry_.views(), all_rows(), all_slices(),
+                   std::vector<float>(static_cast<std::size_t>(grid_.voxels())));
+  }
+
+private:
+  static constexpr std::int64_t around = 64;
+  Device& device() { return *devices_.front(); }
+  static float* floats(const Block& block) { return reinterpret_cast<float*>(block.get()); }
+  Block to_device(const float* from, std::int64_t count) {
+    const Block block = device().allocate(count * 4);
+    device().copy(block.get(), from, count * 4, *queue_);
+    return block;
+  }
+  std::vector<float> between_sentinels(const Block& block, std::vector<float> out) {
+    device().copy(out.data(), block.get(), static_cast<std::int64_t>(out.size()) * 4, *queue_);
+    queue_->wait();
+    for (std::int64_t i = 0; i < around; ++i) {
+      EXPECT_EQ(out[static_cast<std::size_t>(i)], sentinel);
+      EXPECT_EQ(out[out.size() - 1 - static_cast<std::size_t>(i)], sentinel);
+    }
+    return {out.begin() + around, out.end() - around};
+  }
+
+  ScanGeometry geometry_;
+  VolumeGrid grid_;
+  ThreadPool threads_{1};
+  Devices devices_;
+  std::unique_ptr<RayProjector> projector_;
+  std::unique_ptr<Queue> queue_;
+};
+
+// Zero on average: what is wrong does not hide behind a mean.
+std::vector<float> noise(std::int64_t size, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values(static_cast<std::size_t>(size));
+  for (float& value : values) value = static_cast<float>(random() % 2001) / 1000.0f - 1.0f;
+  return values;
+}
+
+double dot(const std::vector<float>& a, const std::vector<float>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+// Calls per_weight(ray, voxel, weight) for each weight of A, in double precision.
+template <class PerWeight>
+void each_weight(const ForwardJob& job, const PerWeight& per_weight) {
+  const std::int64_t rays = static_cast<std::int64_t>(job.views.size()) * job.pixels();
+  for (std::int64_t ray = 0; ray < rays; ++ray) {
+    const JosephLine line =
+        joseph_line(job.views[static_cast<std::size_t>(ray / job.pixels())], job.grid,
+                    static_cast<double>(ray % job.columns), static_cast<double>(ray / job.columns % job.rows));
+    for (int plane = line.first; plane < line.last; ++plane) {
+      const double a = line.a0 + plane * line.da, b = line.b0 + plane * line.db;
+      for (int corner = 0; corner < 4; ++corner) {
+        const double ia = std::floor(a) + corner % 2, ib = std::floor(b) + corner / 2;
+        std::int64_t at[3];
+        at[line.axis] = plane;
+        at[joseph_axis_a(line.axis)] = static_cast<std::int64_t>(ia);
+        at[joseph_axis_b(line.axis)] = static_cast<std::int64_t>(ib);
+        bool inside = true;
+        for (int k = 0; k < 3; ++k) {
+          at[k] += job.grid.middle[k];
+          inside = inside && at[k] >= 0 && at[k] < job.grid.size[k];
+        }
+        if (inside)
+          per_weight(ray, (at[2] * job.grid.size[1] + at[1]) * job.grid.size[0] + at[0],
+                     (1 - std::abs(a - ia)) * (1 - std::abs(b - ib)) * line.way_mm);
+      }
+    }
+  }
+}
+
+struct Problem {
+  ScanGeometry geometry;
+  VolumeGrid grid;
+  ForwardJob job;
+  explicit Problem(const Case& c)
+      : geometry(scan_of(c)),
+        grid(centred_grid(c.nx, c.ny, c.nz, c.step)),
+        job(forward_job(geometry, grid, nullptr, nullptr)) {}
+  std::int64_t values() const { return geometry.views() * geometry.rows * geometry.columns; }
+};
+
+const Case larger[] = {
+    {.name = "pixels finer than voxels",
+     .nx = 34,
+     .ny = 45,
+     .nz = 130,
+     .columns = 160,
+     .rows = 400,
+     .source_axis = 300,
+     .source_detector = 450,
+     .pixel = 0.5},
+    {.name = "voxels finer than pixels",
+     .nx = 34,
+     .ny = 45,
+     .nz = 130,
+     .columns = 40,
+     .rows = 60,
+     .source_axis = 300,
+     .source_detector = 450,
+     .pixel = 4},
+    {.name = "pixels much finer than voxels",
+     .nx = 10,
+     .ny = 12,
+     .nz = 14,
+     .columns = 200,
+     .rows = 250,
+     .source_axis = 300,
+     .source_detector = 450,
+     .pixel = 0.15},
+};
+
+std::vector<Case> all_cases() {
+  std::vector<Case> all(std::begin(cases), std::end(cases));
+  all.insert(all.end(), std::begin(larger), std::end(larger));
+  return all;
+}
+
+// The texture unit's weights have 8 bits; even cut off instead of rounded they would stay below half of this.
+constexpr double texture_weight_error = 1.0 / 512;
+
+TEST(ray_projector_gpu, forward_against_reference) {
+  NEED_DEVICE();
+  for (const Case& c : all_cases()) {
+    SCOPED_TRACE(c.name);
+    const Problem p(c);
+    const std::vector<float> volume = random_volume(p.grid);
+    std::vector<double> truth(static_cast<std::size_t>(p.values()));
+    each_weight(p.job, [&](std::int64_t ray, std::int64_t voxel, double weight) {
+      truth[static_cast<std::size_t>(ray)] += weight * static_cast<double>(volume[static_cast<std::size_t>(voxel)]);
+    });
+    for (const Precision precision : {Precision::exact, Precision::fast}) {
+      const std::vector<float> found = Operators(p.geometry, p.grid, precision).forward(volume);
+      double worst = 0;
+      for (std::int64_t i = 0; i < p.values(); ++i) {
+        const JosephLine line =
+            joseph_line(p.job.views[static_cast<std::size_t>(i / p.job.pixels())], p.job.grid,
+                        static_cast<double>(i % p.job.columns), static_cast<double>(i / p.job.columns % p.job.rows));
+        const double weight_error = precision == Precision::exact ? 0 : texture_weight_error;
+        const double limit =
+            single_precision_limit(line, p.job.grid) + line.way_mm * (line.last - line.first + 1) * 2 * weight_error;
+        const double off =
+            std::abs(static_cast<double>(found[static_cast<std::size_t>(i)]) - truth[static_cast<std::size_t>(i)]);
+        worst = std::max(worst, off / limit);
+        if (!(off <= limit)) {
+          ADD_FAILURE() << "ray " << i << " is off by " << off << ", at most " << limit;
+          break;
+        }
+      }
+      std::printf("%-30s %s worst %.2f of the limit\n", c.name, precision == Precision::exact ? "exact" : "fast ",
+                  worst);
+    }
+  }
+}
+
+TEST(ray_projector_gpu, adjoint_against_reference) {
+  NEED_DEVICE();
+  for (const Case& c : all_cases()) {
+    SCOPED_TRACE(c.name);
+    const Problem p(c);
+    const std::vector<float> lines = noise(p.values(), 3);
+    std::vector<double> truth(static_cast<std::size_t>(p.grid.voxels())), squares(truth.size());
+    each_weight(p.job, [&](std::int64_t ray, std::int64_t voxel, double weight) {
+      const double value = static_cast<double>(lines[static_cast<std::size_t>(ray)]);
+      truth[static_cast<std::size_t>(voxel)] += weight * value;
+      squares[static_cast<std::size_t>(voxel)] += value * value;
+    });
+    Operators operators(p.geometry, p.grid, Precision::exact);
+    const std::vector<float> found = operators.adjoint(lines);
+    double error = 0, norm = 0, worst = 0;
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+      const double off = static_cast<double>(found[i]) - truth[i];
+      error += off * off;
+      norm += truth[i] * truth[i];
+      worst = std::max(worst, std::abs(off) / std::sqrt(squares[i] + 1));
+    }
+    std::printf("%-30s %s: rms %.1e of the rms, worst %.1e\n", c.name, operators.description().c_str(),
+                std::sqrt(error / norm), worst);
+    // Single-precision coordinates: 60 voxels from the source 2^-24 of some hundred pixels and voxels, in each weight.
+    EXPECT_LT(std::sqrt(error / norm), 1e-5);
+    EXPECT_LT(worst, 1e-4);
+  }
+}
+
+double adjoint_difference(Operators& operators, const std::vector<float>& x, const std::vector<float>& y) {
+  const std::vector<float> ax = operators.forward(x);
+  return std::abs(dot(ax, y) - dot(x, operators.adjoint(y))) / std::sqrt(dot(ax, ax) * dot(y, y));
+}
+
+TEST(ray_projector_gpu, adjoint_is_the_transpose) {
+  NEED_DEVICE();
+  for (const Case& c : all_cases()) {
+    SCOPED_TRACE(c.name);
+    const Problem p(c);
+    const std::vector<float> x = noise(p.grid.voxels(), 1), y = noise(p.values(), 2);
+    Operators exact(p.geometry, p.grid, Precision::exact), fast(p.geometry, p.grid, Precision::fast);
+    const double of_exact = adjoint_difference(exact, x, y), of_fast = adjoint_difference(fast, x, y);
+    std::printf("%-30s exact %.1e, fast %.1e\n", c.name, of_exact, of_fast);
+    EXPECT_LT(of_exact, 1e-6);
+    EXPECT_LT(of_fast, 1e-3);
+  }
+}
+
+TEST(ray_projector_gpu, a_wrong_transpose_fails) {
+  NEED_DEVICE();
+  const Problem p(larger[0]);
+  const std::vector<float> x = noise(p.grid.voxels(), 1);
+  Operators right(p.geometry, p.grid, Precision::exact);
+  const std::vector<float> ax = right.forward(x);
+  // What a transpose should see best; of another scan, with views half a pixel off.
+  Case shifted = larger[0];
+  shifted.pixel *= 1.003;
+  Operators wrong(scan_of(shifted), p.grid, Precision::exact);
+  const double scale = dot(ax, ax);
+  EXPECT_LT(std::abs(dot(x, right.adjoint(ax)) - scale) / scale, 1e-6);
+  EXPECT_GT(std::abs(dot(x, wrong.adjoint(ax)) - scale) / scale, 1e-3);
+}
+
+TEST(ray_projector_gpu, cuts_give_the_same_bits) {
+  NEED_DEVICE();
+  Case tilted = larger[0];
+  tilted.name = "tilted";
+  tilted.pitch = 0.1;
+  tilted.in_plane = 0.05;
+  for (const Case& c : {larger[0], tilted}) {
+    const Problem p(c);
+    const std::vector<float> x = noise(p.grid.voxels(), 1), y = noise(p.values(), 2);
+    // The rows that see each slice, and the slices that each row sees.
+    const auto nz = static_cast<std::size_t>(p.grid.nz), rows = static_cast<std::size_t>(p.geometry.rows);
+    std::vector<RowBand> seen_rows(nz, {p.geometry.rows, 0});
+    std::vector<SlabRange> met_slices(rows, {p.grid.nz, 0});
+    each_weight(p.job, [&](std::int64_t ray, std::int64_t voxel, double) {
+      const std::int64_t z = voxel / (p.grid.nx * p.grid.ny), row = ray / p.job.columns % p.job.rows;
+      RowBand& band = seen_rows[static_cast<std::size_t>(z)];
+      band = {std::min(band.first, row), std::max(band.last, row + 1)};
+      SlabRange& slab = met_slices[static_cast<std::size_t>(row)];
+      slab = {std::min(slab.z0, z), std::max(slab.z1, z + 1)};
+    });
+    for (const Precision precision : {Precision::exact, Precision::fast}) {
+      Operators operators(p.geometry, p.grid, precision);
+      std::vector<float> ax = operators.forward(x), cut(ax.size());
+      for (const std::int64_t height : {7, 150}) {
+        for (std::int64_t row = 0; row < p.geometry.rows; row += height) {
+          const RowBand band{row, std::min(row + height, p.geometry.rows)};
+          SlabRange slices{p.grid.nz, 0};
+          for (std::int64_t r = band.first; r < band.last; ++r) {
+            const SlabRange& one = met_slices[static_cast<std::size_t>(r)];
+            slices = {std::min(slices.z0, one.z0), std::max(slices.z1, one.z1)};
+          }
+          if (slices.z0 >= slices.z1) slices = {0, 1};
+          slices = {std::max<std::int64_t>(slices.z0 - 1, 0), std::min(slices.z1 + 1, p.grid.nz)};
+          for (std::int64_t view = 0; view < p.geometry.views(); view += 3) {
+            const std::int64_t views = std::min<std::int64_t>(3, p.geometry.views() - view);
+            const std::vector<float> part = operators.forward(x, view, views, band, slices);
+            for (std::int64_t i = 0; i < views; ++i)
+              std::memcpy(cut.data() + ((view + i) * p.geometry.rows + band.first) * p.geometry.columns,
+                          part.data() + i * band.size() * p.geometry.columns,
+                          static_cast<std::size_t>(band.size() * p.geometry.columns) * sizeof(float));
+          }
+        }
+        EXPECT_TRUE(same_bits(ax, cut)) << c.name << ", " << height << " rows";
+      }
+      const std::vector<float> aty = operators.adjoint(y);
+      for (const std::int64_t thickness : {5, 33, 127}) {
+        std::vector<float> joined;
+        for (std::int64_t z = 0; z < p.grid.nz; z += thickness) {
+          const SlabRange slices{z, std::min(z + thickness, p.grid.nz)};
+          RowBand band{p.geometry.rows, 0};
+          for (std::int64_t s = slices.z0; s < slices.z1; ++s)
+            band = joined_rows(band.size() > 0 ? band : RowBand{}, seen_rows[static_cast<std::size_t>(s)]);
+          band = {std::max<std::int64_t>(band.first - 1, 0), std::min(band.last + 1, p.geometry.rows)};
+          std::vector<float> slab(static_cast<std::size_t>(slices.slices() * operators.slice()));
+          for (std::int64_t view = 0; view < p.geometry.views(); view += 2)
+            slab = operators.adjoint(y, view, std::min<std::int64_t>(2, p.geometry.views() - view), band, slices, slab);
+          joined.insert(joined.end(), slab.begin(), slab.end());
+        }
+        EXPECT_TRUE(same_bits(aty, joined)) << c.name << ", " << thickness << " slices";
+      }
+    }
+  }
+}
+
+// More than 2048 planes on x: several sheets of layers where the texture unit weighs.
+TEST(ray_projector_gpu, long_axes) {
+  NEED_DEVICE();
+  const Problem p({.name = "long", .nx = 4100, .ny = 3, .nz = 5, .columns = 40, .rows = 12, .step = {0.01, 1, 1}});
+  const std::vector<float> x = noise(p.grid.voxels(), 1);
+  const std::vector<float> exact = Operators(p.geometry, p.grid, Precision::exact).forward(x);
+  const std::vector<float> fast = Operators(p.geometry, p.grid, Precision::fast).forward(x);
+  double off = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const double d = static_cast<double>(exact[i]) - static_cast<double>(fast[i]);
+    off += d * d;
+  }
+  // Planes from a wrong layer would have nothing to do with each other: a difference as large as the sums.
+  EXPECT_LT(std::sqrt(off / dot(exact, exact)), 0.02);
+}
+
+}  // namespace
+}  // namespace lepus
