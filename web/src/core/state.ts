@@ -79,6 +79,8 @@ export interface ViewState {
   scanRow: number | null;
   scanZ: number | null;
   stage: string;
+  /** The scan file as it was changed here; null: as it is on the disk. */
+  toml: string | null;
 }
 
 export const initial: ViewState = {
@@ -88,10 +90,10 @@ export const initial: ViewState = {
   measures: [], region: null,
   compare: 'off', other: null, swipe: 0.5,
   labels: false, blobNumbers: false, blob: null, overlay: null, overlayMap: 'viridis', opacity: 0.5, fieldOfView: false,
-  render: 'volume', transfer: [[0, 0], [0.35, 0], [0.75, 0.45], [1, 0.8]], density: 1, volumeMap: 'bone', lit: true, ambient: 0.25, iso: null,
+  render: 'volume', transfer: [[0, 0], [0.15, 0], [0.45, 0.12], [1, 0.85]], density: 1, volumeMap: 'bone', lit: true, ambient: 0.25, iso: null,
   clip: null, cut: 'none', texels: 256, camera: null,
   panels: 'display', theme: 'auto', large: false,
-  scanView: 0, scanRow: null, scanZ: null, stage: 'corrected',
+  scanView: 0, scanRow: null, scanZ: null, stage: 'corrected', toml: null,
 };
 
 export const state = createStore<ViewState>({ ...initial });

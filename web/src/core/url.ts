@@ -33,7 +33,7 @@ function read(key: keyof ViewState, text: string): unknown {
 export function encode(view: ViewState): string {
   return (Object.keys(initial) as (keyof ViewState)[])
     .filter((key) => !same(view[key], initial[key]) && JSON.stringify(view[key]) !== JSON.stringify(initial[key]))
-    .map((key) => `${key}=${encodeURIComponent(write(view[key])).replace(/%2C/g, ',')}`)
+    .map((key) => `${key}=${encodeURIComponent(initial[key] === null && typeof view[key] === 'string' ? JSON.stringify(view[key]) : write(view[key])).replace(/%2C/g, ',')}`)
     .join('&');
 }
 

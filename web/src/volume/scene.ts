@@ -50,6 +50,9 @@ export interface Plane {
 
 /** vtk.js clips by at most so many planes. */
 const MOST_PLANES = 6;
+const FEWEST_STEPS = 256;
+const QUICK_MS = 60;
+const CAREFUL_MS = 700;
 
 function imageOf({ size, texels, spacing, origin }: Texels) {
   const image = vtkImageData.newInstance({ spacing, origin });
@@ -72,8 +75,10 @@ export class Scene {
   private colour = vtkColorTransferFunction.newInstance();
   private opacity = vtkPiecewiseFunction.newInstance();
   private spacing = 1;
-  /** How long the last picture took. */
-  milliseconds = 0;
+  private size: [number, number] = [0, 0];
+  /** Milliseconds per pixel of the last quick and the last careful picture; 0: not known yet. */
+  private warm = false;
+  private readonly cost = { quick: 0, careful: 0 };
 
   constructor(private readonly host: HTMLElement) {
     this.window.addRenderer(this.renderer);
@@ -110,9 +115,20 @@ export class Scene {
     this.outlineActor.getProperty().setColor(...line);
   }
 
-  resize(share: number): void {
+  private resize(share: number): void {
     const ratio = Math.min(window.devicePixelRatio || 1, 2) * share;
-    this.view.setSize(Math.max(1, Math.round(this.host.clientWidth * ratio)), Math.max(1, Math.round(this.host.clientHeight * ratio)));
+    const size: [number, number] = [Math.max(1, Math.round(this.host.clientWidth * ratio)), Math.max(1, Math.round(this.host.clientHeight * ratio))];
+    if (size[0] === this.size[0] && size[1] === this.size[1]) return;
+    this.size = size;
+    this.view.setSize(...size);
+  }
+
+  /** The share of the screen's resolution that stays within the time; a guess at first, low for who has no GPU. */
+  private share(kind: 'quick' | 'careful'): number {
+    const cost = this.cost[kind] || this.cost.quick * 2;
+    const pixels = this.host.clientWidth * this.host.clientHeight * Math.min(window.devicePixelRatio || 1, 2) ** 2;
+    if (!cost || !pixels) return 0.35;
+    return Math.min(1, Math.max(0.15, Math.sqrt((kind === 'quick' ? QUICK_MS : CAREFUL_MS) / (cost * pixels))));
   }
 
   show(texels: Texels): void {
@@ -125,6 +141,11 @@ export class Scene {
   /** The surface between what is below and above the middle of the texels' range. */
   showSurface(texels: Texels): void {
     this.cubes.setInputData(imageOf(texels));
+  }
+
+  /** Something is there to be drawn. */
+  get ready(): boolean {
+    return this.volume.getVisibility() || this.surface.getVisibility();
   }
 
   get triangles(): number {
@@ -145,7 +166,7 @@ export class Scene {
     this.camera.setPosition(middle[0] - 0.5, middle[1] - 1, middle[2] + 0.45);
     this.camera.setViewUp(0, 0, 1);
     this.renderer.resetCamera([low[0], high[0], low[1], high[1], low[2], high[2]]);
-    this.camera.zoom(1.25);
+    this.camera.zoom(1.2 * Math.min(1, this.host.clientWidth / Math.max(1, this.host.clientHeight)));
   }
 
   style(look: Look, size_mm: number): void {
@@ -180,18 +201,32 @@ export class Scene {
     }
   }
 
-  /** `quick`: coarser steps along the rays, for while the camera moves. */
-  draw(quick = false): void {
-    this.mapper.setSampleDistance(this.spacing * (quick ? 1.6 : 0.7));
+  /** `quick`: coarser steps along the rays and fewer pixels, for while the camera moves. `share` of the resolution: as time allows. */
+  draw(quick = false, share = this.share(quick ? 'quick' : 'careful')): void {
+    const kind = quick ? 'quick' : 'careful';
+    this.resize(share);
+    // The number of steps is part of the shader, which takes seconds to compile where there is no GPU: few numbers, used again.
+    const length = Math.hypot(...[0, 2, 4].map((i) => this.volume.getBounds()[i + 1] - this.volume.getBounds()[i]));
+    const steps = quick ? FEWEST_STEPS : Math.max(FEWEST_STEPS, 2 ** Math.round(Math.log2(length / (0.8 * this.spacing))));
+    if (this.volume.getVisibility()) this.mapper.setSampleDistance((1.0001 * length) / steps);
     this.renderer.resetCameraClippingRange();
     const start = performance.now();
-    this.window.render();
-    this.milliseconds = performance.now() - start;
+    this.view.traverseAllPasses(); // not window.render(): that waits for an interactor that listens
+    const context = this.canvas.getContext('webgl2')!;
+    context.readPixels(0, 0, 1, 1, context.RGBA, context.UNSIGNED_BYTE, new Uint8Array(4)); // waits until it is drawn
+    // The first picture pays for compiling the shaders.
+    if (this.warm) this.cost[kind] = (performance.now() - start) / (this.size[0] * this.size[1]);
+    this.warm = true;
+  }
+
+  /** Whether a careful picture may be sharper than what is on the screen. */
+  get unfinished(): boolean {
+    return this.share('careful') > 1.15 * (this.size[0] / Math.max(1, this.host.clientWidth * Math.min(window.devicePixelRatio || 1, 2)));
   }
 
   async picture(): Promise<Blob> {
     const url = this.view.captureNextImage('image/png');
-    this.draw();
+    this.draw(false, 1);
     const text = atob(((await url) as string).split(',')[1]); // not by fetch: the page may ask its own server alone
     return new Blob([Uint8Array.from(text, (letter) => letter.charCodeAt(0))], { type: 'image/png' });
   }

@@ -14,7 +14,6 @@ import type { Box, Triple, Volume } from '../core/protocol';
 const COARSE = 64;
 const SURFACE = 160;
 const REST_MS = 450;
-const SLOW_MS = 90;
 
 export interface Progress {
   texels: Triple | null;
@@ -37,11 +36,7 @@ export class View3d {
 
   constructor(private readonly host: HTMLElement, private readonly tell: (progress: Progress) => void) {
     this.scene = new Scene(host);
-    this.scene.resize(1);
-    const observer = new ResizeObserver(() => {
-      this.scene.resize(1);
-      this.schedule();
-    });
+    const observer = new ResizeObserver(() => this.schedule());
     observer.observe(host);
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     const change = () => this.change();
@@ -62,7 +57,6 @@ export class View3d {
   }
 
   private moved(): void {
-    if (!this.quick && this.coarse && this.shown !== this.coarse.key && this.scene.milliseconds > SLOW_MS) this.scene.resize(0.5);
     this.quick = true;
     this.schedule();
     this.rested();
@@ -73,7 +67,6 @@ export class View3d {
     window.clearTimeout(this.rest);
     this.rest = window.setTimeout(() => {
       this.quick = false;
-      this.scene.resize(1);
       this.schedule();
       this.writeCamera();
       void this.refine();
@@ -89,7 +82,9 @@ export class View3d {
   private schedule(): void {
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;
+      if (!this.scene.ready) return;
       this.scene.draw(this.quick);
+      if (!this.quick && this.scene.unfinished) window.setTimeout(() => this.schedule());
       this.host.dataset.drawn = String(Number(this.host.dataset.drawn ?? 0) + 1);
     });
   }
