@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of an analysis' report that needs no phase: noise.
+// The part of an analysis' report that needs no phase: noise, resolution.
 #pragma once
 
 #include <string>

@@ -239,6 +239,14 @@ Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Cont
   result.histogram = histogram_of(volume, inside, result.survey, options.bins, memory, context);
   if (options.noise)
     result.noise = measure_noise(volume, *options.noise, inside, result.survey, result.histogram, memory, context);
+  // One value between material and air, where edges are looked for.
+  const auto level = [&] {
+    return options.threshold.kind == ThresholdKind::fixed ? options.threshold.values.front()
+                                                          : otsu_threshold(result.histogram);
+  };
+  if (options.resolution)
+    result.resolution = measure_resolution(volume, *options.resolution, inside, result.survey, result.histogram,
+                                           level(), memory, context);
   result.inside = result.survey.inside;
   if (!options.needs_phase()) return result;
   BitVolume phase(memory, size_of(volume));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole way of an analysis: volume -> region -> noise; -> threshold -> phase -> sample -> components -> blobs,
-// porosity, thickness. The volumes that come out are written on the way.
+// The whole way of an analysis: volume -> region -> noise, resolution; -> threshold -> phase -> sample -> components ->
+// blobs, porosity, thickness. The volumes that come out are written on the way.
 #pragma once
 
 #include <filesystem>
@@ -12,6 +12,7 @@
 #include "analysis/noise.h"
 #include "analysis/phase.h"
 #include "analysis/porosity.h"
+#include "analysis/resolution.h"
 #include "analysis/sample.h"
 #include "analysis/slices.h"
 #include "analysis/thickness.h"
@@ -28,6 +29,7 @@ struct AnalyzeOptions {
   Connectivity connectivity = Connectivity::corners;
   bool porosity = true, blobs = true, thickness = false;  // none: no phase is looked for
   std::optional<NoiseOptions> noise;
+  std::optional<ResolutionOptions> resolution;
   std::optional<double> part_depth;                     // given: blobs that touch are parted
   std::int64_t minimum_voxels = 1, maximum_voxels = 0;  // of a blob; 0: no limit
   std::string sort = "volume";
@@ -51,6 +53,7 @@ struct Analysis {
   Survey survey;
   Histogram histogram;
   std::optional<NoiseResult> noise;
+  std::optional<ResolutionResult> resolution;
   std::optional<PhaseResult> phase;  // where one was looked for; what follows is of it
   std::optional<SampleReport> sample;
   std::int64_t inside = 0, phase_inside = 0;  // voxels that are analysed, and of them in the phase

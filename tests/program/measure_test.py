@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""lepus analyze, what it measures without a phase: noise against NumPy and known spectra."""
+"""lepus analyze, what it measures without a phase: noise against NumPy and known spectra, resolution against known blurs."""
 import unittest
 
 from analyze_test import np, write_mha
@@ -96,6 +96,81 @@ class Noise(ProgramCase):
         self.assert_error(self.lepus("analyze", "v.mha", "--noise-box", "1,2,3", code=2), "usage", "six numbers")
         self.assert_error(self.lepus("analyze", "nan.mha", "--noise-box", "0,11,0,11,0,11", code=3), "input", "not finite")
         self.assert_error(self.lepus("analyze", "thin.mha", "--noise", code=3), "input", "--noise-box")
+
+
+@unittest.skipIf(np is None, "python3-numpy and python3-scipy are not installed: the resolution is NOT checked against them")
+class Resolution(ProgramCase):
+    def cylinder(self, shape, centre, radius, sigma, tilt=(0, 0), value=1.0):
+        """A cylinder whose edge is a step smoothed by a Gaussian, in voxels: its MTF is exp(-2 pi^2 sigma^2 f^2)."""
+        from scipy.special import erf
+        z, y, x = np.indices(shape)
+        dz = z - (shape[0] - 1) / 2
+        direction = np.array([*tilt, 1]) / np.linalg.norm([*tilt, 1])
+        p = np.stack([x - centre[0], y - centre[1], dz])
+        r = np.linalg.norm(np.cross(p, direction, axisa=0), axis=-1)
+        return value * (0.5 + 0.5 * erf((radius - r) / (np.sqrt(2) * sigma)))
+
+    def check(self, v, sigma, step, *words, delta=0.01):
+        write_mha(self.folder / "v.mha", v.astype(np.float32), (step,) * 3)
+        r = self.lepus_json("analyze", "v.mha", "--resolution", *words)["resolution"]
+        f = np.array(r["mtf"]["per_mm"])
+        known = np.exp(-2 * np.pi ** 2 * (sigma * step) ** 2 * f ** 2)
+        np.testing.assert_allclose(r["mtf"]["transfer"], known, atol=delta)
+        for share, key in ((0.5, "mtf_50_per_mm"), (0.1, "mtf_10_per_mm")):
+            at = np.sqrt(-np.log(share) / 2) / (np.pi * sigma * step)
+            self.assertLess(abs(r[key] - at), 3 * delta * at, key)
+        return r
+
+    def test_known_blur(self):
+        for sigma, tilt in ((0.8, (0, 0)), (1.5, (0.02, -0.05))):
+            r = self.check(self.cylinder((24, 90, 96), (47.3, 44.6), 30.2, sigma, tilt), sigma, 0.1)
+            self.assertTrue(r["found"])
+            self.assertAlmostEqual(r["cylinder"]["radius_mm"], 3.02, delta=0.005)
+            np.testing.assert_allclose(r["cylinder"]["point_mm"][:2], [4.73, 4.46], atol=0.002)
+            np.testing.assert_allclose(r["cylinder"]["direction"][:2], np.array(tilt) / np.linalg.norm([*tilt, 1]), atol=2e-3)
+            self.assertAlmostEqual(r["inner"], 1, delta=1e-3)
+            self.assertAlmostEqual(r["outer"], 0, delta=1e-3)
+
+    def test_a_disc_blurred_by_scipy(self):
+        fine, sigma = 5, 1.0
+        i = (np.arange(72 * fine) - 36 * fine) / fine
+        disc = ((i[:, None] - 0.37) ** 2 + (i + 0.21) ** 2 <= 25.4 ** 2).astype(float)
+        disc = ndi.gaussian_filter(disc, sigma * fine)[fine // 2::fine, fine // 2::fine]
+        self.check(np.repeat(disc[None], 12, axis=0), sigma, 0.2)
+
+    def test_noise_pores_and_others_in_view(self):
+        random = np.random.default_rng(1)
+        v = self.cylinder((40, 80, 100), (40.4, 41.3), 28, 1.2)
+        z, y, x = np.indices(v.shape)
+        v[(x - 38) ** 2 + (y - 40) ** 2 + (z - 20) ** 2 < 36] = 0                     # a pore
+        v[(x - 92) ** 2 + (y - 40) ** 2 < 16] = 1                                   # another, smaller cylinder
+        self.check(v + random.normal(scale=0.05, size=v.shape), 1.2, 0.1, delta=0.03)
+
+    def test_a_given_bore(self):
+        v = 1 - self.cylinder((16, 80, 80), (38.5, 41.2), 15.5, 1.1)
+        r = self.check(v, 1.1, 0.1, "--cylinder", "4,4,1.7", "--box", "0,8,0,8,0.15,1.25")
+        self.assertFalse(r["found"])
+        self.assertEqual(r["cylinder"]["slices"], [2, 13])
+        self.assertAlmostEqual(r["cylinder"]["radius_mm"], 1.55, delta=0.003)
+
+    def test_the_cut_does_not_matter_and_the_page_shows_it(self):
+        write_mha(self.folder / "v.mha", self.cylinder((20, 60, 64), (30, 31), 20, 1.0).astype(np.float32))
+        runs = []
+        for words in (["--threads", 1], ["--threads", 3], ["--threads", 2, "--memory", "56MiB"]):
+            self.lepus("analyze", "v.mha", "--resolution", "-o", "r", "--force", *words)
+            runs.append({p.name: p.read_bytes() for p in (self.folder / "r").iterdir()})
+        self.assertEqual(runs[0], runs[1])
+        self.assertEqual(runs[0], runs[2])
+        self.assertIn("Modulation transfer", runs[0]["index.html"].decode())
+
+    def test_bad_input(self):
+        z, y, x = np.indices((16, 40, 40))
+        write_mha(self.folder / "box.mha", ((abs(x - 20) < 14) & (abs(y - 20) < 9)).astype(np.uint8))
+        write_mha(self.folder / "thin.mha", ((x - 20) ** 2 + (y - 20) ** 2 < 9).astype(np.uint8))
+        self.assert_error(self.lepus("analyze", "box.mha", "--resolution", code=3), "input", "no cylinder")
+        self.assert_error(self.lepus("analyze", "thin.mha", "--resolution", code=3), "input", "too small")
+        self.assert_error(self.lepus("analyze", "box.mha", "--cylinder", "5,5,2", code=3), "input", "--cylinder")
+        self.assert_error(self.lepus("analyze", "box.mha", "--cylinder", "5,5", code=2), "usage", "three numbers")
 
 
 if __name__ == "__main__":
