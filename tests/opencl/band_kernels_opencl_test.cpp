@@ -16,8 +16,10 @@ class OpenclBandKernels : public OpenclTest {
 protected:
   void SetUp() override {
     OpenclTest::SetUp();
-    if (!IsSkipped() && !has_band_kernels(context())) GTEST_SKIP() << "the device has no double precision";
+    if (!IsSkipped() && !kernels().has(BandOperation::hot_pixels)) GTEST_SKIP() << "the device has no double precision";
   }
+
+  BandKernels& kernels() { return device->band_kernels(); }
 
   // `values` between sentinels on the device; `act` is given the address of the first.
   template <class Act>
@@ -44,20 +46,6 @@ protected:
   }
 };
 
-HotPixelRules rules_on_device(const pixels::HotRules& r) {
-  HotPixelRules d;
-  d.one_scale = r.weights.one_scale, d.two_scale = r.weights.two_scale;
-  d.tolerance = r.tolerance, d.least_spread = r.least_spread, d.explained = r.explained;
-  d.least_views = r.least_views;
-  std::copy_n(r.weights.one, HotPixelRules::largest_window, d.one);
-  std::copy_n(r.weights.two, HotPixelRules::largest_window, d.two);
-  d.out_of_both = r.out_of_both, d.out_of_one = r.out_of_one;
-  d.window = r.weights.window, d.gap = r.weights.gap;
-  d.classic = r.classic, d.three_deviations = r.three_deviations, d.below = r.below;
-  d.nearest = r.nearest, d.furthest = r.furthest;
-  return d;
-}
-
 // The same columns are found, and replaced by the same values but for the rounding of a quotient.
 TEST_F(OpenclBandKernels, replace_the_hot_pixels_of_the_reference) {
   std::int64_t replaced = 0;
@@ -74,12 +62,9 @@ TEST_F(OpenclBandKernels, replace_the_hot_pixels_of_the_reference) {
           found.push_back(std::accumulate(hot.begin(), hot.end(), std::int64_t{0}));
           replaced += found.back();
         }
-        const Block counted = uploaded(counts);
         on_device(got.values, [&](float* data) {
-          replace_hot_pixels({data, columns, views, columns, 5, views * columns}, rules_on_device(rules), 3,
-                             reinterpret_cast<std::int64_t*>(counted.get()), *queue);
+          kernels().hot_pixels(rules, 3, {data, columns, views, columns, 5, views * columns}, counts.data(), *queue);
         });
-        device->copy(counts.data(), counted.get(), 5 * 8, *queue);
         EXPECT_EQ(counts, found) << columns << " x " << views << ", window " << rules.weights.window;
         for (std::size_t i = 0; i < got.values.size(); ++i)
           ASSERT_TRUE(std::abs(got.values[i] - expected.values[i]) <= 2e-7f * std::abs(expected.values[i]))
@@ -98,17 +83,8 @@ TEST_F(OpenclBandKernels, take_out_the_stripes_of_the_reference) {
     ring_cases::Stack expected(before), got(before);
     reference::remove_rings(expected.planes, c.options);
     on_device(got.memory, [&](float* data) {
-      const Sinograms s{data, c.width, c.height, got.planes.row_stride, c.count, got.planes.plane_stride};
-      if (trend)
-        remove_stripes_by_trend(s,
-                                {.radius = c.options.radius,
-                                 .sigma = c.options.sigma,
-                                 .sigma_value = c.options.sigma_value,
-                                 .relative = c.options.relative,
-                                 .iterations = c.options.iterations},
-                                *queue);
-      else
-        EXPECT_TRUE(remove_stripes_by_sorting(s, c.options.small_size, c.options.iterations, *queue));
+      kernels().remove_rings({data, c.width, c.height, got.planes.row_stride, c.count, got.planes.plane_stride},
+                             c.options, *queue);
     });
     const double d = ring_cases::difference(got.planes, expected.planes);
     EXPECT_TRUE(d <= ring_cases::tolerance) << c.name << " " << c.width << " x " << c.height << ": " << d;
@@ -122,8 +98,9 @@ TEST_F(OpenclBandKernels, take_out_the_stripes_of_the_reference) {
 
 // More views than local memory sorts at once are left to the host.
 TEST_F(OpenclBandKernels, say_where_a_column_does_not_fit) {
-  const Sinograms s{nullptr, 4, context().device().local_bytes, 4, 1, 4};
-  EXPECT_FALSE(remove_stripes_by_sorting(s, 3, 1, *queue));
+  const RingOptions sorting = ring_cases::options_for(RingMethod::sorting, 130);
+  EXPECT_TRUE(kernels().has_rings(sorting, 35));
+  EXPECT_FALSE(kernels().has_rings(sorting, context().device().local_bytes));
 }
 
 // The limit sees an error: stripes that were left in fail it.
@@ -161,11 +138,20 @@ TEST_F(OpenclBandKernels, bring_bands_to_their_stage) {
   for (const BandStage stage : {BandStage::counts_to_grey, BandStage::counts_to_line}) {
     staging.to = stage;
     std::vector<float> band(recorded.size());
-    on_device(band, [&](float* data) {
-      to_stage(PixelType::u16, r.get(), {data, columns, views, rows}, staging, *queue);
+    on_device(band, [&](float* data) {  // all views at once, or some and then the others
+      const SinogramBand there{data, columns, views, rows, detector_rows};
+      for (const auto& [first, count] : stage == BandStage::counts_to_grey
+                                            ? std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 0}}
+                                            : std::vector<std::pair<std::int64_t, std::int64_t>>{{3, 2}, {0, 3}}) {
+        staging.first_view = first, staging.views = count;
+        const auto* from = reinterpret_cast<const std::uint16_t*>(r.get()) + first * rows.size() * columns;
+        kernels().to_stage(PixelType::u16, from, there, staging, *queue);
+      }
     });
     std::vector<float> logged = band;
-    on_device(logged, [&](float* data) { take_logarithm({data, columns, views, rows}, staging, 0, *queue); });
+    on_device(logged, [&](float* data) {
+      kernels().logarithm({data, columns, views, rows, detector_rows}, staging, 0, *queue);
+    });
     for (std::int64_t row = 0, i = 0; row < rows.size(); ++row)
       for (std::int64_t view = 0; view < views; ++view)
         for (std::int64_t x = 0; x < columns; ++x, ++i) {
@@ -178,24 +164,6 @@ TEST_F(OpenclBandKernels, bring_bands_to_their_stage) {
           }
         }
   }
-}
-
-TEST_F(OpenclBandKernels, take_views_out_of_a_band) {
-  constexpr std::int64_t columns = 66, views = 7;
-  std::vector<float> band(static_cast<std::size_t>(4 * views * columns));
-  std::iota(band.begin(), band.end(), 0.0f);
-  const std::vector<std::int64_t> wanted{5, 0, 6};
-  const Block numbers = uploaded(wanted), from = uploaded(band);
-  std::vector<float> out(static_cast<std::size_t>(3 * 2 * columns));
-  on_device(out, [&](float* data) {
-    take_views({reinterpret_cast<float*>(from.get()), columns, views, {10, 14}}, {11, 13},
-               reinterpret_cast<const std::int64_t*>(numbers.get()), 3, data, *queue);
-  });
-  for (std::int64_t i = 0, at = 0; i < 3; ++i)
-    for (std::int64_t row = 1; row < 3; ++row)
-      for (std::int64_t x = 0; x < columns; ++x, ++at)
-        ASSERT_EQ(out[static_cast<std::size_t>(at)],
-                  static_cast<float>((row * views + wanted[static_cast<std::size_t>(i)]) * columns + x));
 }
 
 }  // namespace
