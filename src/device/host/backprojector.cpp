@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/host/cpu_backend.h"
+#include "device/host/backprojector.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "device/host/kernel.h"
-#include "device/wedge.h"
+#include "device/host/wedge.h"
 #include "core/format.h"
 #include "core/text.h"
 #include <lepus/error.h>
@@ -86,22 +86,17 @@ private:
   cpu::Job job_;
 };
 
-class CpuBackend : public Backend {
-public:
-  explicit CpuBackend(const cpu::Kernels& kernels) : kernels_(kernels) {}
-  std::string name() const override { return "cpu"; }
-  std::string device() const override {
-    return format("{}, {}, {} hardware threads", processor_name(), spoken(kernels_.upright.target),
-                  std::max(1u, std::thread::hardware_concurrency()));
-  }
-  std::unique_ptr<Backprojector> make_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid,
-                                                    Interpolation interpolation) const override {
-    return std::make_unique<CpuBackprojector>(kernels_, geometry, grid, interpolation);
-  }
-
-private:
-  cpu::Kernels kernels_;
-};
+cpu::Kernels kernels_for(const std::string& target) {
+  if (target.empty()) return cpu::best_kernels();
+  for (const auto& kernels : cpu::all_kernels())
+    if (kernels.upright.target == target) return kernels;
+  std::string known;
+  for (const auto& name : cpu_targets()) known += (known.empty() ? "" : ", ") + name;
+  throw Error(ErrorKind::usage, {.what = format("SIMD target '{}' does not run here", target),
+                                 .where = {},
+                                 .why = "this machine and build have " + known,
+                                 .hint = {}});
+}
 
 }  // namespace
 
@@ -114,16 +109,14 @@ std::vector<std::string> cpu_targets() {
   return names;
 }
 
-std::unique_ptr<Backend> make_cpu_backend(const std::string& target) {
-  if (target.empty()) return std::make_unique<CpuBackend>(cpu::best_kernels());
-  for (const auto& kernels : cpu::all_kernels())
-    if (kernels.upright.target == target) return std::make_unique<CpuBackend>(kernels);
-  std::string known;
-  for (const auto& name : cpu_targets()) known += (known.empty() ? "" : ", ") + name;
-  throw Error(ErrorKind::usage, {.what = format("SIMD target '{}' does not run here", target),
-                                 .where = {},
-                                 .why = "this machine and build have " + known,
-                                 .hint = {}});
+std::string describe_cpu(const std::string& target) {
+  return format("{}, {}, {} hardware threads", processor_name(), spoken(kernels_for(target).upright.target),
+                std::max(1u, std::thread::hardware_concurrency()));
+}
+
+std::unique_ptr<Backprojector> make_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid,
+                                                  Interpolation interpolation, const std::string& target) {
+  return std::make_unique<CpuBackprojector>(kernels_for(target), geometry, grid, interpolation);
 }
 
 }  // namespace lepus

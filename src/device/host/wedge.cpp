@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/wedge.h"
+#include "device/host/wedge.h"
 
 #include "core/format.h"
 #include <lepus/error.h>

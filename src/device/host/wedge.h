@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every backend asks of a wedge and a slab before it starts: that they are cut where the contract allows.
+// What every kernel of the host asks of a wedge and a slab before it starts: that they are cut where the contract
+// allows.
 #pragma once
 
-#include "device/backend.h"
+#include "device/host/backprojector.h"
 
 namespace lepus {
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backprojection as it is written in a textbook: for every voxel, for every view, project, interpolate, weigh, add.
 // All in double precision. The slab is float, so the sum of each block of views is rounded once, when it is added.
-#include "device/reference/reference_backend.h"
-
 #include <algorithm>
 #include <numeric>
 
-#include "device/wedge.h"
+#include "device/host/wedge.h"
 #include "geometry/camera.h"
 #include "project/detector_point.h"
 #include "project/interpolate.h"
@@ -72,18 +70,11 @@ private:
   std::vector<Matrix34> matrices_;
 };
 
-class ReferenceBackend : public Backend {
-public:
-  std::string name() const override { return "reference"; }
-  std::string device() const override { return "any CPU, double precision"; }
-  std::unique_ptr<Backprojector> make_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid,
-                                                    Interpolation interpolation) const override {
-    return std::make_unique<ReferenceBackprojector>(geometry, grid, interpolation);
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<Backend> make_reference_backend() { return std::make_unique<ReferenceBackend>(); }
+std::unique_ptr<Backprojector> make_reference_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid,
+                                                            Interpolation interpolation) {
+  return std::make_unique<ReferenceBackprojector>(geometry, grid, interpolation);
+}
 
 }  // namespace lepus

@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backends by name, SIMD targets by name, and cuts that are refused.
+// Devices and SIMD targets by name, and cuts that are refused.
 #include <gtest/gtest.h>
 
 #include <set>
 #include <vector>
 
-#include "device/backend.h"
-#include "device/host/cpu_backend.h"
+#include "device/host/backprojector.h"
 #include "device/host/device.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace {
-
-TEST(registry, makes_every_backend_it_names) {
-  for (const auto& name : backend_names()) try {
-      EXPECT_EQ(make_backend(name)->name(), name);
-    } catch (const Error& e) {  // only a GPU may be missing
-      EXPECT_EQ(name, "cuda");
-      EXPECT_EQ(e.kind(), ErrorKind::unsupported);
-      EXPECT_NE(e.parts().hint.find("cpu"), std::string::npos);
-    }
-}
 
 // What is kept for one must not be found by another that was made where it lay.
 TEST(devices, have_a_number_that_is_used_once) {
@@ -34,9 +23,10 @@ TEST(devices, have_a_number_that_is_used_once) {
   }
 }
 
-TEST(registry, suggests_the_nearest_name) {
+TEST(devices, suggest_the_nearest_name) {
+  ThreadPool threads(1);
   try {
-    make_backend("cup");
+    open_devices(compute_on("cpuu"), threads);
     FAIL() << "no error";
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::usage);
@@ -73,7 +63,7 @@ TEST(cpu_targets, the_forced_target_really_runs) {
     auto g = small_scan();
     for (const bool upright : {true, false}) {
       if (!upright) g.matrices[0](0, 2) += 0.01;
-      const auto b = make_cpu_backend(target)->make_backprojector(g, grid, Interpolation::linear);
+      const auto b = make_backprojector(g, grid, Interpolation::linear, target);
       Inputs in;
       ThreadPool threads(1);
       b->accumulate(in.wedge(), {in.slab.data(), 0, 8, 16}, threads);
@@ -84,8 +74,7 @@ TEST(cpu_targets, the_forced_target_really_runs) {
 }
 
 TEST(cpu_targets, the_default_is_the_best) {
-  const auto b =
-      make_backend("cpu")->make_backprojector(small_scan(), centred_grid(8, 8, 8, {1, 1, 1}), Interpolation::linear);
+  const auto b = make_backprojector(small_scan(), centred_grid(8, 8, 8, {1, 1, 1}), Interpolation::linear);
   Inputs in;
   ThreadPool threads(1);
   b->accumulate(in.wedge(), {in.slab.data(), 0, 8, 16}, threads);
@@ -93,12 +82,13 @@ TEST(cpu_targets, the_default_is_the_best) {
   EXPECT_NE(b->description().find("4 symmetric views"), std::string::npos) << b->description();
 }
 
-TEST(cpu_targets, an_unknown_target_is_an_error) { EXPECT_THROW(make_cpu_backend("MMX"), Error); }
+TEST(cpu_targets, an_unknown_target_is_an_error) { EXPECT_THROW(describe_cpu("MMX"), Error); }
 
 TEST(wedge, cuts_that_would_change_the_result_are_refused) {
   const auto grid = centred_grid(8, 8, 40, {1, 1, 1});
-  for (const char* name : {"cpu", "reference"}) {
-    const auto b = make_backend(name)->make_backprojector(small_scan(), grid, Interpolation::linear);
+  for (const bool reference : {false, true}) {
+    const auto b = reference ? make_reference_backprojector(small_scan(), grid, Interpolation::linear)
+                             : make_backprojector(small_scan(), grid, Interpolation::linear);
     Inputs in;
     ThreadPool threads(1);
     BandSet late = in.wedge();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine must be able to do for a reconstruction, so that the sweep does not know which machine it is.
+// The host's backprojection kernels, on filtered rows and slabs in the layout that they like: SIMD in single precision,
+// and plain loops in double precision that everything else is held against.
 #pragma once
 
 #include <cstdint>
@@ -46,18 +47,19 @@ public:
   virtual void accumulate(const BandSet& wedge, const SlabView& slab, ThreadPool& threads) const = 0;
 };
 
-class Backend {
-public:
-  virtual ~Backend() = default;
-  virtual std::string name() const = 0;    // "cpu"
-  virtual std::string device() const = 0;  // "Intel Xeon, AVX-512, 2 threads"
-  virtual std::unique_ptr<Backprojector> make_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid,
-                                                            Interpolation interpolation) const = 0;
-};
+// Kernels in single precision, chosen for this machine and by looking at the matrices. target: a SIMD target by
+// Highway's name ("SSE4", "AVX2", "AVX3", ...) for tests and benchmarks; "" is the best one. Throws Error(usage) where
+// this machine cannot run it.
+std::unique_ptr<Backprojector> make_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid,
+                                                  Interpolation interpolation, const std::string& target = "");
+std::vector<std::string> cpu_targets();                    // that this machine can run, the best first
+std::string describe_cpu(const std::string& target = "");  // "Intel Xeon, AVX-512, 2 hardware threads"
 
-// "cpu" (SIMD, single precision), "cuda" (the first GPU, exact), "reference" (plain, double precision sums). Throws
-// Error(usage) with the nearest name, Error(unsupported) where there is no GPU that can be used.
-std::unique_ptr<Backend> make_backend(const std::string& name);
-std::vector<std::string> backend_names();
+// The target whose kernel ran last in this process, as the kernel's own code says; "" before the first.
+std::string last_cpu_target();
+
+// For every voxel, for every view: project, interpolate, weigh, add, in double precision.
+std::unique_ptr<Backprojector> make_reference_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid,
+                                                            Interpolation interpolation);
 
 }  // namespace lepus

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference backend on scans small enough to be worked out by hand.
+// The reference on scans small enough to be worked out by hand.
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "device/backend.h"
+#include "device/host/backprojector.h"
 
 namespace lepus {
 namespace {
@@ -28,7 +28,7 @@ ScanGeometry one_view(Beam beam) {
 const std::vector<float> pixels{1, 2, 3, 11, 12, 13, 21, 22, 23, 31, 32, 33};
 
 std::vector<float> backproject(const ScanGeometry& g, const VolumeGrid& grid, Interpolation kind, ViewBand band) {
-  const auto b = make_backend("reference")->make_backprojector(g, grid, kind);
+  const auto b = make_reference_backprojector(g, grid, kind);
   std::vector<float> slab(static_cast<std::size_t>(grid.nx * grid.ny * 16), 0.0f);
   ThreadPool threads(2);
   b->accumulate({.first = 0, .row_stride = 3, .bands = {band}}, {slab.data(), 0, grid.nz, 16}, threads);
@@ -82,7 +82,7 @@ TEST(reference, sums_views_and_adds_to_what_is_there) {
   auto g = one_view(Beam::parallel);
   g.matrices.push_back(g.matrices[0]);
   const auto grid = unit_grid(4, 1, 3);
-  const auto b = make_backend("reference")->make_backprojector(g, grid, Interpolation::nearest);
+  const auto b = make_reference_backprojector(g, grid, Interpolation::nearest);
   std::vector<float> slab(4 * 16, 100.0f);
   ThreadPool threads(1);
   const ViewBand band{pixels.data(), 0, 3};
