@@ -4,6 +4,7 @@
 namespace lepus::host {
 
 std::unique_ptr<RayProjector> make_ray_projector(const Backend& backend, const RayProjectorSetup& setup) {
+  if (backend.name() != "reference" && setup.model == RayModel::joseph) return make_joseph_projector(setup);
   return make_plain_projector(
       setup, backend.name() == "reference" ? WeightPrecision::double_precision : WeightPrecision::single_precision);
 }

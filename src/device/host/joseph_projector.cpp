@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joseph's operator on the host. Views whose detector stands upright go through the kernels of joseph_columns.h, others
+// through plain loops; so do rays that run along z most.
+// A: the slab is copied with z fastest, and tasks are a few neighbouring detector columns of a view. Its transpose:
+// tasks are tiles of voxel columns, and the views come in blocks, turned so that rows lie side by side.
+#include <algorithm>
+#include <vector>
+
+#include "core/memory.h"
+#include "device/host/device.h"
+#include "device/host/joseph_columns.h"
+#include "device/host/ray_projector.h"
+#include "geometry/camera.h"
+#include "project/ray_views.h"
+#include "project/seen_pixels.h"
+#include "project/visit_voxels.h"
+
+namespace lepus::host {
+namespace {
+
+// Detector columns that are summed together: their sums stay in the L1 cache, and they share voxel columns.
+constexpr std::int64_t columns_together = 8;
+// Voxel columns per side of a tile: with a few hundred slices it stays in the L2 cache.
+constexpr std::int64_t joseph_tile = 16;
+// Views that are turned at once: a tile is copied in and out once for all of them.
+constexpr std::int64_t views_together = 16;
+
+// From [z][y][x] to z fastest and back, for voxel columns [x0, x1) x [y0, y1): blocks of slices, so that cache lines of
+// both sides are used whole.
+struct ZFastest {
+  std::int64_t nx = 0, ny = 0, slices = 0, stride = 0;
+
+  template <class Each>
+  void each_column(std::int64_t x0, std::int64_t x1, std::int64_t y0, std::int64_t y1, const Each& each) const {
+    constexpr std::int64_t block = 16;
+    for (std::int64_t y = y0; y < y1; ++y)
+      for (std::int64_t z0 = 0; z0 < slices; z0 += block)
+        for (std::int64_t x = x0; x < x1; ++x)
+          for (std::int64_t z = z0; z < std::min(z0 + block, slices); ++z)
+            each((z * ny + y) * nx + x, ((y - y0) * (x1 - x0) + x - x0) * stride + z);
+  }
+};
+
+class JosephProjector final : public RayProjector {
+public:
+  explicit JosephProjector(const RayProjectorSetup& setup)
+      : setup_(setup),
+        grid_(joseph_grid(setup.grid)),
+        views_(joseph_views(*setup.geometry, setup.grid)),
+        kernel_(cpu::chosen_joseph_kernel()) {
+    setup_.model = RayModel::joseph;
+    plain_ = make_plain_projector(setup_, WeightPrecision::single_precision);
+    for (const Matrix34& matrix : setup.geometry->matrices) matrices_.push_back(in_voxel_indices(matrix, setup.grid));
+    for (const JosephView& view : views_) upright_.push_back(cpu::stands_upright(view, setup.geometry->rows));
+  }
+
+  std::string description() const override {
+    const auto upright = std::count(upright_.begin(), upright_.end(), true);
+    const std::string fast = std::string("columns of the detector, ") + kernel_.target;
+    return upright == static_cast<std::ptrdiff_t>(upright_.size()) ? fast
+           : upright == 0                                          ? plain_->description()
+                                                                   : fast + ", and " + plain_->description();
+  }
+  std::int64_t work_bytes(std::int64_t slices, std::int64_t views, std::int64_t rows) const override {
+    const std::int64_t forward = setup_.grid.nx * setup_.grid.ny * stride(slices);
+    const std::int64_t back = std::min(views, views_together) * setup_.geometry->columns * (rows + cpu::joseph_padding);
+    return std::max(forward, back) * std::int64_t{sizeof(float)} + plain_->work_bytes(slices, views, rows);
+  }
+
+  void forward(const SlabVoxels<const float>& slab, const ViewRows<float>& out, Queue& queue) override {
+    const std::int64_t view_values = out.rows.size() * setup_.geometry->columns;
+    each_run(out.first_view, out.views, [&](std::int64_t first, std::int64_t count, bool upright) {
+      const ViewRows<float> part{out.values + (first - out.first_view) * view_values, first, count, out.rows};
+      upright ? forward_upright(slab, part, queue) : plain_->forward(slab, part, queue);
+    });
+  }
+
+  void adjoint(const ViewRows<const float>& in, const SlabVoxels<float>& slab, Queue& queue) override {
+    const std::int64_t view_values = in.rows.size() * setup_.geometry->columns;
+    each_run(in.first_view, in.views, [&](std::int64_t first, std::int64_t count, bool upright) {
+      if (!upright)
+        return plain_->adjoint({in.values + (first - in.first_view) * view_values, first, count, in.rows}, slab, queue);
+      for (std::int64_t view = first; view < first + count; view += views_together)
+        adjoint_upright({in.values + (view - in.first_view) * view_values, view,
+                         std::min(views_together, first + count - view), in.rows},
+                        slab, queue);
+    });
+  }
+
+private:
+  // An odd number of cache lines from column to column spreads neighbours over the cache's sets.
+  static std::int64_t stride(std::int64_t slices) { return ((slices + cpu::joseph_padding) / 16 | 1) * 16; }
+
+  // Neighbouring views of one kind, one run after the other.
+  template <class Run>
+  void each_run(std::int64_t first, std::int64_t count, const Run& run) const {
+    for (std::int64_t begin = first; begin < first + count;) {
+      const bool upright = upright_[static_cast<std::size_t>(begin)];
+      std::int64_t end = begin + 1;
+      while (end < first + count && upright_[static_cast<std::size_t>(end)] == upright) ++end;
+      run(begin, end - begin, upright);
+      begin = end;
+    }
+  }
+
+  // Rows of a column whose rays run along z.
+  template <class Each>
+  static void each_steep_row(const cpu::JosephColumn& column, RowBand rows, const Each& each) {
+    for (std::int64_t row = rows.first; row < rows.last; ++row)
+      if (row < column.rows.first || row >= column.rows.last) each(row);
+  }
+  template <class Visit>
+  void visit_ray(std::int64_t view, std::int64_t u, std::int64_t row, const IndexBox& box, const Visit& visit) const {
+    visit_voxels<float>(RayModel::joseph, views_[static_cast<std::size_t>(view)], grid_, static_cast<double>(u),
+                        static_cast<double>(row), box, visit);
+  }
+  IndexBox indices(const VoxelRanges& box) const {
+    const std::int64_t first[3] = {box.x0, box.y0, box.z0}, last[3] = {box.x1, box.y1, box.z1};
+    IndexBox out;
+    for (int k = 0; k < 3; ++k) {
+      out.first[k] = static_cast<int>(first[k]) - grid_.middle[k];
+      out.last[k] = static_cast<int>(last[k]) - grid_.middle[k];
+    }
+    return out;
+  }
+
+  void forward_upright(const SlabVoxels<const float>& slab, const ViewRows<float>& out, Queue& queue) const {
+    ThreadPool& threads = threads_of(queue);
+    const ScanGeometry& geometry = *setup_.geometry;
+    const std::int64_t nx = setup_.grid.nx, ny = setup_.grid.ny, slices = slab.slices.slices(), rows = out.rows.size();
+    const ZFastest order{nx, ny, slices, stride(slices)};
+    Buffer<float> turned(nx * ny * order.stride + cpu::joseph_padding);
+    threads.parallel_for(0, ny, 1, [&](std::int64_t first, std::int64_t last, int) {
+      order.each_column(0, nx, first, last, [&](std::int64_t from, std::int64_t to) {
+        turned.data()[first * nx * order.stride + to] = slab.voxels[from];
+      });
+    });
+    const IndexBox box = indices({0, nx, 0, ny, slab.slices.z0, slab.slices.z1});
+    const std::int64_t groups = (geometry.columns + columns_together - 1) / columns_together;
+    const std::int64_t sums_stride = rows + cpu::joseph_padding;
+    threads.parallel_for(0, out.views * groups, 4, [&](std::int64_t first, std::int64_t last, int) {
+      std::vector<float> sums(static_cast<std::size_t>(columns_together * sums_stride));
+      cpu::JosephScratch scratch;
+      cpu::JosephColumn columns[columns_together];
+      for (std::int64_t task = first; task < last; ++task) {
+        const std::int64_t view = task / groups, u0 = task % groups * columns_together;
+        const std::int64_t count = std::min(columns_together, geometry.columns - u0);
+        for (std::int64_t i = 0; i < count; ++i)
+          columns[i] =
+              cpu::joseph_column(views_[static_cast<std::size_t>(out.first_view + view)], grid_, u0 + i, geometry.rows);
+        std::fill(sums.begin(), sums.end(), 0.0F);
+        kernel_.forward({grid_, columns, static_cast<int>(count), turned.data(), order.stride, slab.slices.z0,
+                         slab.slices.z1, out.rows, sums.data(), sums_stride},
+                        scratch);
+        float* values = out.values + view * rows * geometry.columns + u0;
+        for (std::int64_t i = 0; i < count; ++i) {
+          each_steep_row(columns[i], out.rows, [&](std::int64_t row) {
+            float sum = 0;
+            visit_ray(out.first_view + view, u0 + i, row, box, [&](int x, int y, int z, float weight) {
+              sum += weight * slab.voxels[((z - box.first[2]) * ny + y - box.first[1]) * nx + x - box.first[0]];
+            });
+            values[(row - out.rows.first) * geometry.columns + i] = sum;
+          });
+          const RowBand fast = common_rows(columns[i].rows, out.rows);
+          for (std::int64_t row = fast.first; row < fast.last; ++row)
+            values[(row - out.rows.first) * geometry.columns + i] =
+                sums[static_cast<std::size_t>(i * sums_stride + row - out.rows.first)] * columns[i].way_mm(row);
+        }
+      }
+    });
+  }
+
+  // Of a block of views: all detector columns, and their values times the way, rows side by side.
+  struct TurnedViews {
+    std::vector<cpu::JosephColumn> columns;
+    std::vector<float> values;
+    std::vector<char> steep;  // of each column: whether some of its rays run along z
+    std::int64_t stride = 0;
+  };
+
+  TurnedViews turn_views(const ViewRows<const float>& in, ThreadPool& threads) const {
+    const std::int64_t columns = setup_.geometry->columns, rows = in.rows.size();
+    TurnedViews out;
+    out.stride = rows + cpu::joseph_padding;
+    out.columns.resize(static_cast<std::size_t>(in.views * columns));
+    out.steep.resize(out.columns.size());
+    out.values.assign(out.columns.size() * static_cast<std::size_t>(out.stride), 0.0F);
+    constexpr std::int64_t block = 16;  // a cache line of every row
+    const std::int64_t blocks = (columns + block - 1) / block;
+    threads.parallel_for(0, in.views * blocks, 4, [&](std::int64_t first, std::int64_t last, int) {
+      for (std::int64_t task = first; task < last; ++task) {
+        const std::int64_t view = task / blocks;
+        for (std::int64_t u = task % blocks * block; u < std::min((task % blocks + 1) * block, columns); ++u) {
+          const auto at = static_cast<std::size_t>(view * columns + u);
+          const cpu::JosephColumn column = cpu::joseph_column(views_[static_cast<std::size_t>(in.first_view + view)],
+                                                              grid_, u, setup_.geometry->rows);
+          const RowBand fast = common_rows(column.rows, in.rows);
+          for (std::int64_t row = fast.first; row < fast.last; ++row)
+            out.values[at * static_cast<std::size_t>(out.stride) + static_cast<std::size_t>(row - in.rows.first)] =
+                in.values[(view * rows + row - in.rows.first) * columns + u] * column.way_mm(row);
+          out.steep[at] = fast.size() < rows;
+          out.columns[at] = column;
+        }
+      }
+    });
+    return out;
+  }
+
+  void adjoint_upright(const ViewRows<const float>& in, const SlabVoxels<float>& slab, Queue& queue) const {
+    ThreadPool& threads = threads_of(queue);
+    const VolumeGrid& grid = setup_.grid;
+    const TurnedViews turned = turn_views(in, threads);
+    const ZFastest order{grid.nx, grid.ny, slab.slices.slices(), stride(slab.slices.slices())};
+    const std::int64_t tiles_x = (grid.nx + joseph_tile - 1) / joseph_tile,
+                       tiles_y = (grid.ny + joseph_tile - 1) / joseph_tile;
+    threads.parallel_for(0, tiles_x * tiles_y, 1, [&](std::int64_t first, std::int64_t last, int) {
+      Buffer<float> tile(joseph_tile * joseph_tile * order.stride + cpu::joseph_padding);
+      cpu::JosephScratch scratch;
+      for (std::int64_t task = first; task < last; ++task) {
+        const std::int64_t x0 = task % tiles_x * joseph_tile, y0 = task / tiles_x * joseph_tile;
+        const VoxelRanges box{x0,
+                              std::min(x0 + joseph_tile, grid.nx),
+                              y0,
+                              std::min(y0 + joseph_tile, grid.ny),
+                              slab.slices.z0,
+                              slab.slices.z1};
+        order.each_column(box.x0, box.x1, box.y0, box.y1,
+                          [&](std::int64_t from, std::int64_t to) { tile.data()[to] = slab.voxels[from]; });
+        for (std::int64_t view = 0; view < in.views; ++view)
+          add_view(in, turned, view, box, order.stride, tile, scratch);
+        order.each_column(box.x0, box.x1, box.y0, box.y1,
+                          [&](std::int64_t to, std::int64_t from) { slab.voxels[to] = tile.data()[from]; });
+      }
+    });
+  }
+
+  void add_view(const ViewRows<const float>& in, const TurnedViews& turned, std::int64_t view, const VoxelRanges& box,
+                std::int64_t tile_stride, Buffer<float>& tile, cpu::JosephScratch& scratch) const {
+    const ScanGeometry& geometry = *setup_.geometry;
+    const PixelWindow seen = seen_pixels(matrices_[static_cast<std::size_t>(in.first_view + view)], geometry.beam,
+                                         geometry.columns, geometry.rows, box);
+    if (seen.empty()) return;
+    const cpu::JosephColumn* columns = turned.columns.data() + view * geometry.columns;
+    kernel_.back({grid_, columns, seen.u0, seen.u1, turned.values.data() + view * geometry.columns * turned.stride,
+                  turned.stride, in.rows, tile.data(), tile_stride, box.x0, box.x1, box.y0, box.y1, box.z0, box.z1},
+                 scratch);
+    const IndexBox part = indices(box);
+    const std::int64_t width = box.x1 - box.x0;
+    for (std::int64_t u = seen.u0; u < seen.u1; ++u) {
+      if (!turned.steep[static_cast<std::size_t>(view * geometry.columns + u)]) continue;
+      each_steep_row(columns[u], common_rows(in.rows, {seen.v0, seen.v1}), [&](std::int64_t row) {
+        const float value = in.values[(view * in.rows.size() + row - in.rows.first) * geometry.columns + u];
+        visit_ray(in.first_view + view, u, row, part, [&](int x, int y, int z, float weight) {
+          tile.data()[((y - part.first[1]) * width + x - part.first[0]) * tile_stride + z - part.first[2]] +=
+              weight * value;
+        });
+      });
+    }
+  }
+
+  RayProjectorSetup setup_;
+  JosephGrid grid_;
+  std::vector<JosephView> views_;
+  std::vector<Matrix34> matrices_;
+  std::vector<bool> upright_;
+  cpu::JosephKernel kernel_;
+  std::unique_ptr<RayProjector> plain_;
+};
+
+}  // namespace
+
+std::unique_ptr<RayProjector> make_joseph_projector(const RayProjectorSetup& setup) {
+  return std::make_unique<JosephProjector>(setup);
+}
+
+}  // namespace lepus::host
