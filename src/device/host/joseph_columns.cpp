@@ -37,86 +37,206 @@ HWY_INLINE RowsMet rows_met(const PlaneCrossing& at, const JosephGrid& grid, Row
   return {from / lanes * lanes, static_cast<std::int64_t>(last) + middle_row - rows.first};
 }
 
-// The cells [low, high] that rows may lie in, as places in the buffers.
-struct CellsMet {
-  std::int64_t low = 0, high = 0;
-};
-
-// For every row from met.first on, whole vectors: the place in the buffers of the cell that its sample lies in, and how
-// far beyond the cell's start it is. Heights are kept within the cells that are there; beyond, all voxels are zero.
+// Where the rows' samples of a plane lie, for whole vectors of rows: the place in the buffers of the cell, and how far
+// beyond the cell's start. Heights are kept within the cells that are there; beyond, all voxels are zero.
 // The whole number below comes from adding a large number, whose unit in the last place is one.
-template <class Use>
-HWY_INLINE CellsMet each_height(const PlaneCrossing& at, const JosephGrid& grid, RowBand rows, int middle_row,
-                                const RowsMet& met, std::int64_t z0, std::int64_t z1, const Use& use) {
-  const Floats d;
-  const Ints di;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  constexpr float large = 12582912.0F;  // 1.5 x 2^23
-  const float low = static_cast<float>(z0 - 1 - grid.middle[2]) - 0.5F,
-              high = static_cast<float>(z1 - grid.middle[2]) - 0.5F;
-  const VF lowest = hn::Set(d, low), highest = hn::Set(d, high), unit = hn::Set(d, large), half = hn::Set(d, 0.5F);
-  const VF height = hn::Set(d, at.height), step = hn::Set(d, at.per_row);
-  const VI shift =
-      hn::Sub(hn::BitCast(di, unit), hn::Set(di, static_cast<std::int32_t>(first_cell - (z0 - 1 - grid.middle[2]))));
-  VF row = hn::Iota(d, static_cast<float>(rows.first + met.first - middle_row));
-  const VF next = hn::Set(d, static_cast<float>(lanes));
-  for (std::int64_t r = met.first; r < met.last; r += lanes) {
-    const VF z = hn::Min(hn::Max(hn::MulAdd(row, step, height), lowest), highest);
-    const VF rounded = hn::Add(z, unit);
-    use(r, hn::Sub(hn::BitCast(di, rounded), shift), hn::Add(hn::Sub(z, hn::Sub(rounded, unit)), half));
-    row = hn::Add(row, next);
+class Heights {
+public:
+  HWY_INLINE Heights(const PlaneCrossing& at, const JosephGrid& grid, RowBand rows, int middle_row, const RowsMet& met,
+                     std::int64_t z0, std::int64_t z1)
+      : height_(at.height),
+        step_(at.per_row),
+        lowest_(static_cast<float>(z0 - 1 - grid.middle[2]) - 0.5F),
+        highest_(static_cast<float>(z1 - grid.middle[2]) - 0.5F),
+        first_row_(static_cast<float>(rows.first - middle_row)),
+        to_buffer_(static_cast<std::int32_t>(first_cell - (z0 - 1 - grid.middle[2]))) {
+    // Heights are monotonous: the ends are at the first and the last row of all.
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+    end_ = met.first + (met.last - met.first + lanes - 1) / lanes * lanes;
+    const float p = height_ + (first_row_ + static_cast<float>(met.first)) * step_,
+                q = height_ + (first_row_ + static_cast<float>(end_ - 1)) * step_;
+    const float low = std::min(p, q), high = std::max(p, q);
+    inside_ = low > lowest_ + 0.01F && high < highest_ - 0.01F;
+    // Rounding may decide otherwise up there: one cell more on each side.
+    low_cell_ = static_cast<std::int64_t>(std::floor(std::max(low, lowest_) + 0.5F)) + to_buffer_ - 1;
+    high_cell_ = static_cast<std::int64_t>(std::floor(std::min(high, highest_) + 0.5F)) + to_buffer_ + 1;
   }
-  // Heights are monotonous: the ends are at the first and the last row of all.
-  const auto cell = [&](std::int64_t r) {
-    const float z = at.height + static_cast<float>(rows.first + r - middle_row) * at.per_row;
-    return static_cast<std::int64_t>(std::floor(std::min(std::max(z, low), high) + 0.5F)) - (z0 - 1 - grid.middle[2]) +
-           first_cell;
-  };
-  const std::int64_t vectors = (met.last - met.first + lanes - 1) / lanes;
-  const std::int64_t p = cell(met.first), q = cell(met.first + vectors * lanes - 1);
-  return {std::min(p, q) - 1, std::max(p, q) + 1};  // rounding may decide otherwise up there
-}
+
+  bool inside() const { return inside_; }  // nothing must be clamped
+  std::int64_t end() const { return end_; }
+  std::int64_t low_cell() const { return low_cell_; }  // places in the buffers
+  std::int64_t high_cell() const { return high_cell_; }
+
+  // Rows r, r + 1, ... from the middle.
+  HWY_INLINE VF rows(std::int64_t r) const { return hn::Iota(Floats(), first_row_ + static_cast<float>(r)); }
+
+  // The cells of rows go to memory, the fractions are the result.
+  template <bool clamped>
+  HWY_INLINE VF fractions(VF row, std::int32_t* HWY_RESTRICT cells) const {
+    const Floats d;
+    const Ints di;
+    constexpr float large = 12582912.0F;  // 1.5 x 2^23
+    const VF unit = hn::Set(d, large);
+    VF z = hn::MulAdd(row, hn::Set(d, step_), hn::Set(d, height_));
+    if constexpr (clamped) z = hn::Min(hn::Max(z, hn::Set(d, lowest_)), hn::Set(d, highest_));
+    const VF rounded = hn::Add(z, unit);
+    hn::StoreU(hn::Sub(hn::BitCast(di, rounded), hn::Sub(hn::BitCast(di, unit), hn::Set(di, to_buffer_))), di, cells);
+    return hn::Sub(hn::Add(z, hn::Set(d, 0.5F)), hn::Sub(rounded, unit));
+  }
+
+private:
+  float height_, step_, lowest_, highest_, first_row_;
+  std::int32_t to_buffer_;
+  bool inside_ = false;
+  std::int64_t end_ = 0, low_cell_ = 0, high_cell_ = 0;
+};
 
 HWY_INLINE void reserve(JosephScratch& scratch, std::int64_t rows, std::int64_t slices, std::int64_t per_cell) {
   const auto grown = [](auto& buffer, std::int64_t size) {
     if (static_cast<std::int64_t>(buffer.size()) < size) buffer.assign(static_cast<std::size_t>(size), 0);
   };
-  grown(scratch.cells, rows + joseph_padding);
+  grown(scratch.cells, 2 * (rows + 2 * joseph_padding));
   grown(scratch.fractions, 2 * (rows + joseph_padding));
   grown(scratch.column, per_cell * (slices + 2 * joseph_padding));
 }
 
-// sums[r] += the column's value at each row's height.
-HWY_INLINE void sample_column(const float* HWY_RESTRICT column, const std::int32_t* HWY_RESTRICT cells,
-                              const float* HWY_RESTRICT fractions, const RowsMet& met, float* HWY_RESTRICT sums) {
+// A blended voxel column, low and high slices of the cells of a vector of rows.
+HWY_INLINE VF value_in_cells(const float* HWY_RESTRICT column, const std::int32_t* HWY_RESTRICT cells, VF fraction) {
+  VF low, high;
+#if LEPUS_NEON
+  const Floats d;
+  const TwoOffsets left(cells), right(cells + 2);
+  const Quad p = two_pairs(column + left.first(), column + left.second()),
+             q = two_pairs(column + right.first(), column + right.second());
+  low = hn::ConcatEven(d, q, p);
+  high = hn::ConcatOdd(d, q, p);
+#else
+  fetch_pairs(column, cells, low, high);
+#endif
+  return hn::MulAdd(fraction, hn::Sub(high, low), low);
+}
+
+// sums[r] += the column's value at each row's height. Cells go through memory, a vector ahead.
+template <bool clamped>
+HWY_INLINE void sample_column(const float* HWY_RESTRICT column, const Heights& heights, const RowsMet& met,
+                              std::int32_t* HWY_RESTRICT cells, float* HWY_RESTRICT sums) {
   const Floats d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  for (std::int64_t r = met.first; r < met.last; r += lanes) {
-    VF low, high;
-#if LEPUS_NEON
-    const TwoOffsets left(cells + r), right(cells + r + 2);
-    const Quad p = two_pairs(column + left.first(), column + left.second()),
-               q = two_pairs(column + right.first(), column + right.second());
-    low = hn::ConcatEven(d, q, p);
-    high = hn::ConcatOdd(d, q, p);
-#else
-    fetch_pairs(column, cells + r, low, high);
-#endif
-    const VF value = hn::MulAdd(hn::LoadU(d, fractions + r), hn::Sub(high, low), low);
-    hn::StoreU(hn::Add(hn::LoadU(d, sums + r), value), d, sums + r);
+  const VF step = hn::Set(d, static_cast<float>(lanes));
+  VF row = heights.rows(met.first);
+  VF fraction = heights.fractions<clamped>(row, cells);
+  for (std::int64_t r = met.first; r < heights.end(); r += lanes, cells += lanes) {
+    row = hn::Add(row, step);
+    const VF next = heights.fractions<clamped>(row, cells + lanes);
+    hn::StoreU(hn::Add(hn::LoadU(d, sums + r), value_in_cells(column, cells, fraction)), d, sums + r);
+    fraction = next;
+  }
+}
+
+// Two planes one after the other, with the same rows: they share the rows' numbers and the way of the sums through
+// memory.
+HWY_INLINE void sample_two_columns(const float* HWY_RESTRICT column, const float* HWY_RESTRICT other,
+                                   const Heights& heights, const Heights& others, const RowsMet& met,
+                                   std::int32_t* HWY_RESTRICT cells, std::int32_t* HWY_RESTRICT other_cells,
+                                   float* HWY_RESTRICT sums) {
+  const Floats d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const VF step = hn::Set(d, static_cast<float>(lanes));
+  VF row = heights.rows(met.first);
+  VF fraction = heights.fractions<false>(row, cells), other_fraction = others.fractions<false>(row, other_cells);
+  for (std::int64_t r = met.first; r < heights.end(); r += lanes, cells += lanes, other_cells += lanes) {
+    row = hn::Add(row, step);
+    const VF next = heights.fractions<false>(row, cells + lanes),
+             other_next = others.fractions<false>(row, other_cells + lanes);
+    const VF sum = hn::Add(hn::LoadU(d, sums + r), value_in_cells(column, cells, fraction));
+    hn::StoreU(hn::Add(sum, value_in_cells(other, other_cells, other_fraction)), d, sums + r);
+    fraction = next;
+    other_fraction = other_next;
+  }
+}
+
+// The voxel column that a detector column will be at a few planes on, towards the L1 cache: it comes from main memory.
+constexpr int planes_ahead = 2;
+HWY_INLINE void fetch_ahead(const JosephForward& job, const JosephColumn& column, int plane, std::int64_t slices) {
+  if (plane >= column.last) return;
+  const int a = joseph_axis_a(column.axis);
+  const std::int64_t apart[2] = {job.stride, job.stride * job.grid.size[0]};
+  const std::int64_t cell =
+      static_cast<std::int64_t>(std::floor(column.a0 + plane * column.da)) + job.grid.middle[a] + 1;
+  if (cell < 0 || cell >= job.grid.size[a]) return;
+  const float* voxels = job.voxels + (plane + job.grid.middle[column.axis]) * apart[column.axis] + cell * apart[a];
+  for (std::int64_t z = 0; z < slices; z += 16) hwy::Prefetch(voxels + z);
+}
+
+// A detector column in a plane: the two voxel columns around it blended into one, where its rows need it.
+struct BlendedPlane {
+  PlaneCrossing at;
+  RowsMet met;
+};
+
+// False where the column misses the plane's voxels.
+HWY_INLINE bool find_plane(const JosephForward& job, const JosephColumn& column, int plane, BlendedPlane& found) {
+  if (plane < column.first || plane >= column.last) return false;
+  found.at = crossing(column, plane);
+  const int a = joseph_axis_a(column.axis), cell = found.at.cell + job.grid.middle[a];
+  if (cell < -1 || cell >= job.grid.size[a]) return false;
+  found.met = rows_met(found.at, job.grid, job.rows, column.middle_row, job.z0, job.z1);
+  return found.met.first < found.met.last;
+}
+
+HWY_INLINE void blend(const JosephForward& job, const JosephColumn& column, int plane, const PlaneCrossing& at,
+                      const Heights& heights, float* HWY_RESTRICT blended) {
+  const Floats d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t slices = job.z1 - job.z0, apart[2] = {job.stride, job.stride * job.grid.size[0]};
+  const int a = joseph_axis_a(column.axis), cell = at.cell + job.grid.middle[a];
+  fetch_ahead(job, column, plane + planes_ahead, slices);
+  const float* HWY_RESTRICT left =
+      job.voxels + (plane + job.grid.middle[column.axis]) * apart[column.axis] + cell * apart[a];
+  const float* HWY_RESTRICT right = left + apart[a];
+  const float weight = cell < 0 ? 0.0F : 1 - at.fraction, other = cell + 1 < job.grid.size[a] ? at.fraction : 0.0F;
+  if (cell < 0) left = right;
+  if (cell + 1 >= job.grid.size[a]) right = left;
+  // Slice z0 lies behind its cell z0 - 1; zeros around the slices stay.
+  float* HWY_RESTRICT out = blended + first_cell + 1;
+  const std::int64_t to = std::min(heights.high_cell() - first_cell + 1, slices);
+  const VF w0 = hn::Set(d, weight), w1 = hn::Set(d, other);
+  std::int64_t z = std::max<std::int64_t>(heights.low_cell() - first_cell - 1, 0);
+  for (; z + lanes <= to; z += lanes)
+    hn::StoreU(hn::MulAdd(w1, hn::LoadU(d, right + z), hn::Mul(w0, hn::LoadU(d, left + z))), d, out + z);
+  for (; z < to; ++z) out[z] = std::fma(other, right[z], weight * left[z]);
+}
+
+// Planes [plane, plane + 2) of a detector column.
+HWY_INLINE void add_planes(const JosephForward& job, const JosephColumn& column, int plane, JosephScratch& scratch,
+                           float* HWY_RESTRICT sums) {
+  const std::int64_t buffer = static_cast<std::int64_t>(scratch.column.size()) / 2,
+                     cells = static_cast<std::int64_t>(scratch.cells.size()) / 2;
+  float* const blended[2] = {scratch.column.data(), scratch.column.data() + buffer};
+  std::int32_t* const at_cells[2] = {scratch.cells.data(), scratch.cells.data() + cells};
+  BlendedPlane found[2];
+  bool meets[2];
+  for (int i = 0; i < 2; ++i) meets[i] = find_plane(job, column, plane + i, found[i]);
+  if (meets[0] && meets[1] && found[0].met.first == found[1].met.first && found[0].met.last == found[1].met.last) {
+    const Heights one(found[0].at, job.grid, job.rows, column.middle_row, found[0].met, job.z0, job.z1),
+        two(found[1].at, job.grid, job.rows, column.middle_row, found[1].met, job.z0, job.z1);
+    if (one.inside() && two.inside()) {
+      blend(job, column, plane, found[0].at, one, blended[0]);
+      blend(job, column, plane + 1, found[1].at, two, blended[1]);
+      return sample_two_columns(blended[0], blended[1], one, two, found[0].met, at_cells[0], at_cells[1], sums);
+    }
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (!meets[i]) continue;
+    const Heights heights(found[i].at, job.grid, job.rows, column.middle_row, found[i].met, job.z0, job.z1);
+    blend(job, column, plane + i, found[i].at, heights, blended[i]);
+    heights.inside() ? sample_column<false>(blended[i], heights, found[i].met, at_cells[i], sums)
+                     : sample_column<true>(blended[i], heights, found[i].met, at_cells[i], sums);
   }
 }
 
 void joseph_forward(const JosephForward& job, JosephScratch& scratch) {
-  const Floats d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const std::int64_t slices = job.z1 - job.z0;
-  reserve(scratch, job.rows.size(), slices, 1);
-  float* HWY_RESTRICT blended = scratch.column.data();
-  std::int32_t* HWY_RESTRICT cells = scratch.cells.data();
-  float* HWY_RESTRICT fractions = scratch.fractions.data();
-  // Slice z0 lies behind its cell z0 - 1; zeros around the slices stay.
-  float* HWY_RESTRICT slices_begin = blended + first_cell + 1;
+  reserve(scratch, job.rows.size(), job.z1 - job.z0, 2);
   std::fill(scratch.column.begin(), scratch.column.end(), 0.0F);
   for (int axis = 0; axis < 2; ++axis) {
     int first = job.grid.size[axis], last = -first;
@@ -125,51 +245,40 @@ void joseph_forward(const JosephForward& job, JosephScratch& scratch) {
         first = std::min(first, job.columns[i].first);
         last = std::max(last, job.columns[i].last);
       }
-    const int a = joseph_axis_a(axis);
-    const std::int64_t apart[2] = {job.stride, job.stride * job.grid.size[0]};
-    for (int plane = first; plane < last; ++plane)
-      for (int i = 0; i < job.count; ++i) {
-        const JosephColumn& column = job.columns[i];
-        if (column.axis != axis || plane < column.first || plane >= column.last) continue;
-        const PlaneCrossing at = crossing(column, plane);
-        const int cell = at.cell + job.grid.middle[a];
-        if (cell < -1 || cell >= job.grid.size[a]) continue;
-        const RowsMet met = rows_met(at, job.grid, job.rows, column.middle_row, job.z0, job.z1);
-        if (met.first >= met.last) continue;
-        const CellsMet range = each_height(at, job.grid, job.rows, column.middle_row, met, job.z0, job.z1,
-                                           [&](std::int64_t r, VI at_cell, VF fraction) HWY_ATTR {
-                                             hn::StoreU(at_cell, Ints(), cells + r);
-                                             hn::StoreU(fraction, d, fractions + r);
-                                           });
-        const float* HWY_RESTRICT left = job.voxels + (plane + job.grid.middle[axis]) * apart[axis] + cell * apart[a];
-        const float* HWY_RESTRICT right = left + apart[a];
-        const float weight = cell < 0 ? 0.0F : 1 - at.fraction,
-                    other = cell + 1 < job.grid.size[a] ? at.fraction : 0.0F;
-        if (cell < 0) left = right;
-        if (cell + 1 >= job.grid.size[a]) right = left;
-        const std::int64_t from = std::max<std::int64_t>(range.low - first_cell - 1, 0) / lanes * lanes;
-        const std::int64_t to = std::min(range.high - first_cell + 1, slices);
-        const VF w0 = hn::Set(d, weight), w1 = hn::Set(d, other);
-        std::int64_t z = from;
-        for (; z + lanes <= to; z += lanes)
-          hn::StoreU(hn::MulAdd(w1, hn::LoadU(d, right + z), hn::Mul(w0, hn::LoadU(d, left + z))), d, slices_begin + z);
-        for (; z < to; ++z) slices_begin[z] = std::fma(other, right[z], weight * left[z]);
-        sample_column(blended, cells, fractions, met, job.sums + i * job.sums_stride);
-      }
+    for (int plane = first; plane < last; plane += 2)
+      for (int i = 0; i < job.count; ++i)
+        if (job.columns[i].axis == axis)
+          add_planes(job, job.columns[i], plane, scratch, job.sums + i * job.sums_stride);
   }
 }
 
-// For every row, its value shared out between its cell's two slices: pairs[cell] += value (1 - f, f).
-HWY_INLINE void share_out(const float* HWY_RESTRICT shares, const std::int32_t* HWY_RESTRICT cells, const RowsMet& met,
-                          std::int64_t end, float* HWY_RESTRICT pairs) {
-  for (std::int64_t r = met.first; r < end; ++r) {
+// For every row its cell, and its value shared out between the cell's two slices: value (1 - f, f).
+template <bool clamped>
+HWY_INLINE void make_shares(const Heights& heights, const RowsMet& met, const float* HWY_RESTRICT values,
+                            std::int32_t* HWY_RESTRICT cells, float* HWY_RESTRICT shares) {
+  const Floats d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const VF step = hn::Set(d, static_cast<float>(lanes));
+  VF row = heights.rows(met.first);
+  for (std::int64_t r = met.first; r < heights.end(); r += lanes) {
+    const VF fraction = heights.fractions<clamped>(row, cells + (r - met.first));
+    row = hn::Add(row, step);
+    const VF value = hn::LoadU(d, values + r), up = hn::Mul(fraction, value);
+    hn::StoreInterleaved2(hn::Sub(value, up), up, d, shares + 2 * (r - met.first));
+  }
+}
+
+// pairs[cell] += shares of each row.
+HWY_INLINE void share_out(const float* HWY_RESTRICT shares, const std::int32_t* HWY_RESTRICT cells, std::int64_t count,
+                          float* HWY_RESTRICT pairs) {
+  for (std::int64_t r = 0; r < count; ++r) {
+    float* HWY_RESTRICT pair = pairs + 2 * cells[r];
 #if LEPUS_LANES >= 4
     const hn::FixedTag<float, 2> d2;
-    float* HWY_RESTRICT pair = pairs + 2 * cells[r];
     hn::StoreU(hn::Add(hn::LoadU(d2, pair), hn::LoadU(d2, shares + 2 * r)), d2, pair);
 #else
-    pairs[2 * cells[r]] += shares[2 * r];
-    pairs[2 * cells[r] + 1] += shares[2 * r + 1];
+    pair[0] += shares[2 * r];
+    pair[1] += shares[2 * r + 1];
 #endif
   }
 }
@@ -201,23 +310,20 @@ void joseph_back(const JosephBack& job, JosephScratch& scratch) {
         if (cell < low[a] - 1 || cell >= high[a]) continue;
         const RowsMet met = rows_met(at, job.grid, job.rows, column.middle_row, job.z0, job.z1);
         if (met.first >= met.last) continue;
-        const std::int64_t vectors = (met.last - met.first + lanes - 1) / lanes, rows_end = met.first + vectors * lanes;
-        const CellsMet range = each_height(at, job.grid, job.rows, column.middle_row, met, job.z0, job.z1,
-                                           [&](std::int64_t r, VI at_cell, VF fraction) HWY_ATTR {
-                                             hn::StoreU(at_cell, Ints(), cells + r);
-                                             const VF value = hn::LoadU(d, values + r), up = hn::Mul(fraction, value);
-                                             hn::StoreInterleaved2(hn::Sub(value, up), up, d, shares + 2 * r);
-                                           });
-        std::memset(pairs + 2 * (range.low - 1), 0,
-                    sizeof(float) * static_cast<std::size_t>(2 * (range.high - range.low + 3 + lanes)));
-        share_out(shares, cells, met, rows_end, pairs);
+        const Heights heights(at, job.grid, job.rows, column.middle_row, met, job.z0, job.z1);
+        heights.inside() ? make_shares<false>(heights, met, values, cells, shares)
+                         : make_shares<true>(heights, met, values, cells, shares);
+        std::memset(
+            pairs + 2 * (heights.low_cell() - 1), 0,
+            sizeof(float) * static_cast<std::size_t>(2 * (heights.high_cell() - heights.low_cell() + 3 + lanes)));
+        share_out(shares, cells, heights.end() - met.first, pairs);
         // Slice z has the first share of its own cell and the second of the cell below.
         float* left = job.voxels + (plane + middle - low[axis]) * apart[axis] + (cell - low[a]) * apart[a];
         float* right = left + apart[a];
         const bool has_left = cell >= low[a], has_right = cell + 1 < high[a];
         const VF w1 = hn::Set(d, at.fraction), w0 = hn::Sub(hn::Set(d, 1.0F), w1);
-        const std::int64_t from = std::max<std::int64_t>(range.low - first_cell - 1, 0);
-        const std::int64_t to = std::min(range.high - first_cell + 1, slices);
+        const std::int64_t from = std::max<std::int64_t>(heights.low_cell() - first_cell - 1, 0);
+        const std::int64_t to = std::min(heights.high_cell() - first_cell + 1, slices);
         const float* HWY_RESTRICT own = pairs + 2 * (first_cell + 1);  // the cell of slice z0
         for (std::int64_t z = from; z < to; z += lanes) {
           VF first, second, unused;
