@@ -10,6 +10,7 @@
 #include "device/host/device.h"
 #include "device/host/joseph_columns.h"
 #include "device/host/ray_projector.h"
+#include "device/host/z_fastest.h"
 #include "geometry/camera.h"
 #include "project/ray_views.h"
 #include "project/seen_pixels.h"
@@ -24,22 +25,6 @@ constexpr std::int64_t columns_together = 8;
 constexpr std::int64_t joseph_tile = 16;
 // Views that are turned at once: a tile is copied in and out once for all of them.
 constexpr std::int64_t views_together = 16;
-
-// From [z][y][x] to z fastest and back, for voxel columns [x0, x1) x [y0, y1): blocks of slices, so that cache lines of
-// both sides are used whole.
-struct ZFastest {
-  std::int64_t nx = 0, ny = 0, slices = 0, stride = 0;
-
-  template <class Each>
-  void each_column(std::int64_t x0, std::int64_t x1, std::int64_t y0, std::int64_t y1, const Each& each) const {
-    constexpr std::int64_t block = 16;
-    for (std::int64_t y = y0; y < y1; ++y)
-      for (std::int64_t z0 = 0; z0 < slices; z0 += block)
-        for (std::int64_t x = x0; x < x1; ++x)
-          for (std::int64_t z = z0; z < std::min(z0 + block, slices); ++z)
-            each((z * ny + y) * nx + x, ((y - y0) * (x1 - x0) + x - x0) * stride + z);
-  }
-};
 
 class JosephProjector final : public RayProjector {
 public:
@@ -88,8 +73,7 @@ public:
   }
 
 private:
-  // An odd number of cache lines from column to column spreads neighbours over the cache's sets.
-  static std::int64_t stride(std::int64_t slices) { return ((slices + cpu::joseph_padding) / 16 | 1) * 16; }
+  static std::int64_t stride(std::int64_t slices) { return ZFastest::padded(slices + cpu::joseph_padding); }
 
   // Neighbouring views of one kind, one run after the other.
   template <class Run>
@@ -131,7 +115,7 @@ private:
     const ZFastest order{nx, ny, slices, stride(slices)};
     Buffer<float> turned(nx * ny * order.stride + cpu::joseph_padding);
     threads.parallel_for(0, ny, 1, [&](std::int64_t first, std::int64_t last, int) {
-      order.each_column(0, nx, first, last, [&](std::int64_t from, std::int64_t to) {
+      order.each_voxel(0, nx, first, last, [&](std::int64_t from, std::int64_t to) {
         turned.data()[first * nx * order.stride + to] = slab.voxels[from];
       });
     });
@@ -224,12 +208,12 @@ private:
                               std::min(y0 + joseph_tile, grid.ny),
                               slab.slices.z0,
                               slab.slices.z1};
-        order.each_column(box.x0, box.x1, box.y0, box.y1,
-                          [&](std::int64_t from, std::int64_t to) { tile.data()[to] = slab.voxels[from]; });
+        order.each_voxel(box.x0, box.x1, box.y0, box.y1,
+                         [&](std::int64_t from, std::int64_t to) { tile.data()[to] = slab.voxels[from]; });
         for (std::int64_t view = 0; view < in.views; ++view)
           add_view(in, turned, view, box, order.stride, tile, scratch);
-        order.each_column(box.x0, box.x1, box.y0, box.y1,
-                          [&](std::int64_t to, std::int64_t from) { slab.voxels[to] = tile.data()[from]; });
+        order.each_voxel(box.x0, box.x1, box.y0, box.y1,
+                         [&](std::int64_t to, std::int64_t from) { slab.voxels[to] = tile.data()[from]; });
       }
     });
   }
