@@ -83,12 +83,17 @@ struct PictureFace {
   PassTerm a_u, a_v, b_u, b_v;
 };
 inline constexpr int pictures_per_launch = 16;
+// The rows of the views that there are.
+struct PictureFrame {
+  Beam beam;
+  int columns, first_row, rows;
+  int middle_column, middle_row, detector_rows;
+};
 struct PictureAdjoint {
   PictureFace face[pictures_per_launch];
+  PictureFrame frame;
   const float* values;  // [face][row][column]
-  Beam beam;
-  int faces, columns, first_row, rows;
-  int middle_column, middle_row, detector_rows;
+  int faces;
   JosephGrid grid;
   float* voxels;  // slices [z0, z1)
   int z0, z1;

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which pixels of a view can see a voxel of a plane: those whose rays pass within some voxels of its centre.
+#pragma once
+
+#include "device/cuda/ray_projector_faces.h"
+
+namespace lepus::cuda {
+
+struct VoxelPlace {
+  float at[3];  // from the middle voxel
+};
+
+// [u0, u1) x [v0, v1), from the detector's middle.
+struct PixelBox {
+  int u0, u1, v0, v1;
+};
+
+// Where a voxel's centre is seen, and how rays beside it pass: PictureFace says what the terms mean.
+struct SeenVoxel {
+  enum class Kind {
+    nowhere,
+    box,
+    everywhere,  // it (nearly) touches the source, and rays around it have no box
+  } kind = Kind::nowhere;
+  float u, v;
+  float a_u, a_v, b_u, b_v, depth, depth_u, depth_v;
+  PixelBox box;
+};
+
+__device__ inline float pass_term(const PassTerm& t, float plane, float axis) {
+  return __fmaf_rn(t.per_plane, plane, __fmaf_rn(t.per_axis, axis, t.constant));
+}
+
+__device__ inline float row_of(const float* row, const float* p) {
+  return __fmaf_rn(row[0], p[0], __fmaf_rn(row[1], p[1], __fmaf_rn(row[2], p[2], row[3])));
+}
+
+__device__ inline float change(const float* direction, float u, float v) {
+  return __fmaf_rn(direction[1], u, __fmaf_rn(direction[2], v, direction[0]));
+}
+
+// The face's axis is k, with a and b the axes of its planes. Rays count that pass less than `reach` voxels away on
+// both, and half the way between two pixels more on each for every pixel width in `widths`.
+__device__ inline SeenVoxel seen_voxel(const PictureFrame& frame, const PictureFace& face, const VoxelPlace& voxel,
+                                       int k, int a, int b, float reach, float widths) {
+  const bool parallel = frame.beam == Beam::parallel, fan = frame.beam == Beam::fan;
+  SeenVoxel seen;
+  // Over the rays that count w, u w and v w are at most so much different.
+  const auto spread = [&](const float* row) { return (reach + 2.0f * widths) * (fabsf(row[a]) + fabsf(row[b])); };
+  const float w = parallel ? 1.0f : row_of(face.matrix + 8, voxel.at);
+  const float spread_w = parallel ? 0.0f : spread(face.matrix + 8);
+  const float uw = row_of(face.matrix, voxel.at), vw = row_of(face.matrix + 4, voxel.at);
+  const float largest_w = w + spread_w, largest_v = fan ? 1.0f : largest_w;
+  if (!(largest_w > 0.0f) || fabsf(uw) - spread(face.matrix) > static_cast<float>(frame.columns) * largest_w ||
+      fabsf(vw) - spread(face.matrix + 4) > static_cast<float>(frame.detector_rows) * largest_v)
+    return seen;
+  seen.kind = SeenVoxel::Kind::everywhere;
+  if (!(w > 2.0f * spread_w)) return seen;
+  const float over = 1.0f / w;
+  seen.u = uw * over;
+  seen.v = vw * (fan ? 1.0f : over);
+  const float on_k = voxel.at[k] - face.source[k], on_a = voxel.at[a] - face.source[a],
+              on_b = voxel.at[b] - face.source[b];
+  seen.a_u = pass_term(face.a_u, on_k, on_a);
+  seen.a_v = pass_term(face.a_v, on_k, on_a);
+  seen.b_u = pass_term(face.b_u, on_k, on_b);
+  seen.b_v = pass_term(face.b_v, on_k, on_b);
+  seen.depth_u = parallel ? 0.0f : face.direction[k][1];
+  seen.depth_v = parallel ? 0.0f : face.direction[k][2];
+  seen.depth = parallel ? 1.0f : change(face.direction[k], seen.u, seen.v);
+  if (!parallel && !(on_k * seen.depth > 0.0f)) {
+    seen.kind = SeenVoxel::Kind::nowhere;
+    return seen;
+  }
+  // The pixels at which both distances are as large as they may be, were the depth the same; and as it may change by a
+  // share of `varies` over that box, one that is larger by 1 / (1 - varies).
+  const float depth_b = fan ? 1.0f : seen.depth;
+  const float reach_a = fabsf(reach * seen.depth) + 0.5f * widths * (fabsf(seen.a_u) + fabsf(seen.a_v));
+  const float reach_b = fabsf(reach * depth_b) + 0.5f * widths * (fabsf(seen.b_u) + fabsf(seen.b_v));
+  const float over_area = 1.0f / fabsf(seen.a_u * seen.b_v - seen.a_v * seen.b_u);
+  float half_u = (fabsf(seen.b_v) * reach_a + fabsf(seen.a_v) * reach_b) * over_area;
+  float half_v = (fabsf(seen.b_u) * reach_a + fabsf(seen.a_u) * reach_b) * over_area;
+  const float varies = (fabsf(seen.depth_u) * half_u + fabsf(seen.depth_v) * half_v) / fabsf(seen.depth);
+  if (!(varies < 0.9f)) return seen;
+  constexpr float rounding = 0.02f;
+  half_u = half_u / (1.0f - varies) + rounding;
+  half_v = half_v / (1.0f - varies) + rounding;
+  const int first_v = frame.first_row - frame.middle_row;
+  const auto from = [](float centre, float half, int first) {
+    return static_cast<int>(ceilf(fmaxf(centre - half, static_cast<float>(first))));
+  };
+  const auto to = [](float centre, float half, int end) {
+    return static_cast<int>(floorf(fminf(centre + half, static_cast<float>(end - 1)))) + 1;
+  };
+  seen.kind = SeenVoxel::Kind::box;
+  seen.box = {from(seen.u, half_u, -frame.middle_column), to(seen.u, half_u, frame.columns - frame.middle_column),
+              from(seen.v, half_v, first_v), to(seen.v, half_v, first_v + frame.rows)};
+  return seen;
+}
+
+}  // namespace lepus::cuda
