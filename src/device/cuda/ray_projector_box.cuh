@@ -2,12 +2,14 @@
 // Which pixels of a view can see a voxel of a plane: those whose rays pass within some voxels of its centre.
 #pragma once
 
+#include "device/cuda/backproject_column.h"
 #include "device/cuda/ray_projector_faces.h"
 
 namespace lepus::cuda {
 
+// From the middle voxel, along the face's axis and the two axes of its planes.
 struct VoxelPlace {
-  float at[3];  // from the middle voxel
+  float at[3];
 };
 
 // [u0, u1) x [v0, v1), from the detector's middle.
@@ -42,11 +44,11 @@ __device__ inline float change(const float* direction, float u, float v) {
 // The face's axis is k, with a and b the axes of its planes. Rays count that pass less than `reach` voxels away on
 // both, and half the way between two pixels more on each for every pixel width in `widths`.
 __device__ inline SeenVoxel seen_voxel(const PictureFrame& frame, const PictureFace& face, const VoxelPlace& voxel,
-                                       int k, int a, int b, float reach, float widths) {
+                                       float reach, float widths) {
   const bool parallel = frame.beam == Beam::parallel, fan = frame.beam == Beam::fan;
   SeenVoxel seen;
   // Over the rays that count w, u w and v w are at most so much different.
-  const auto spread = [&](const float* row) { return (reach + 2.0f * widths) * (fabsf(row[a]) + fabsf(row[b])); };
+  const auto spread = [&](const float* row) { return (reach + 2.0f * widths) * (fabsf(row[1]) + fabsf(row[2])); };
   const float w = parallel ? 1.0f : row_of(face.matrix + 8, voxel.at);
   const float spread_w = parallel ? 0.0f : spread(face.matrix + 8);
   const float uw = row_of(face.matrix, voxel.at), vw = row_of(face.matrix + 4, voxel.at);
@@ -56,18 +58,18 @@ __device__ inline SeenVoxel seen_voxel(const PictureFrame& frame, const PictureF
     return seen;
   seen.kind = SeenVoxel::Kind::everywhere;
   if (!(w > 2.0f * spread_w)) return seen;
-  const float over = 1.0f / w;
+  const float over = refined_reciprocal(w);
   seen.u = uw * over;
   seen.v = vw * (fan ? 1.0f : over);
-  const float on_k = voxel.at[k] - face.source[k], on_a = voxel.at[a] - face.source[a],
-              on_b = voxel.at[b] - face.source[b];
+  const float on_k = voxel.at[0] - face.source[0], on_a = voxel.at[1] - face.source[1],
+              on_b = voxel.at[2] - face.source[2];
   seen.a_u = pass_term(face.a_u, on_k, on_a);
   seen.a_v = pass_term(face.a_v, on_k, on_a);
   seen.b_u = pass_term(face.b_u, on_k, on_b);
   seen.b_v = pass_term(face.b_v, on_k, on_b);
-  seen.depth_u = parallel ? 0.0f : face.direction[k][1];
-  seen.depth_v = parallel ? 0.0f : face.direction[k][2];
-  seen.depth = parallel ? 1.0f : change(face.direction[k], seen.u, seen.v);
+  seen.depth_u = parallel ? 0.0f : face.direction[0][1];
+  seen.depth_v = parallel ? 0.0f : face.direction[0][2];
+  seen.depth = parallel ? 1.0f : change(face.direction[0], seen.u, seen.v);
   if (!parallel && !(on_k * seen.depth > 0.0f)) {
     seen.kind = SeenVoxel::Kind::nowhere;
     return seen;
@@ -77,14 +79,15 @@ __device__ inline SeenVoxel seen_voxel(const PictureFrame& frame, const PictureF
   const float depth_b = fan ? 1.0f : seen.depth;
   const float reach_a = fabsf(reach * seen.depth) + 0.5f * widths * (fabsf(seen.a_u) + fabsf(seen.a_v));
   const float reach_b = fabsf(reach * depth_b) + 0.5f * widths * (fabsf(seen.b_u) + fabsf(seen.b_v));
-  const float over_area = 1.0f / fabsf(seen.a_u * seen.b_v - seen.a_v * seen.b_u);
+  const float over_area = reciprocal(fabsf(seen.a_u * seen.b_v - seen.a_v * seen.b_u));
   float half_u = (fabsf(seen.b_v) * reach_a + fabsf(seen.a_v) * reach_b) * over_area;
   float half_v = (fabsf(seen.b_u) * reach_a + fabsf(seen.a_u) * reach_b) * over_area;
-  const float varies = (fabsf(seen.depth_u) * half_u + fabsf(seen.depth_v) * half_v) / fabsf(seen.depth);
+  const float varies = (fabsf(seen.depth_u) * half_u + fabsf(seen.depth_v) * half_v) * reciprocal(fabsf(seen.depth));
   if (!(varies < 0.9f)) return seen;
   constexpr float rounding = 0.02f;
-  half_u = half_u / (1.0f - varies) + rounding;
-  half_v = half_v / (1.0f - varies) + rounding;
+  const float larger = reciprocal(1.0f - varies);
+  half_u = __fmaf_rn(half_u, larger, rounding);
+  half_v = __fmaf_rn(half_v, larger, rounding);
   const int first_v = frame.first_row - frame.middle_row;
   const auto from = [](float centre, float half, int first) {
     return static_cast<int>(ceilf(fmaxf(centre - half, static_cast<float>(first))));
@@ -96,6 +99,12 @@ __device__ inline SeenVoxel seen_voxel(const PictureFrame& frame, const PictureF
   seen.box = {from(seen.u, half_u, -frame.middle_column), to(seen.u, half_u, frame.columns - frame.middle_column),
               from(seen.v, half_v, first_v), to(seen.v, half_v, first_v + frame.rows)};
   return seen;
+}
+
+__device__ inline VoxelPlace voxel_place(const PictureFace& face, float x, float y, float z) {
+  if (face.axis == 0) return {{x, y, z}};
+  if (face.axis == 1) return {{y, x, z}};
+  return {{z, x, y}};
 }
 
 }  // namespace lepus::cuda

@@ -77,6 +77,7 @@ struct PassTerm {
 };
 struct PictureFace {
   int axis;
+  // Axes in the order of the face: its own, and the two of its planes.
   float matrix[12];       // voxel, from the middle, to (u w, v w, w), pixels from the detector's middle
   float source[3];        // from the middle voxel
   float direction[3][3];  // of the rays: at the detector's middle, per column, per row

@@ -3,7 +3,6 @@
 // plane less than one voxel away, and weighs each of them. The distance of a ray from the voxel is computed from the
 // pixel's distance to the place where the voxel's centre is seen: small numbers, whose digits are all behind the point.
 // Voxels that (nearly) touch the source are seen by pixels without such a box; those ask every pixel.
-#include "device/cuda/backproject_column.h"
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/ray_projector_box.cuh"
 
@@ -16,10 +15,10 @@ constexpr int block_x = 32, block_y = 4;
 __device__ float nearness(float distance) { return __saturatef(1.0f - fabsf(distance)); }
 
 // From the rays themselves, pixel by pixel.
-__device__ float sum_of_all(const PictureFrame& frame, const PictureFace& face, const float* values,
-                            const VoxelPlace& voxel, int k, int a, int b) {
-  const float on_k = voxel.at[k] - face.source[k], on_a = voxel.at[a] - face.source[a],
-              on_b = voxel.at[b] - face.source[b];
+__device__ __noinline__ float sum_of_all(const PictureFrame& frame, const PictureFace& face, const float* values,
+                                         const VoxelPlace& voxel) {
+  const float on_k = voxel.at[0] - face.source[0], on_a = voxel.at[1] - face.source[1],
+              on_b = voxel.at[2] - face.source[2];
   const float reach = 1.0f + fabsf(on_k);  // rays change no faster on other axes than on their own
   const bool fan = frame.beam == Beam::fan;
   if (fabsf(on_a) > reach || (!fan && fabsf(on_b) > reach)) return 0.0f;
@@ -28,11 +27,11 @@ __device__ float sum_of_all(const PictureFrame& frame, const PictureFace& face, 
     for (int column = 0; column < frame.columns; ++column) {
       const float u = static_cast<float>(column - frame.middle_column);
       const float v = static_cast<float>(frame.first_row + row - frame.middle_row);
-      const float t = on_k / change(face.direction[k], u, v);
+      const float t = on_k / change(face.direction[0], u, v);
       if (!(t > 0.0f)) continue;
-      const float da = __fmaf_rn(t, change(face.direction[a], u, v), -on_a);
+      const float da = __fmaf_rn(t, change(face.direction[1], u, v), -on_a);
       const float db = fan ? face.b_v.constant * (v - row_of(face.matrix + 4, voxel.at))
-                           : __fmaf_rn(t, change(face.direction[b], u, v), -on_b);
+                           : __fmaf_rn(t, change(face.direction[2], u, v), -on_b);
       sum =
           __fmaf_rn(nearness(da) * nearness(db), values[static_cast<std::int64_t>(row) * frame.columns + column], sum);
     }
@@ -41,10 +40,10 @@ __device__ float sum_of_all(const PictureFrame& frame, const PictureFace& face, 
 
 template <bool fan>
 __device__ float sum_of_face(const PictureFrame& frame, const PictureFace& face, const float* values,
-                             const VoxelPlace& voxel, int k, int a, int b) {
-  const SeenVoxel seen = seen_voxel(frame, face, voxel, k, a, b, 1.0f, 0.0f);
+                             const VoxelPlace& voxel) {
+  const SeenVoxel seen = seen_voxel(frame, face, voxel, 1.0f, 0.0f);
   if (seen.kind == SeenVoxel::Kind::nowhere) return 0.0f;
-  if (seen.kind == SeenVoxel::Kind::everywhere) return sum_of_all(frame, face, values, voxel, k, a, b);
+  if (seen.kind == SeenVoxel::Kind::everywhere) return sum_of_all(frame, face, values, voxel);
   const int first_v = frame.first_row - frame.middle_row;
   float sum = 0.0f;
   for (int row = seen.box.v0; row < seen.box.v1; ++row) {
@@ -62,25 +61,20 @@ __device__ float sum_of_face(const PictureFrame& frame, const PictureFace& face,
 }
 
 template <bool fan>
-__global__ void __launch_bounds__(block_x* block_y) picture_adjoint(const __grid_constant__ PictureAdjoint job) {
+__global__ void __launch_bounds__(block_x* block_y, 8) picture_adjoint(const __grid_constant__ PictureAdjoint job) {
   const int x = static_cast<int>(blockIdx.x) * block_x + static_cast<int>(threadIdx.x);
   const int y = static_cast<int>(blockIdx.y) * block_y + static_cast<int>(threadIdx.y);
   const int z = job.z0 + static_cast<int>(blockIdx.z);
   if (x >= job.grid.size[0] || y >= job.grid.size[1]) return;
   float* const place =
       job.voxels + (static_cast<std::int64_t>(blockIdx.z) * job.grid.size[1] + y) * job.grid.size[0] + x;
-  const VoxelPlace voxel{{static_cast<float>(x - job.grid.middle[0]), static_cast<float>(y - job.grid.middle[1]),
-                          static_cast<float>(z - job.grid.middle[2])}};
+  const float fx = static_cast<float>(x - job.grid.middle[0]), fy = static_cast<float>(y - job.grid.middle[1]);
+  const float fz = static_cast<float>(z - job.grid.middle[2]);
   float total = *place;
   for (int number = 0; number < job.faces; ++number) {
     const PictureFace& face = job.face[number];
     const float* const values = job.values + static_cast<std::int64_t>(number) * job.frame.rows * job.frame.columns;
-    if (face.axis == 0)
-      total += sum_of_face<fan>(job.frame, face, values, voxel, 0, 1, 2);
-    else if (face.axis == 1)
-      total += sum_of_face<fan>(job.frame, face, values, voxel, 1, 0, 2);
-    else
-      total += sum_of_face<fan>(job.frame, face, values, voxel, 2, 0, 1);
+    total += sum_of_face<fan>(job.frame, face, values, voxel_place(face, fx, fy, fz));
   }
   *place = total;
 }

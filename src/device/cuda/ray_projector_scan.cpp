@@ -48,20 +48,22 @@ std::vector<PictureFace> picture_faces(const ForwardJob& job, const std::vector<
     const auto& d = view.direction;
     PictureFace picture{};
     picture.axis = face.axis;
-    for (int j = 0; j < 4; ++j) {
+    const int k = face.axis, a = joseph_axis_a(k), b = joseph_axis_b(k), order[4] = {k, a, b, 3};
+    for (int i = 0; i < 4; ++i) {
+      const int j = order[i];
       const double one = beam == Beam::fan ? (j == 3 ? 1.0 : 0.0) : m(2, j);  // what v is divided by
-      picture.matrix[j] = single(m(0, j) - middle_u * m(2, j));
-      picture.matrix[4 + j] = single(m(1, j) - middle_v * one);
-      picture.matrix[8 + j] = single(m(2, j));
+      picture.matrix[i] = single(m(0, j) - middle_u * m(2, j));
+      picture.matrix[4 + i] = single(m(1, j) - middle_v * one);
+      picture.matrix[8 + i] = single(m(2, j));
     }
-    for (int k = 0; k < 3; ++k) {
-      picture.direction[k][0] = single(d[k][0] + middle_u * d[k][1] + middle_v * d[k][2]);
-      picture.direction[k][1] = single(d[k][1]);
-      picture.direction[k][2] = single(d[k][2]);
+    for (int i = 0; i < 3; ++i) {
+      const int j = order[i];
+      picture.direction[i][0] = single(d[j][0] + middle_u * d[j][1] + middle_v * d[j][2]);
+      picture.direction[i][1] = single(d[j][1]);
+      picture.direction[i][2] = single(d[j][2]);
       // Rays start where t = -1; those of a fan in the plane of their row.
-      if (beam != Beam::parallel && !(beam == Beam::fan && k == 2)) picture.source[k] = single(p[k][0] - d[k][0]);
+      if (beam != Beam::parallel && !(beam == Beam::fan && j == 2)) picture.source[i] = single(p[j][0] - d[j][0]);
     }
-    const int k = face.axis, a = joseph_axis_a(k), b = joseph_axis_b(k);
     const auto term = [&](int axis, int change) -> PassTerm {
       if (beam == Beam::parallel) return {single(p[axis][change] - p[k][change] * d[axis][0] / d[k][0]), 0.0f, 0.0f};
       if (beam == Beam::fan && axis == 2) return {single(p[axis][change]), 0.0f, 0.0f};
