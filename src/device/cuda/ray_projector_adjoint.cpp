@@ -11,8 +11,6 @@
 namespace lepus::cuda {
 namespace {
 
-constexpr std::int64_t staged_bytes = std::int64_t{512} << 20;
-
 // Where the ray of a pixel passes plane i on `axis`.
 struct Passing {
   double a, b;
@@ -47,16 +45,10 @@ ColumnRange columns_of(const ForwardJob& job, const JosephView& view, int axis) 
 
 JosephAdjoint::JosephAdjoint(const ForwardJob& job, const ScanGeometry& geometry, const VolumeGrid& grid,
                              const JosephView* views)
-    : views_(views),
-      grid_(job.grid),
-      frame_(picture_frame(geometry)),
-      columns_(job.columns),
-      rows_(job.rows),
-      faces_(faces_of(job)) {
+    : grid_(job.grid), frame_(picture_frame(geometry)), columns_(job.columns), rows_(job.rows), faces_(job, views) {
   const std::vector<Matrix34> matrices = matrices_from_middle(geometry, grid, job.grid);
   by_columns_ = look_for_columns(job, matrices);
-  if (!by_columns_) pictures_ = picture_faces(job, faces_, matrices, geometry.beam);
-  device_faces_ = on_device(faces_.data(), static_cast<std::int64_t>(faces_.size()), "copy faces to the device");
+  if (!by_columns_) pictures_ = picture_faces(job, faces_.all(), matrices, geometry.beam);
 }
 
 // Detector columns are parallel to z where the place that a ray passes a plane at does not change along them, and the
@@ -69,7 +61,7 @@ bool JosephAdjoint::look_for_columns(const ForwardJob& job, const std::vector<Ma
   double smallest_da = 1e300, smallest_step = 1e300;
   int forward = 0;
   std::vector<ColumnMap> maps;
-  for (const Face& face : faces_) {
+  for (const Face& face : faces_.all()) {
     if (face.axis == 2) return false;
     const JosephView& view = job.views[static_cast<std::size_t>(face.view)];
     const Matrix34& m = matrices[static_cast<std::size_t>(face.view)];
@@ -118,36 +110,18 @@ bool JosephAdjoint::look_for_columns(const ForwardJob& job, const std::vector<Ma
 }
 
 std::int64_t JosephAdjoint::work_bytes(std::int64_t views, std::int64_t rows) const {
-  constexpr std::int64_t faces_per_view = 3;
-  const std::int64_t face = columns_ * rows * 4 + (by_columns_ ? columns_ * std::int64_t{sizeof(ColumnRays)} : 0);
-  return std::min(std::max(staged_bytes, faces_per_view * face), views * faces_per_view * face);
+  return Faces::work_bytes(views, columns_ * rows * 4) +
+         (by_columns_ ? Faces::work_bytes(views, columns_ * std::int64_t{sizeof(ColumnRays)}) : 0);
 }
 
 void JosephAdjoint::add(const ViewRows<const float>& lines, const SlabVoxels<float>& slab, Queue& queue) const {
-  if (lines.views == 0 || lines.rows.size() == 0 || slab.slices.slices() == 0) return;
-  const std::int64_t face_bytes = columns_ * lines.rows.size() * 4;
-  const auto by_view = [](const Face& face, std::int64_t view) { return face.view < view; };
-  const auto end = std::lower_bound(faces_.begin(), faces_.end(), lines.first_view + lines.views, by_view);
-  auto first = std::lower_bound(faces_.begin(), faces_.end(), lines.first_view, by_view);
-  const std::ptrdiff_t at_once = std::max<std::int64_t>(1, staged_bytes / face_bytes);
-  while (first != end) {
-    const auto count = std::min(at_once, end - first);
-    const auto number = static_cast<int>(first - faces_.begin());
-    const FaceSource source{.face = device_faces_.data() + number,
-                            .view = views_,
-                            .grid = grid_,
-                            .values = lines.values,
-                            .faces = static_cast<int>(count),
-                            .first_view = static_cast<int>(lines.first_view),
-                            .columns = static_cast<int>(columns_),
-                            .first_row = static_cast<int>(lines.rows.first),
-                            .rows = static_cast<int>(lines.rows.size())};
+  if (slab.slices.slices() == 0) return;
+  faces_.in_batches(lines, columns_ * lines.rows.size() * 4, [&](const FaceSource& source, int first_face) {
     if (by_columns_)
-      add_columns(source, number, slab, queue);
+      add_columns(source, first_face, slab, queue);
     else
-      add_pictures(source, number, slab, queue);
-    first += count;
-  }
+      add_pictures(source, first_face, slab, queue);
+  });
 }
 
 void JosephAdjoint::add_columns(const FaceSource& source, int first_face, const SlabVoxels<float>& slab,

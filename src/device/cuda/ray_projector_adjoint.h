@@ -26,12 +26,10 @@ private:
   void add_columns(const FaceSource& source, int first_face, const SlabVoxels<float>& slab, Queue& queue) const;
   void add_pictures(const FaceSource& source, int first_face, const SlabVoxels<float>& slab, Queue& queue) const;
 
-  const JosephView* views_;
   JosephGrid grid_;
   PictureFrame frame_;
   std::int64_t columns_, rows_;
-  std::vector<Face> faces_;  // by view
-  DeviceBuffer<Face> device_faces_;
+  Faces faces_;
   bool by_columns_ = false;
   int slots_ = 1, rows_per_cell_ = 1, forward_ = 1;
   DeviceBuffer<ColumnMap> maps_;

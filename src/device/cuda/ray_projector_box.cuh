@@ -53,8 +53,8 @@ __device__ inline SeenVoxel seen_voxel(const PictureFrame& frame, const PictureF
   const float spread_w = parallel ? 0.0f : spread(face.matrix + 8);
   const float uw = row_of(face.matrix, voxel.at), vw = row_of(face.matrix + 4, voxel.at);
   const float largest_w = w + spread_w, largest_v = fan ? 1.0f : largest_w;
-  if (!(largest_w > 0.0f) || fabsf(uw) - spread(face.matrix) > static_cast<float>(frame.columns) * largest_w ||
-      fabsf(vw) - spread(face.matrix + 4) > static_cast<float>(frame.detector_rows) * largest_v)
+  if (!(largest_w > 0.0f) || fabsf(uw) - spread(face.matrix) > static_cast<float>(frame.columns + 2) * largest_w ||
+      fabsf(vw) - spread(face.matrix + 4) > static_cast<float>(frame.detector_rows + 2) * largest_v)
     return seen;
   seen.kind = SeenVoxel::Kind::everywhere;
   if (!(w > 2.0f * spread_w)) return seen;
