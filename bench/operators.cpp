@@ -69,17 +69,27 @@ Problem small() {
   return {"128^3, 360 views of 256x192, circular", build_scan(scan), centred_grid(128, 128, 128, {1, 1, 1})};
 }
 
-// The same on host and device would need a kernel; these repeat after a while instead.
-std::vector<float> pattern(std::int64_t size) {
-  constexpr std::int64_t period = 1 << 20;
-  std::mt19937 random(5);
-  std::vector<float> values(static_cast<std::size_t>(size));
-  for (std::int64_t i = 0; i < std::min(size, period); ++i)
-    values[static_cast<std::size_t>(i)] = static_cast<float>(random() % 1024) / 1024.0f;
-  for (std::int64_t i = period; i < size; i += period)
-    std::copy_n(values.begin(), std::min(period, size - i), values.begin() + i);
-  return values;
-}
+// Random values that repeat after a while: host and device have the same without moving them.
+class Pattern {
+public:
+  Pattern() {
+    std::mt19937 random(5);
+    for (float& value : values_) value = static_cast<float>(random() % 1024) / 1024.0f;
+  }
+  double at(std::int64_t i) const { return static_cast<double>(values_[static_cast<std::size_t>(i % period)]); }
+  void fill(float* out, std::int64_t size, Device& device, Queue& queue) const {
+    std::int64_t filled = std::min(size, period);
+    device.copy(out, values_.data(), filled * 4, queue);
+    for (std::int64_t more = 0; filled < size; filled += more) {
+      more = std::min(filled, size - filled);
+      device.copy(out + filled, out, more * 4, queue);
+    }
+  }
+
+private:
+  static constexpr std::int64_t period = 1 << 20;
+  std::vector<float> values_ = std::vector<float>(period);
+};
 
 struct RelativeError {
   double sum = 0, squares = 0;  // of differences, of values
@@ -99,38 +109,29 @@ public:
         devices_(open_devices(compute_on("cuda", "0", kind.precision), threads_)),
         queue_(device().make_queue()),
         job_(forward_job(problem.geometry, problem.grid, nullptr, nullptr)),
-        volume_(pattern(problem.grid.voxels())),
-        lines_(pattern(problem.geometry.views() * job_.pixels())),
-        on_card_{device().allocate(bytes(volume_)), device().allocate(bytes(lines_))} {
+        voxels_(problem.grid.voxels()),
+        values_(problem.geometry.views() * job_.pixels()),
+        on_card_{device().allocate(4 * voxels_), device().allocate(4 * values_)} {
     RayProjectorSetup setup;
     setup.geometry = &problem_.geometry;
     setup.grid = problem.grid;
     setup.precision = kind.precision;
     setup.model = kind.model;
     projector_ = device().make_ray_projector(setup);
-    job_.volume = volume_.data();
   }
 
   void run() {
-    device().copy(on_card_[0].get(), volume_.data(), bytes(volume_), *queue_);
-    const double forward = seconds([&] { this->forward(); });
-    std::vector<float> found(lines_.size());
-    device().copy(found.data(), on_card_[1].get(), bytes(found), *queue_);
-    queue_->wait();
-    const double forward_error = error_of_lines(found);
-    device().copy(on_card_[1].get(), lines_.data(), bytes(lines_), *queue_);
-    const double adjoint = seconds([&] { this->adjoint(); });
-    found.resize(volume_.size());
-    device().copy(found.data(), on_card_[0].get(), bytes(found), *queue_);
-    queue_->wait();
+    pattern_.fill(floats(0), voxels_, device(), *queue_);
+    const double forward = seconds([&] { this->forward(); }), forward_error = error_of_lines();
+    pattern_.fill(floats(1), values_, device(), *queue_);
+    const double adjoint = seconds([&] { this->adjoint(); }), adjoint_error = error_of_voxels();
     std::printf("%-42s %-12s A %8.2f ms (error %.1e)  A' %8.2f ms (error %.1e)\n", problem_.name.c_str(), kind_.name,
-                1e3 * forward, forward_error, 1e3 * adjoint, error_of_voxels(found));
+                1e3 * forward, forward_error, 1e3 * adjoint, adjoint_error);
     if (kind_.model == RayModel::joseph && kind_.precision == Precision::exact) run_methods(forward + adjoint);
   }
 
 private:
   Device& device() { return *devices_.front(); }
-  static std::int64_t bytes(const std::vector<float>& v) { return static_cast<std::int64_t>(v.size() * sizeof(float)); }
   float* floats(int which) { return reinterpret_cast<float*>(on_card_[which].get()); }
   RowBand rows() const { return {0, problem_.geometry.rows}; }
   SlabRange slices() const { return {0, problem_.grid.nz}; }
@@ -139,22 +140,22 @@ private:
     projector_->forward({floats(0), slices()}, {floats(1), 0, problem_.geometry.views(), rows()}, *queue_);
   }
   void adjoint() {
-    device().clear(floats(0), bytes(volume_), *queue_);
+    device().clear(floats(0), 4 * voxels_, *queue_);
     projector_->adjoint({floats(1), 0, problem_.geometry.views(), rows()}, {floats(0), slices()}, *queue_);
   }
 
   // What the methods do, with whatever numbers: the time does not depend on them.
   void run_methods(double both) {
     VectorKernels& kernels = device().vector_kernels();
-    const std::int64_t n = problem_.grid.voxels(), values = static_cast<std::int64_t>(lines_.size());
+    const std::int64_t n = problem_.grid.voxels(), values = values_;
     const VolumeShape shape{problem_.grid.nx, problem_.grid.ny, problem_.grid.nz};
-    const Block measured = device().allocate(bytes(lines_)), state = device().allocate(5 * bytes(volume_));
+    const Block measured = device().allocate(4 * values_), state = device().allocate(20 * voxels_);
     auto* const b = reinterpret_cast<float*>(measured.get());
     auto* const x = reinterpret_cast<float*>(state.get());
     float *const y = floats(1), *const z = floats(0), *const scale = x + n,
                  *const dual[3] = {x + 2 * n, x + 3 * n, x + 4 * n};
-    device().clear(x, 5 * bytes(volume_), *queue_);
-    device().clear(b, bytes(lines_), *queue_);
+    device().clear(x, 20 * voxels_, *queue_);
+    device().clear(b, 4 * values_, *queue_);
     const auto residual = [&] {
       projector_->forward({x, slices()}, {y, 0, problem_.geometry.views(), rows()}, *queue_);
       kernels.combine(y, 1, b, -1, y, values, *queue_);
@@ -194,12 +195,19 @@ private:
     return best;
   }
 
-  double error_of_lines(const std::vector<float>& found) const {
+  float download(int which, std::int64_t at) {
+    float value = 0;
+    device().copy(&value, floats(which) + at, 4, *queue_);
+    queue_->wait();
+    return value;
+  }
+
+  double error_of_lines() {
     RelativeError error;
     std::mt19937_64 random(1);
     const IndexBox box = whole_grid(job_.grid);
     for (int i = 0; i < 2000; ++i) {
-      const auto ray = static_cast<std::int64_t>(random() % found.size());
+      const auto ray = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(values_));
       double sum = 0;
       visit_voxels<double>(kind_.model, job_.views[static_cast<std::size_t>(ray / job_.pixels())], job_.grid,
                            static_cast<double>(ray % job_.columns), static_cast<double>(ray / job_.columns % job_.rows),
@@ -208,19 +216,19 @@ private:
                                  ((std::int64_t{z} - box.first[2]) * job_.grid.size[1] + y - box.first[1]) *
                                      job_.grid.size[0] +
                                  x - box.first[0];
-                             sum += weight * static_cast<double>(volume_[static_cast<std::size_t>(at)]);
+                             sum += weight * pattern_.at(at);
                            });
-      error.add(static_cast<double>(found[static_cast<std::size_t>(ray)]), sum);
+      error.add(static_cast<double>(download(1, ray)), sum);
     }
     return error.value();
   }
 
-  double error_of_voxels(const std::vector<float>& found) const {
+  double error_of_voxels() {
     RelativeError error;
     std::mt19937_64 random(2);
     for (int i = 0; i < 24; ++i) {
-      const auto voxel = static_cast<std::int64_t>(random() % found.size());
-      error.add(static_cast<double>(found[static_cast<std::size_t>(voxel)]), expected_voxel(voxel));
+      const auto voxel = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(voxels_));
+      error.add(static_cast<double>(download(0, voxel)), expected_voxel(voxel));
     }
     return error.value();
   }
@@ -241,7 +249,7 @@ private:
       const auto seen = detector_point(m.m.data(), problem_.geometry.beam, static_cast<double>(at[0]),
                                        static_cast<double>(at[1]), static_cast<double>(at[2]));
       const auto value = [&](std::int64_t u, std::int64_t v) {
-        return static_cast<double>(lines_[static_cast<std::size_t>((view * job_.rows + v) * job_.columns + u)]);
+        return pattern_.at((view * job_.rows + v) * job_.columns + u);
       };
       if (kind_.model == RayModel::voxel) {
         sum += sample<double>(Interpolation::linear, job_.columns, job_.rows, seen.u, seen.v, value);
@@ -265,7 +273,8 @@ private:
   Devices devices_;
   std::unique_ptr<Queue> queue_;
   ForwardJob job_;
-  std::vector<float> volume_, lines_;
+  Pattern pattern_;
+  std::int64_t voxels_, values_;
   Block on_card_[2];
   std::unique_ptr<RayProjector> projector_;
 };
