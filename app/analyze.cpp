@@ -3,6 +3,7 @@
 #include "analysis/analyze.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -23,17 +24,24 @@ using Json = nlohmann::ordered_json;
 
 struct AnalyzeArguments {
   std::string volume, output, threshold = "otsu", phase = "dark", mask, sort = "volume";
-  std::vector<double> box;
+  std::vector<double> box, noise_box, cylinder;
   std::optional<double> radius, seal, part;
   std::vector<std::string> clean, save;
   int connectivity = 26;
   std::int64_t minimum_voxels = 1, maximum_voxels = 0, cell = 0, bins = 1024;
   bool porosity = false, blobs = false, thickness = false, remove_air = false, remove_container = false,
-       no_labels = false;
+       no_labels = false, noise = false, resolution = false;
 };
 
 [[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& hint) {
   throw Error(ErrorKind::usage, {.what = what, .where = where, .why = {}, .hint = hint});
+}
+
+std::array<double, 6> box_from(const std::vector<double>& b, const std::string& option) {
+  if (b.size() != 6 || b[0] > b[1] || b[2] > b[3] || b[4] > b[5])
+    refuse("a box needs six numbers, each pair in order", "option " + option,
+           "write it as " + option + " x0,x1,y0,y1,z0,z1, in millimetres");
+  return {b[0], b[1], b[2], b[3], b[4], b[5]};
 }
 
 analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
@@ -42,7 +50,19 @@ analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
   o.phase = analysis::parse_phase(a.phase);
   for (const std::string& step : a.clean) o.clean.push_back(analysis::parse_morphology(step));
   o.connectivity = static_cast<analysis::Connectivity>(a.connectivity);
-  const bool some = a.porosity || a.blobs || a.thickness;
+  if (a.noise || !a.noise_box.empty()) {
+    o.noise.emplace();
+    if (!a.noise_box.empty()) o.noise->box_mm = box_from(a.noise_box, "--noise-box");
+  }
+  if (a.resolution || !a.cylinder.empty()) {
+    o.resolution.emplace();
+    const auto& c = a.cylinder;
+    if (!c.empty() && (c.size() != 3 || !(c[2] > 0)))
+      refuse("a cylinder needs three numbers, the last above zero", "option --cylinder",
+             "write it as --cylinder x,y,radius, in millimetres");
+    if (!c.empty()) o.resolution->cylinder = {c[0], c[1], c[2]};
+  }
+  const bool some = a.porosity || a.blobs || a.thickness || o.noise || o.resolution;
   o.porosity = a.porosity || !some;
   o.blobs = a.blobs || !some;
   o.thickness = a.thickness;
@@ -66,13 +86,7 @@ analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
   if (a.radius && !(*a.radius > 0))
     refuse("the radius must be above zero", "option --radius", "give it in millimetres");
   o.region.mask.radius_mm = a.radius;
-  if (!a.box.empty()) {
-    const auto& b = a.box;
-    if (b.size() != 6 || b[0] > b[1] || b[2] > b[3] || b[4] > b[5])
-      refuse("a box needs six numbers, each pair in order", "option --box",
-             "write it as --box x0,x1,y0,y1,z0,z1, in millimetres");
-    o.region.mask.box_mm = {b[0], b[1], b[2], b[3], b[4], b[5]};
-  }
+  if (!a.box.empty()) o.region.mask.box_mm = box_from(a.box, "--box");
   return o;
 }
 
@@ -220,8 +234,13 @@ std::unique_ptr<Command> analyze_command() {
   table.value("-o,--output", "FOLDER", a.output, "the folder to write").otherwise("only print the numbers").folder();
   table.group("What is measured");
   table.flag("--porosity", a.porosity, "the share of the phase: in all, open and closed, along z, in cells");
-  table.flag("--blobs", a.blobs, "every connected blob of the phase; without any of these: porosity and blobs");
+  table.flag("--blobs", a.blobs, "every connected blob of the phase; where nothing is chosen: porosity and blobs");
   table.flag("--thickness", a.thickness, "local thickness of the phase and of the walls between (takes long)");
+  table.flag("--noise", a.noise,
+             "standard deviation, power spectrum and contrast-to-noise, where the sample is flattest");
+  table.value("--noise-box", "X0,X1,Y0,Y1,Z0,Z1", a.noise_box, "the same in this box, in millimetres");
+  table.flag("--resolution", a.resolution, "edge and MTF of the largest bright thing, a cylinder that stands along z");
+  table.value("--cylinder", "X,Y,RADIUS", a.cylinder, "the same of this cylinder, to a few voxels, in millimetres");
   table.group("The phase");
   table.value("--threshold", "HOW", a.threshold,
               "otsu, multi-otsu:N, numbers, local:RADIUS,OFFSET, hysteresis:LOW,HIGH");
