@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/format.h"
+#include "device/cuda/cuda_check.h"
 #include "device/cuda/device.h"
 #include "geometry/camera.h"
 #include <lepus/error.h>
@@ -78,6 +79,11 @@ void ScanRays::project(const SlabVoxels<const float>& slab, const ViewRows<float
                        const std::function<void(const RaysOnDevice&, const PlanesOnDevice&)>& launch) {
   if (lines.views == 0 || lines.rows.size() == 0) return;
   const std::int64_t slices = slab.slices.slices();
+  if (slices == 0) {  // no ray of the piece meets the volume
+    const std::int64_t bytes = lines.views * lines.rows.size() * job_.columns * std::int64_t{sizeof(float)};
+    check(cudaMemsetAsync(lines.values, 0, static_cast<std::size_t>(bytes), stream_of(queue)), "clear line integrals");
+    return;
+  }
   if (!planes_ || planes_->capacity() < slices) {
     queue.wait();  // kernels that read the old ones
     planes_.reset();
