@@ -41,14 +41,21 @@ __device__ inline float change(const float* direction, float u, float v) {
   return __fmaf_rn(direction[1], u, __fmaf_rn(direction[2], v, direction[0]));
 }
 
-// The face's axis is k, with a and b the axes of its planes. Rays count that pass less than `reach` voxels away on
-// both, and half the way between two pixels more on each for every pixel width in `widths`.
+// Rays count that pass less than `voxels` away on an axis of the plane, and half the way between two pixels more for
+// every pixel in `pixels`.
+struct Reach {
+  float voxels, pixels;
+};
+
 __device__ inline SeenVoxel seen_voxel(const PictureFrame& frame, const PictureFace& face, const VoxelPlace& voxel,
-                                       float reach, float widths) {
+                                       const Reach& on_axis_a, const Reach& on_axis_b) {
   const bool parallel = frame.beam == Beam::parallel, fan = frame.beam == Beam::fan;
   SeenVoxel seen;
   // Over the rays that count w, u w and v w are at most so much different.
-  const auto spread = [&](const float* row) { return (reach + 2.0f * widths) * (fabsf(row[1]) + fabsf(row[2])); };
+  const auto spread = [&](const float* row) {
+    return (on_axis_a.voxels + on_axis_a.pixels) * fabsf(row[1]) +
+           (on_axis_b.voxels + on_axis_b.pixels) * fabsf(row[2]);
+  };
   const float w = parallel ? 1.0f : row_of(face.matrix + 8, voxel.at);
   const float spread_w = parallel ? 0.0f : spread(face.matrix + 8);
   const float uw = row_of(face.matrix, voxel.at), vw = row_of(face.matrix + 4, voxel.at);
@@ -77,8 +84,10 @@ __device__ inline SeenVoxel seen_voxel(const PictureFrame& frame, const PictureF
   // The pixels at which both distances are as large as they may be, were the depth the same; and as it may change by a
   // share of `varies` over that box, one that is larger by 1 / (1 - varies).
   const float depth_b = fan ? 1.0f : seen.depth;
-  const float reach_a = fabsf(reach * seen.depth) + 0.5f * widths * (fabsf(seen.a_u) + fabsf(seen.a_v));
-  const float reach_b = fabsf(reach * depth_b) + 0.5f * widths * (fabsf(seen.b_u) + fabsf(seen.b_v));
+  const float reach_a =
+      fabsf(on_axis_a.voxels * seen.depth) + 0.5f * on_axis_a.pixels * (fabsf(seen.a_u) + fabsf(seen.a_v));
+  const float reach_b =
+      fabsf(on_axis_b.voxels * depth_b) + 0.5f * on_axis_b.pixels * (fabsf(seen.b_u) + fabsf(seen.b_v));
   const float over_area = reciprocal(fabsf(seen.a_u * seen.b_v - seen.a_v * seen.b_u));
   float half_u = (fabsf(seen.b_v) * reach_a + fabsf(seen.a_v) * reach_b) * over_area;
   float half_v = (fabsf(seen.b_u) * reach_a + fabsf(seen.a_u) * reach_b) * over_area;

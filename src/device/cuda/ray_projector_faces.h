@@ -78,9 +78,10 @@ struct PassTerm {
 struct PictureFace {
   int axis;
   // Axes in the order of the face: its own, and the two of its planes.
-  float matrix[12];       // voxel, from the middle, to (u w, v w, w), pixels from the detector's middle
-  float source[3];        // from the middle voxel
-  float direction[3][3];  // of the rays: at the detector's middle, per column, per row
+  float matrix[12];        // voxel, from the middle, to (u w, v w, w), pixels from the detector's middle
+  float source[3];         // from the middle voxel
+  float direction[3][3];   // of the rays: at the detector's middle, per column, per row
+  float slope_a, slope_b;  // by how much rays change at most from plane to plane
   PassTerm a_u, a_v, b_u, b_v;
 };
 inline constexpr int pictures_per_launch = 16;

@@ -17,13 +17,20 @@ __device__ FootprintPixel ray_of(const JosephView& view, const JosephGrid& grid,
   return {footprint_ray<float>(view, grid, u, v)};
 }
 
+// Adding 1.5 x 2^23, rounded down or up, leaves the whole number in the lowest bits: conversions have an eighth of the
+// rate.
+constexpr float whole = 12582912.0f;
+constexpr int whole_bits = 0x4B400000;
+__device__ int floor_of(float x) { return __float_as_int(__fadd_rd(x, whole)) - whole_bits; }
+__device__ int ceil_of(float x) { return __float_as_int(__fadd_ru(x, whole)) - whole_bits; }
+
 // In a layer a ray meets at most two voxels on each axis: it leaves the first one at `leaves`.
 struct Crossing {
   int first, second;
   float leaves;
 };
 __device__ Crossing crossing(float c0, float dc, float per_c, int layer, float low, float high) {
-  const int lower = static_cast<int>(floorf(joseph_at(c0, dc, static_cast<float>(layer)) - 0.5f * fabsf(dc) + 0.5f));
+  const int lower = floor_of(joseph_at(c0, dc, static_cast<float>(layer)) - 0.5f * fabsf(dc) + 0.5f);
   const float face = (static_cast<float>(lower) + 0.5f - c0) * per_c;
   const bool up = per_c > 0.0f;
   return {up ? lower : lower + 1, up ? lower + 1 : lower, fminf(fmaxf(face, low), high)};
@@ -71,16 +78,18 @@ __device__ float sum_of_layer(const SiddonPixel& ray, int i, const float* plane,
 __device__ float sum_of_layer(const FootprintPixel& ray, int i, const float* plane, std::int64_t row, IndexRange on_a,
                               Held held) {
   const FootprintLayer<float> layer = footprint_layer(ray, i);
-  const IndexRange columns = footprint_indices(layer.on_a, layer.a);
+  const int last_a = min(ceil_of(layer.a + layer.on_a.half_foot - 0.5f), on_a.last);
   float sum = 0.0f;
-  for (int j = max(columns.first, on_a.first); j <= min(columns.last, on_a.last); ++j) {
+  for (int j = max(floor_of(layer.a - layer.on_a.half_foot + 0.5f), on_a.first); j <= last_a; ++j) {
     const FootprintColumn<float> column = footprint_column(layer, j);
     if (!(column.share > 0.0f)) continue;
-    const IndexRange rows = footprint_indices(layer.on_b, column.b);
-    float below = share_below(layer.on_b, static_cast<float>(max(rows.first, held.first)) - 0.5f - column.b);
-    float part = 0.0f;
-    for (int k = max(rows.first, held.first); k <= min(rows.last, held.last - 1); ++k) {
-      const float above = share_below(layer.on_b, static_cast<float>(k) + 0.5f - column.b);
+    const int first_b = max(floor_of(column.b - layer.on_b.half_foot + 0.5f), held.first);
+    const int last_b = min(ceil_of(column.b + layer.on_b.half_foot - 0.5f), held.last - 1);
+    // Shares are differences of one function at the faces between voxels.
+    float face = static_cast<float>(first_b) - 0.5f - column.b, below = share_below(layer.on_b, face), part = 0.0f;
+    for (int k = first_b; k <= last_b; ++k) {
+      face += 1.0f;
+      const float above = share_below(layer.on_b, face);
       part = __fmaf_rn(above - below, __ldg(plane + k * row + j), part);
       below = above;
     }
@@ -132,16 +141,26 @@ __device__ float weight_of(const FootprintPixel& ray, int i, int j, int k) {
   return column.share > 0.0f ? column.share * footprint_row(layer, column, k) : 0.0f;
 }
 
-// How far rays may pass from a voxel's middle, in voxels and in widths of a pixel. Siddon's rays are within the voxel,
-// half a layer before or behind its middle; footprints reach as far again, and the pixel.
-template <class Pixel>
-constexpr float reach = 1.0f;
-template <>
-constexpr float reach<FootprintPixel> = 1.5f;
-template <class Pixel>
-constexpr float widths = 0.0f;
-template <>
-constexpr float widths<FootprintPixel> = 1.1f;
+// How far rays may pass from the middle of a voxel that they have to do with. Siddon's are within it half a layer
+// before or behind at most; a footprint reaches half of its three widths farther, and on b as far again, where it is
+// moved along. A little more, because widths are those of the voxel's own place.
+__device__ Reach reach_a(const PictureFace& face, const SiddonPixel*) { return {0.51f + 0.5f * face.slope_a, 0.0f}; }
+__device__ Reach reach_b(const PictureFace& face, const SiddonPixel*) { return {0.51f + 0.5f * face.slope_b, 0.0f}; }
+__device__ Reach reach_a(const PictureFace& face, const FootprintPixel*) { return {0.51f + 0.5f * face.slope_a, 1.1f}; }
+__device__ Reach reach_b(const PictureFace& face, const FootprintPixel*) { return {0.51f + face.slope_b, 2.2f}; }
+
+// Whether such a ray can have to do with voxel (j, k) at all, before its weight is computed.
+__device__ bool may_meet(const SiddonPixel&, int, int, int) { return true; }
+__device__ bool may_meet(const FootprintPixel& ray, int i, int j, int k) {
+  const float layer = static_cast<float>(i);
+  const float a = __fmaf_rn(layer, ray.da, ray.a0), b = __fmaf_rn(layer, ray.db, ray.b0);
+  const float widths_a =
+      fabsf(ray.da) + fabsf(__fmaf_rn(layer, ray.dau, ray.au0)) + fabsf(__fmaf_rn(layer, ray.dav, ray.av0));
+  const float widths_b =
+      fabsf(ray.db) + fabsf(__fmaf_rn(layer, ray.dbu, ray.bu0)) + fabsf(__fmaf_rn(layer, ray.dbv, ray.bv0));
+  return fabsf(a - static_cast<float>(j)) < 0.51f + 0.5f * widths_a &&
+         fabsf(b - static_cast<float>(k)) < 0.51f + widths_b;
+}
 
 template <class Pixel>
 __global__ void __launch_bounds__(block_columns* block_rows, 8)
@@ -159,7 +178,7 @@ __global__ void __launch_bounds__(block_columns* block_rows, 8)
     const VoxelPlace voxel = voxel_place(face, static_cast<float>(ix), static_cast<float>(iy), static_cast<float>(iz));
     const int i = face.axis == 0 ? ix : face.axis == 1 ? iy : iz, j = face.axis == 0 ? iy : ix;
     const int k = face.axis == 2 ? iy : iz;
-    const SeenVoxel seen = seen_voxel(job.frame, face, voxel, reach<Pixel>, widths<Pixel>);
+    const SeenVoxel seen = seen_voxel(job.frame, face, voxel, reach_a(face, job.pixels), reach_b(face, job.pixels));
     if (seen.kind == SeenVoxel::Kind::nowhere) continue;
     const int first_v = job.frame.first_row - job.frame.middle_row;
     const PixelBox all{-job.frame.middle_column, job.frame.columns - job.frame.middle_column, first_v,
@@ -171,7 +190,7 @@ __global__ void __launch_bounds__(block_columns* block_rows, 8)
       for (int column = box.u0; column < box.u1; ++column) {
         const Pixel ray =
             pixels[static_cast<std::int64_t>(row - first_v) * job.frame.columns + column + job.frame.middle_column];
-        if (ray.way_mm != 0.0f && i >= ray.first && i < ray.last)
+        if (ray.way_mm != 0.0f && i >= ray.first && i < ray.last && may_meet(ray, i, j, k))
           sum = __fmaf_rn(weight_of(ray, i, j, k), ray.way_mm, sum);
       }
     total += sum;

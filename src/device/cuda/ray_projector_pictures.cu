@@ -41,7 +41,7 @@ __device__ __noinline__ float sum_of_all(const PictureFrame& frame, const Pictur
 template <bool fan>
 __device__ float sum_of_face(const PictureFrame& frame, const PictureFace& face, const float* values,
                              const VoxelPlace& voxel) {
-  const SeenVoxel seen = seen_voxel(frame, face, voxel, 1.0f, 0.0f);
+  const SeenVoxel seen = seen_voxel(frame, face, voxel, {1.0f, 0.0f}, {1.0f, 0.0f});
   if (seen.kind == SeenVoxel::Kind::nowhere) return 0.0f;
   if (seen.kind == SeenVoxel::Kind::everywhere) return sum_of_all(frame, face, values, voxel);
   const int first_v = frame.first_row - frame.middle_row;

@@ -2,6 +2,7 @@
 #include "device/cuda/ray_projector_scan.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/format.h"
 #include "device/cuda/cuda_check.h"
@@ -116,6 +117,25 @@ PictureFrame picture_frame(const ScanGeometry& geometry) {
   return {geometry.beam, columns, 0, rows, columns / 2, rows / 2, rows};
 }
 
+namespace {
+
+// Of the rays that run along axis k: the largest lies at a corner of the detector, or is 1.
+double largest_slope(const ForwardJob& job, const JosephView& view, int k, int axis) {
+  double largest = 0;
+  for (int corner = 0; corner < 4; ++corner) {
+    const double u = corner % 2 ? static_cast<double>(job.columns - 1) : 0,
+                 v = corner / 2 ? static_cast<double>(job.rows - 1) : 0;
+    const auto along = [&](int n) {
+      return view.direction[n][0] + u * view.direction[n][1] + v * view.direction[n][2];
+    };
+    const double slope = std::abs(along(axis) / along(k));
+    largest = std::max(largest, std::isfinite(slope) ? slope : 1.0);
+  }
+  return std::min(largest, 1.0);
+}
+
+}  // namespace
+
 std::vector<PictureFace> picture_faces(const ForwardJob& job, const std::vector<Face>& faces,
                                        const std::vector<Matrix34>& matrices, Beam beam) {
   std::vector<PictureFace> pictures;
@@ -144,6 +164,8 @@ std::vector<PictureFace> picture_faces(const ForwardJob& job, const std::vector<
       // Rays start where t = -1; those of a fan in the plane of their row.
       if (beam != Beam::parallel && !(beam == Beam::fan && j == 2)) picture.source[i] = single(p[j][0] - d[j][0]);
     }
+    picture.slope_a = single(largest_slope(job, view, k, a));
+    picture.slope_b = single(largest_slope(job, view, k, b));
     const auto term = [&](int axis, int change) -> PassTerm {
       if (beam == Beam::parallel) return {single(p[axis][change] - p[k][change] * d[axis][0] / d[k][0]), 0.0f, 0.0f};
       if (beam == Beam::fan && axis == 2) return {single(p[axis][change]), 0.0f, 0.0f};
