@@ -7,6 +7,7 @@
 #include "core/format.h"
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/device.h"
+#include "device/cuda/queue_share.h"
 #include "geometry/camera.h"
 #include <lepus/error.h>
 
@@ -85,10 +86,14 @@ void ScanRays::project(const SlabVoxels<const float>& slab, const ViewRows<float
     check(cudaMemsetAsync(lines.values, 0, static_cast<std::size_t>(bytes), stream_of(queue)), "clear line integrals");
     return;
   }
-  if (!planes_ || planes_->capacity() < slices) {
+  const auto fits = [&](const VolumePlanes& planes) { return planes.fits(job_.grid, axes_, weights_, slices); };
+  if (!planes_ || planes_queue_ != queue.id() || !fits(*planes_)) {
+    static QueueShare<VolumePlanes> share;
     queue.wait();  // kernels that read the old ones
     planes_.reset();
-    planes_.emplace(job_.grid, axes_, weights_, slices);
+    planes_queue_ = queue.id();
+    planes_ =
+        share.get(queue.id(), fits, [&] { return std::make_shared<VolumePlanes>(job_.grid, axes_, weights_, slices); });
   }
   launch({.view = views_.data() + lines.first_view,
           .views = static_cast<int>(lines.views),

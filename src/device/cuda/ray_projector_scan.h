@@ -3,7 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "device/cuda/device_memory.h"
@@ -60,7 +60,8 @@ private:
   ForwardJob job_;
   std::vector<int> axes_;
   DeviceBuffer<JosephView> views_;
-  std::optional<VolumePlanes> planes_;
+  std::shared_ptr<VolumePlanes> planes_;
+  std::uint64_t planes_queue_ = 0;
 };
 
 }  // namespace lepus::cuda
