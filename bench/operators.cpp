@@ -4,7 +4,9 @@
 // voxels of 1 mm and 360 views of 256 x 192 pixels of 1.5 mm (500 and 1000 mm). Times are of the device's own clock,
 // the best of some runs. Before a time counts, some thousand rays and some hundred voxels are held against sums in
 // double precision.
-//   lepus_bench_operators [--size 1024] [--repeats 3] [--only circular]
+// Beside them what iterative methods do between two uses of an operator: an iteration of SIRT, and one of FISTA with
+// total variation (20 steps of its proximal map), of Joseph's pair.
+//   lepus_bench_operators [--size 1024] [--repeats 3] [--only circular] [--model joseph]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -19,7 +21,11 @@
 #include "device/device.h"
 #include "device/forward_project_job.h"
 #include "device/ray_projector.h"
+#include "device/vector_kernels.h"
 #include "geometry/camera.h"
+#include "project/detector_point.h"
+#include "project/interpolate.h"
+#include "project/visit_voxels.h"
 #include <lepus/error.h>
 
 namespace lepus::bench {
@@ -28,8 +34,18 @@ namespace {
 struct Options {
   std::int64_t size = 512;
   int repeats = 3;
-  std::string only;
+  std::string only, model;
 };
+
+struct Kind {
+  const char* name;
+  RayModel model;
+  Precision precision;
+};
+constexpr Kind kinds[] = {
+    {"joseph exact", RayModel::joseph, Precision::exact}, {"joseph fast", RayModel::joseph, Precision::fast},
+    {"voxel exact", RayModel::voxel, Precision::exact},   {"voxel fast", RayModel::voxel, Precision::fast},
+    {"siddon", RayModel::siddon, Precision::exact},       {"footprint", RayModel::footprint, Precision::exact}};
 
 struct Problem {
   std::string name;
@@ -53,17 +69,27 @@ Problem small() {
   return {"128^3, 360 views of 256x192, circular", build_scan(scan), centred_grid(128, 128, 128, {1, 1, 1})};
 }
 
-// The same on host and device would need a kernel; these repeat after a while instead.
-std::vector<float> pattern(std::int64_t size) {
-  constexpr std::int64_t period = 1 << 20;
-  std::mt19937 random(5);
-  std::vector<float> values(static_cast<std::size_t>(size));
-  for (std::int64_t i = 0; i < std::min(size, period); ++i)
-    values[static_cast<std::size_t>(i)] = static_cast<float>(random() % 1024) / 1024.0f;
-  for (std::int64_t i = period; i < size; i += period)
-    std::copy_n(values.begin(), std::min(period, size - i), values.begin() + i);
-  return values;
-}
+// Random values that repeat after a while: host and device have the same without moving them.
+class Pattern {
+public:
+  Pattern() {
+    std::mt19937 random(5);
+    for (float& value : values_) value = static_cast<float>(random() % 1024) / 1024.0f;
+  }
+  double at(std::int64_t i) const { return static_cast<double>(values_[static_cast<std::size_t>(i % period)]); }
+  void fill(float* out, std::int64_t size, Device& device, Queue& queue) const {
+    std::int64_t filled = std::min(size, period);
+    device.copy(out, values_.data(), filled * 4, queue);
+    for (std::int64_t more = 0; filled < size; filled += more) {
+      more = std::min(filled, size - filled);
+      device.copy(out + filled, out, more * 4, queue);
+    }
+  }
+
+private:
+  static constexpr std::int64_t period = 1 << 20;
+  std::vector<float> values_ = std::vector<float>(period);
+};
 
 struct RelativeError {
   double sum = 0, squares = 0;  // of differences, of values
@@ -76,42 +102,36 @@ struct RelativeError {
 
 class Bench {
 public:
-  Bench(const Problem& problem, Precision precision, int repeats)
+  Bench(const Problem& problem, const Kind& kind, int repeats)
       : problem_(problem),
+        kind_(kind),
         repeats_(repeats),
-        devices_(open_devices(compute_on("cuda", "0", precision), threads_)),
+        devices_(open_devices(compute_on("cuda", "0", kind.precision), threads_)),
         queue_(device().make_queue()),
         job_(forward_job(problem.geometry, problem.grid, nullptr, nullptr)),
-        volume_(pattern(problem.grid.voxels())),
-        lines_(pattern(problem.geometry.views() * job_.pixels())),
-        on_card_{device().allocate(bytes(volume_)), device().allocate(bytes(lines_))} {
+        voxels_(problem.grid.voxels()),
+        values_(problem.geometry.views() * job_.pixels()),
+        on_card_{device().allocate(4 * voxels_), device().allocate(4 * values_)} {
     RayProjectorSetup setup;
     setup.geometry = &problem_.geometry;
     setup.grid = problem.grid;
-    setup.precision = precision;
+    setup.precision = kind.precision;
+    setup.model = kind.model;
     projector_ = device().make_ray_projector(setup);
-    job_.volume = volume_.data();
   }
 
-  void run(const char* name) {
-    device().copy(on_card_[0].get(), volume_.data(), bytes(volume_), *queue_);
-    const double forward = seconds([&] { this->forward(); });
-    std::vector<float> found(lines_.size());
-    device().copy(found.data(), on_card_[1].get(), bytes(found), *queue_);
-    queue_->wait();
-    const double forward_error = error_of_lines(found);
-    device().copy(on_card_[1].get(), lines_.data(), bytes(lines_), *queue_);
-    const double adjoint = seconds([&] { this->adjoint(); });
-    found.resize(volume_.size());
-    device().copy(found.data(), on_card_[0].get(), bytes(found), *queue_);
-    queue_->wait();
-    std::printf("%-45s %-6s A %8.2f ms (error %.1e)  A' %8.2f ms (error %.1e)  %s\n", problem_.name.c_str(), name,
-                1e3 * forward, forward_error, 1e3 * adjoint, error_of_voxels(found), projector_->description().c_str());
+  void run() {
+    pattern_.fill(floats(0), voxels_, device(), *queue_);
+    const double forward = seconds([&] { this->forward(); }), forward_error = error_of_lines();
+    pattern_.fill(floats(1), values_, device(), *queue_);
+    const double adjoint = seconds([&] { this->adjoint(); }), adjoint_error = error_of_voxels();
+    std::printf("%-42s %-12s A %8.2f ms (error %.1e)  A' %8.2f ms (error %.1e)\n", problem_.name.c_str(), kind_.name,
+                1e3 * forward, forward_error, 1e3 * adjoint, adjoint_error);
+    if (kind_.model == RayModel::joseph && kind_.precision == Precision::exact) run_methods(forward + adjoint);
   }
 
 private:
   Device& device() { return *devices_.front(); }
-  static std::int64_t bytes(const std::vector<float>& v) { return static_cast<std::int64_t>(v.size() * sizeof(float)); }
   float* floats(int which) { return reinterpret_cast<float*>(on_card_[which].get()); }
   RowBand rows() const { return {0, problem_.geometry.rows}; }
   SlabRange slices() const { return {0, problem_.grid.nz}; }
@@ -120,8 +140,45 @@ private:
     projector_->forward({floats(0), slices()}, {floats(1), 0, problem_.geometry.views(), rows()}, *queue_);
   }
   void adjoint() {
-    device().clear(floats(0), bytes(volume_), *queue_);
+    device().clear(floats(0), 4 * voxels_, *queue_);
     projector_->adjoint({floats(1), 0, problem_.geometry.views(), rows()}, {floats(0), slices()}, *queue_);
+  }
+
+  // What the methods do, with whatever numbers: the time does not depend on them.
+  void run_methods(double both) {
+    VectorKernels& kernels = device().vector_kernels();
+    const std::int64_t n = problem_.grid.voxels(), values = values_;
+    const VolumeShape shape{problem_.grid.nx, problem_.grid.ny, problem_.grid.nz};
+    const Block measured = device().allocate(4 * values_), state = device().allocate(20 * voxels_);
+    auto* const b = reinterpret_cast<float*>(measured.get());
+    auto* const x = reinterpret_cast<float*>(state.get());
+    float *const y = floats(1), *const z = floats(0), *const scale = x + n,
+                 *const dual[3] = {x + 2 * n, x + 3 * n, x + 4 * n};
+    device().clear(x, 20 * voxels_, *queue_);
+    device().clear(b, 4 * values_, *queue_);
+    const auto residual = [&] {
+      projector_->forward({x, slices()}, {y, 0, problem_.geometry.views(), rows()}, *queue_);
+      kernels.combine(y, 1, b, -1, y, values, *queue_);
+    };
+    const double sirt = seconds([&] {
+      residual();
+      kernels.multiply(y, y, b, values, *queue_);
+      adjoint();
+      kernels.multiply(z, z, scale, n, *queue_);
+      kernels.combine(x, 1, x, 1, z, n, *queue_);
+    });
+    const auto total_variation = [&] { kernels.total_variation_step(z, 0.1F, 0, 1, 20, dual, scale, shape, *queue_); };
+    const double fista = seconds([&] {
+      residual();
+      adjoint();
+      kernels.combine(z, 1, x, 0.1F, z, n, *queue_);
+      total_variation();
+      kernels.combine(x, 1.5F, scale, -0.5F, x, n, *queue_);
+    });
+    const double alone = seconds(total_variation);
+    std::printf(
+        "%-42s SIRT %.2f ms (A + A' and %.1f %%), FISTA-TV %.2f ms (A + A' and %.1f ms), 20 steps alone %.2f ms\n",
+        problem_.name.c_str(), 1e3 * sirt, 100 * (sirt / both - 1), 1e3 * fista, 1e3 * (fista - both), 1e3 * alone);
   }
 
   template <class Work>
@@ -138,67 +195,86 @@ private:
     return best;
   }
 
-  JosephLine line_of(std::int64_t view, std::int64_t u, std::int64_t v) const {
-    return joseph_line(job_.views[static_cast<std::size_t>(view)], job_.grid, static_cast<double>(u),
-                       static_cast<double>(v));
+  float download(int which, std::int64_t at) {
+    float value = 0;
+    device().copy(&value, floats(which) + at, 4, *queue_);
+    queue_->wait();
+    return value;
   }
 
-  double error_of_lines(const std::vector<float>& found) const {
+  double error_of_lines() {
     RelativeError error;
     std::mt19937_64 random(1);
-    for (int i = 0; i < 4000; ++i) {
-      const auto ray = static_cast<std::int64_t>(random() % found.size());
-      const JosephLine line = line_of(ray / job_.pixels(), ray % job_.columns, ray / job_.columns % job_.rows);
-      error.add(static_cast<double>(found[static_cast<std::size_t>(ray)]), reference_line_integral(job_, line));
+    const IndexBox box = whole_grid(job_.grid);
+    for (int i = 0; i < 2000; ++i) {
+      const auto ray = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(values_));
+      double sum = 0;
+      visit_voxels<double>(kind_.model, job_.views[static_cast<std::size_t>(ray / job_.pixels())], job_.grid,
+                           static_cast<double>(ray % job_.columns), static_cast<double>(ray / job_.columns % job_.rows),
+                           box, [&](int x, int y, int z, double weight) {
+                             const std::int64_t at =
+                                 ((std::int64_t{z} - box.first[2]) * job_.grid.size[1] + y - box.first[1]) *
+                                     job_.grid.size[0] +
+                                 x - box.first[0];
+                             sum += weight * pattern_.at(at);
+                           });
+      error.add(static_cast<double>(download(1, ray)), sum);
     }
     return error.value();
   }
 
-  double error_of_voxels(const std::vector<float>& found) const {
+  double error_of_voxels() {
     RelativeError error;
     std::mt19937_64 random(2);
-    for (int i = 0; i < 64; ++i) {
-      const auto voxel = static_cast<std::int64_t>(random() % found.size());
-      error.add(static_cast<double>(found[static_cast<std::size_t>(voxel)]), expected_voxel(voxel));
+    for (int i = 0; i < 24; ++i) {
+      const auto voxel = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(voxels_));
+      error.add(static_cast<double>(download(0, voxel)), expected_voxel(voxel));
     }
     return error.value();
   }
 
-  // All rays near the place where the voxel is seen, by the definition of the forward projection.
+  // By the definition of the forward projection, of all pixels near the place where the voxel is seen; of the voxel
+  // model by the sample there.
   double expected_voxel(std::int64_t voxel) const {
     const VolumeGrid& grid = problem_.grid;
     const std::int64_t at[3] = {voxel % grid.nx, voxel / grid.nx % grid.ny, voxel / grid.nx / grid.ny};
+    IndexBox box;
+    for (int k = 0; k < 3; ++k) {
+      box.first[k] = static_cast<int>(at[k]) - job_.grid.middle[k];
+      box.last[k] = box.first[k] + 1;
+    }
     double sum = 0;
     for (std::int64_t view = 0; view < problem_.geometry.views(); ++view) {
       const Matrix34 m = in_voxel_indices(problem_.geometry.matrices[static_cast<std::size_t>(view)], grid);
-      double p[3];
-      for (int row = 0; row < 3; ++row)
-        p[row] = m(row, 0) * static_cast<double>(at[0]) + m(row, 1) * static_cast<double>(at[1]) +
-                 m(row, 2) * static_cast<double>(at[2]) + m(row, 3);
-      constexpr std::int64_t near = 10;
-      const auto u0 = static_cast<std::int64_t>(p[0] / p[2]), v0 = static_cast<std::int64_t>(p[1] / p[2]);
+      const auto seen = detector_point(m.m.data(), problem_.geometry.beam, static_cast<double>(at[0]),
+                                       static_cast<double>(at[1]), static_cast<double>(at[2]));
+      const auto value = [&](std::int64_t u, std::int64_t v) {
+        return pattern_.at((view * job_.rows + v) * job_.columns + u);
+      };
+      if (kind_.model == RayModel::voxel) {
+        sum += sample<double>(Interpolation::linear, job_.columns, job_.rows, seen.u, seen.v, value);
+        continue;
+      }
+      constexpr std::int64_t near = 8;
+      const auto u0 = static_cast<std::int64_t>(seen.u), v0 = static_cast<std::int64_t>(seen.v);
       for (std::int64_t v = std::max<std::int64_t>(0, v0 - near); v <= std::min(job_.rows - 1, v0 + near); ++v)
-        for (std::int64_t u = std::max<std::int64_t>(0, u0 - near); u <= std::min(job_.columns - 1, u0 + near); ++u) {
-          const JosephLine line = line_of(view, u, v);
-          const auto index = [&](int axis) { return static_cast<double>(at[axis] - job_.grid.middle[axis]); };
-          const double plane = index(line.axis);
-          const double a = 1 - std::abs(line.a0 + plane * line.da - index(joseph_axis_a(line.axis)));
-          const double b = 1 - std::abs(line.b0 + plane * line.db - index(joseph_axis_b(line.axis)));
-          if (a > 0 && b > 0)
-            sum += a * b * line.way_mm *
-                   static_cast<double>(lines_[static_cast<std::size_t>((view * job_.rows + v) * job_.columns + u)]);
-        }
+        for (std::int64_t u = std::max<std::int64_t>(0, u0 - near); u <= std::min(job_.columns - 1, u0 + near); ++u)
+          visit_voxels<double>(kind_.model, job_.views[static_cast<std::size_t>(view)], job_.grid,
+                               static_cast<double>(u), static_cast<double>(v), box,
+                               [&](int, int, int, double weight) { sum += weight * value(u, v); });
     }
     return sum;
   }
 
   const Problem& problem_;
+  Kind kind_;
   int repeats_;
   ThreadPool threads_;
   Devices devices_;
   std::unique_ptr<Queue> queue_;
   ForwardJob job_;
-  std::vector<float> volume_, lines_;
+  Pattern pattern_;
+  std::int64_t voxels_, values_;
   Block on_card_[2];
   std::unique_ptr<RayProjector> projector_;
 };
@@ -213,6 +289,8 @@ Options read_options(int argc, char** argv) {
       options.repeats = std::atoi(argv[i + 1]);
     else if (name == "--only")
       options.only = argv[i + 1];
+    else if (name == "--model")
+      options.model = argv[i + 1];
     else
       throw lepus::Error(ErrorKind::usage,
                          {.what = format("{} is not known", name), .where = {}, .why = {}, .hint = {}});
@@ -224,8 +302,8 @@ void run(const Options& options) {
   const Problem problems[] = {c_arm(options.size, Orbit::circular), small(), c_arm(options.size, Orbit::general)};
   for (const Problem& problem : problems) {
     if (problem.name.find(options.only) == std::string::npos) continue;
-    Bench(problem, Precision::exact, options.repeats).run("exact");
-    Bench(problem, Precision::fast, options.repeats).run("fast");
+    for (const Kind& kind : kinds)
+      if (std::string(kind.name).find(options.model) != std::string::npos) Bench(problem, kind, options.repeats).run();
   }
 }
 

@@ -7,21 +7,9 @@
 
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/device.h"
-#include "geometry/camera.h"
 
 namespace lepus::cuda {
 namespace {
-
-constexpr std::int64_t staged_bytes = std::int64_t{512} << 20;
-
-std::vector<int> axes_of_view(const ForwardJob& job, std::size_t view) {
-  ForwardJob one;
-  one.grid = job.grid;
-  one.views = {job.views[view]};
-  one.columns = job.columns;
-  one.rows = job.rows;
-  return axes_of(one);
-}
 
 // Where the ray of a pixel passes plane i on `axis`.
 struct Passing {
@@ -53,27 +41,14 @@ ColumnRange columns_of(const ForwardJob& job, const JosephView& view, int axis) 
   return range;
 }
 
-// Matrices from voxels, counted from the grid's middle.
-Matrix34 from_middle(Matrix34 m, const JosephGrid& grid) {
-  for (int row = 0; row < 3; ++row)
-    for (int k = 0; k < 3; ++k) m(row, 3) += m(row, k) * static_cast<double>(grid.middle[k]);
-  return m;
-}
-
 }  // namespace
 
 JosephAdjoint::JosephAdjoint(const ForwardJob& job, const ScanGeometry& geometry, const VolumeGrid& grid,
                              const JosephView* views)
-    : views_(views), grid_(job.grid), beam_(geometry.beam), columns_(job.columns), rows_(job.rows) {
-  for (std::size_t view = 0; view < job.views.size(); ++view)
-    for (const int axis : axes_of_view(job, view)) faces_.push_back({static_cast<int>(view), axis});
-  std::vector<Matrix34> matrices;
-  matrices.reserve(geometry.matrices.size());
-  for (const Matrix34& matrix : geometry.matrices)
-    matrices.push_back(from_middle(in_voxel_indices(matrix, grid), job.grid));
+    : grid_(job.grid), frame_(picture_frame(geometry)), columns_(job.columns), rows_(job.rows), faces_(job, views) {
+  const std::vector<Matrix34> matrices = matrices_from_middle(geometry, grid, job.grid);
   by_columns_ = look_for_columns(job, matrices);
-  if (!by_columns_) make_pictures(job, matrices);
-  device_faces_ = on_device(faces_.data(), static_cast<std::int64_t>(faces_.size()), "copy faces to the device");
+  if (!by_columns_) pictures_ = picture_faces(job, faces_.all(), matrices, geometry.beam);
 }
 
 // Detector columns are parallel to z where the place that a ray passes a plane at does not change along them, and the
@@ -86,7 +61,7 @@ bool JosephAdjoint::look_for_columns(const ForwardJob& job, const std::vector<Ma
   double smallest_da = 1e300, smallest_step = 1e300;
   int forward = 0;
   std::vector<ColumnMap> maps;
-  for (const Face& face : faces_) {
+  for (const Face& face : faces_.all()) {
     if (face.axis == 2) return false;
     const JosephView& view = job.views[static_cast<std::size_t>(face.view)];
     const Matrix34& m = matrices[static_cast<std::size_t>(face.view)];
@@ -134,74 +109,19 @@ bool JosephAdjoint::look_for_columns(const ForwardJob& job, const std::vector<Ma
   return true;
 }
 
-void JosephAdjoint::make_pictures(const ForwardJob& job, const std::vector<Matrix34>& matrices) {
-  const double middle_u = static_cast<double>(columns_ / 2), middle_v = static_cast<double>(rows_ / 2);
-  const auto single = [](double x) { return static_cast<float>(x); };
-  for (const Face& face : faces_) {
-    const JosephView& view = job.views[static_cast<std::size_t>(face.view)];
-    const Matrix34& m = matrices[static_cast<std::size_t>(face.view)];
-    const auto& p = view.point;
-    const auto& d = view.direction;
-    PictureFace picture{};
-    picture.axis = face.axis;
-    for (int j = 0; j < 4; ++j) {
-      const double one = beam_ == Beam::fan ? (j == 3 ? 1.0 : 0.0) : m(2, j);  // what v is divided by
-      picture.matrix[j] = single(m(0, j) - middle_u * m(2, j));
-      picture.matrix[4 + j] = single(m(1, j) - middle_v * one);
-      picture.matrix[8 + j] = single(m(2, j));
-    }
-    for (int k = 0; k < 3; ++k) {
-      picture.direction[k][0] = single(d[k][0] + middle_u * d[k][1] + middle_v * d[k][2]);
-      picture.direction[k][1] = single(d[k][1]);
-      picture.direction[k][2] = single(d[k][2]);
-      // Rays start where t = -1; those of a fan in the plane of their row.
-      if (beam_ != Beam::parallel && !(beam_ == Beam::fan && k == 2)) picture.source[k] = single(p[k][0] - d[k][0]);
-    }
-    const int k = face.axis, a = joseph_axis_a(k), b = joseph_axis_b(k);
-    const auto term = [&](int axis, int change) -> PassTerm {
-      if (beam_ == Beam::parallel) return {single(p[axis][change] - p[k][change] * d[axis][0] / d[k][0]), 0.0f, 0.0f};
-      if (beam_ == Beam::fan && axis == 2) return {single(p[axis][change]), 0.0f, 0.0f};
-      return {0.0f, single(d[axis][change]), single(-d[k][change])};
-    };
-    picture.a_u = term(a, 1);
-    picture.a_v = term(a, 2);
-    picture.b_u = term(b, 1);
-    picture.b_v = term(b, 2);
-    pictures_.push_back(picture);
-  }
-}
-
 std::int64_t JosephAdjoint::work_bytes(std::int64_t views, std::int64_t rows) const {
-  constexpr std::int64_t faces_per_view = 3;
-  const std::int64_t face = columns_ * rows * 4 + (by_columns_ ? columns_ * std::int64_t{sizeof(ColumnRays)} : 0);
-  return std::min(std::max(staged_bytes, faces_per_view * face), views * faces_per_view * face);
+  return Faces::work_bytes(views, columns_ * rows * 4) +
+         (by_columns_ ? Faces::work_bytes(views, columns_ * std::int64_t{sizeof(ColumnRays)}) : 0);
 }
 
 void JosephAdjoint::add(const ViewRows<const float>& lines, const SlabVoxels<float>& slab, Queue& queue) const {
-  if (lines.views == 0 || lines.rows.size() == 0 || slab.slices.slices() == 0) return;
-  const std::int64_t face_bytes = columns_ * lines.rows.size() * 4;
-  const auto by_view = [](const Face& face, std::int64_t view) { return face.view < view; };
-  const auto end = std::lower_bound(faces_.begin(), faces_.end(), lines.first_view + lines.views, by_view);
-  auto first = std::lower_bound(faces_.begin(), faces_.end(), lines.first_view, by_view);
-  const std::ptrdiff_t at_once = std::max<std::int64_t>(1, staged_bytes / face_bytes);
-  while (first != end) {
-    const auto count = std::min(at_once, end - first);
-    const auto number = static_cast<int>(first - faces_.begin());
-    const FaceSource source{.face = device_faces_.data() + number,
-                            .view = views_,
-                            .grid = grid_,
-                            .values = lines.values,
-                            .faces = static_cast<int>(count),
-                            .first_view = static_cast<int>(lines.first_view),
-                            .columns = static_cast<int>(columns_),
-                            .first_row = static_cast<int>(lines.rows.first),
-                            .rows = static_cast<int>(lines.rows.size())};
+  if (slab.slices.slices() == 0) return;
+  faces_.in_batches(lines, columns_ * lines.rows.size() * 4, [&](const FaceSource& source, int first_face) {
     if (by_columns_)
-      add_columns(source, number, slab, queue);
+      add_columns(source, first_face, slab, queue);
     else
-      add_pictures(source, number, slab, queue);
-    first += count;
-  }
+      add_pictures(source, first_face, slab, queue);
+  });
 }
 
 void JosephAdjoint::add_columns(const FaceSource& source, int first_face, const SlabVoxels<float>& slab,
@@ -245,13 +165,9 @@ void JosephAdjoint::add_pictures(const FaceSource& source, int first_face, const
     job.faces = std::min(pictures_per_launch, source.faces - first);
     for (int i = 0; i < job.faces; ++i) job.face[i] = pictures_[static_cast<std::size_t>(first_face + first + i)];
     job.values = values + first * pixels;
-    job.beam = beam_;
-    job.columns = source.columns;
-    job.first_row = source.first_row;
-    job.rows = source.rows;
-    job.middle_column = static_cast<int>(columns_ / 2);
-    job.middle_row = static_cast<int>(rows_ / 2);
-    job.detector_rows = static_cast<int>(rows_);
+    job.frame = frame_;
+    job.frame.first_row = source.first_row;
+    job.frame.rows = source.rows;
     job.grid = grid_;
     job.voxels = slab.voxels;
     job.z0 = static_cast<int>(slab.slices.z0);

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "device/cuda/device_memory.h"
-#include "device/cuda/ray_projector_faces.h"
-#include "device/forward_project_job.h"
+#include "device/cuda/ray_projector_scan.h"
 #include "device/ray_projector.h"
 
 namespace lepus::cuda {
@@ -24,16 +23,13 @@ public:
 
 private:
   bool look_for_columns(const ForwardJob& job, const std::vector<Matrix34>& matrices);
-  void make_pictures(const ForwardJob& job, const std::vector<Matrix34>& matrices);
   void add_columns(const FaceSource& source, int first_face, const SlabVoxels<float>& slab, Queue& queue) const;
   void add_pictures(const FaceSource& source, int first_face, const SlabVoxels<float>& slab, Queue& queue) const;
 
-  const JosephView* views_;
   JosephGrid grid_;
-  Beam beam_;
+  PictureFrame frame_;
   std::int64_t columns_, rows_;
-  std::vector<Face> faces_;  // by view
-  DeviceBuffer<Face> device_faces_;
+  Faces faces_;
   bool by_columns_ = false;
   int slots_ = 1, rows_per_cell_ = 1, forward_ = 1;
   DeviceBuffer<ColumnMap> maps_;

@@ -77,18 +77,25 @@ struct PassTerm {
 };
 struct PictureFace {
   int axis;
-  float matrix[12];       // voxel, from the middle, to (u w, v w, w), pixels from the detector's middle
-  float source[3];        // from the middle voxel
-  float direction[3][3];  // of the rays: at the detector's middle, per column, per row
+  // Axes in the order of the face: its own, and the two of its planes.
+  float matrix[12];        // voxel, from the middle, to (u w, v w, w), pixels from the detector's middle
+  float source[3];         // from the middle voxel
+  float direction[3][3];   // of the rays: at the detector's middle, per column, per row
+  float slope_a, slope_b;  // by how much rays change at most from plane to plane
   PassTerm a_u, a_v, b_u, b_v;
 };
 inline constexpr int pictures_per_launch = 16;
+// The rows of the views that there are.
+struct PictureFrame {
+  Beam beam;
+  int columns, first_row, rows;
+  int middle_column, middle_row, detector_rows;
+};
 struct PictureAdjoint {
   PictureFace face[pictures_per_launch];
+  PictureFrame frame;
   const float* values;  // [face][row][column]
-  Beam beam;
-  int faces, columns, first_row, rows;
-  int middle_column, middle_row, detector_rows;
+  int faces;
   JosephGrid grid;
   float* voxels;  // slices [z0, z1)
   int z0, z1;

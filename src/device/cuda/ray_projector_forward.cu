@@ -15,13 +15,20 @@
 namespace lepus::cuda {
 namespace {
 
-// Which rays run together. The lanes of a warp are lane_columns x lane_rows pixels; a block is warp_columns x warp_rows
-// warps, the same tile in each of `views` views.
+// Which rays run together. The lanes of a warp are lane_columns x lane_rows pixels, of 8 x 4 in squares of 2 x 2, which
+// the texture unit takes together; a block is warp_columns x warp_rows warps, the same tile in each of `views` views.
 struct RayTile {
   int lane_columns, lane_rows, warp_columns, warp_rows, views;
   LEPUS_HD constexpr int columns() const { return lane_columns * warp_columns; }
   LEPUS_HD constexpr int rows() const { return lane_rows * warp_rows; }
   LEPUS_HD constexpr int threads() const { return columns() * rows() * views; }
+  LEPUS_HD constexpr bool by_squares() const { return lane_columns == 8; }
+  LEPUS_HD constexpr int lane_column(int lane) const {
+    return by_squares() ? (lane & 1) | (lane >> 1 & 2) | (lane >> 2 & 4) : lane % lane_columns;
+  }
+  LEPUS_HD constexpr int lane_row(int lane) const {
+    return by_squares() ? (lane >> 1 & 1) | (lane >> 2 & 2) : lane / lane_columns;
+  }
 };
 
 // Threads of a multiprocessor that registers should be left for; Turing has no more than 1024.
@@ -117,8 +124,8 @@ __global__ void __launch_bounds__(ray_tile<weights>.threads(), resident_threads 
   const int warp_column = warp % tile.warp_columns, warp_line = warp / tile.warp_columns;
   const int warp_row = warp_line % tile.warp_rows;
   const int u =
-      static_cast<int>(blockIdx.x) * tile.columns() + warp_column * tile.lane_columns + lane % tile.lane_columns;
-  const int v = static_cast<int>(blockIdx.z) * tile.rows() + warp_row * tile.lane_rows + lane / tile.lane_columns;
+      static_cast<int>(blockIdx.x) * tile.columns() + warp_column * tile.lane_columns + tile.lane_column(lane);
+  const int v = static_cast<int>(blockIdx.z) * tile.rows() + warp_row * tile.lane_rows + tile.lane_row(lane);
   const int view = static_cast<int>(blockIdx.y) * tile.views + warp_line / tile.warp_rows;
   if (u >= rays.columns || v >= rays.rows || view >= rays.views) return;
   const JosephRay ray = joseph_ray(joseph_line(rays.view[view], volume.grid, u, rays.first_row + v));

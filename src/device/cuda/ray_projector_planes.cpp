@@ -42,7 +42,7 @@ std::int64_t VolumePlanes::bytes(const JosephGrid& grid, const std::vector<int>&
 }
 
 VolumePlanes::VolumePlanes(const JosephGrid& grid, const std::vector<int>& axes, Weights weights, std::int64_t slices)
-    : capacity_(slices) {
+    : axes_(axes), weights_(weights), capacity_(slices) {
   planes_.grid = grid;
   if (weights == Weights::fp32) {
     if (has(axes, 0)) make_rows(true);
@@ -50,6 +50,13 @@ VolumePlanes::VolumePlanes(const JosephGrid& grid, const std::vector<int>& axes,
   } else {
     for (const int axis : axes) make_sheets(axis);
   }
+}
+
+bool VolumePlanes::fits(const JosephGrid& grid, const std::vector<int>& axes, Weights weights,
+                        std::int64_t slices) const {
+  bool same = weights == weights_ && slices <= capacity_;
+  for (int k = 0; k < 3; ++k) same = same && grid.size[k] == planes_.grid.size[k];
+  return same && std::all_of(axes.begin(), axes.end(), [&](int axis) { return has(axes_, axis); });
 }
 
 void VolumePlanes::make_sheets(int axis) {

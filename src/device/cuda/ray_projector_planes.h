@@ -16,7 +16,8 @@ class VolumePlanes {
 public:
   // For at most so many slices, on the current device. Throws Error(memory) where they do not fit.
   VolumePlanes(const JosephGrid& grid, const std::vector<int>& axes, Weights weights, std::int64_t slices);
-  std::int64_t capacity() const { return capacity_; }
+  // Whether it can take so many slices of such a volume, with planes on these axes.
+  bool fits(const JosephGrid& grid, const std::vector<int>& axes, Weights weights, std::int64_t slices) const;
   static std::int64_t bytes(const JosephGrid& grid, const std::vector<int>& axes, Weights weights, std::int64_t slices);
 
   // Takes slices [slab.z0, slab.z1) in; what was there before is gone.
@@ -26,6 +27,8 @@ private:
   void make_sheets(int axis);
   void make_rows(bool turned);
 
+  std::vector<int> axes_;
+  Weights weights_;
   std::int64_t capacity_;
   PlanesOnDevice planes_{};
   std::vector<int> stores_;  // one for each copy of the volume: its axis

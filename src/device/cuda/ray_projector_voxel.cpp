@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "device/cuda/device.h"
+#include "device/cuda/queue_share.h"
 
 namespace lepus::cuda {
 
@@ -28,10 +29,18 @@ void VoxelAdjoint::add(const ViewRows<const float>& lines, const SlabVoxels<floa
   const std::int64_t rows = lines.rows.size();
   if (lines.views == 0 || rows == 0 || slab.slices.slices() == 0) return;
   const std::int64_t at_once = views_at_once(lines.views, rows);
-  if (!store_ || store_->shape().rows != rows || store_->shape().slots < at_once) {
+  const StoreShape wanted = kernel_.store_shape(at_once, rows);
+  const auto fits = [&](const ViewTextures& store) {
+    const StoreShape& shape = store.shape();
+    return shape.kind == wanted.kind && shape.columns == wanted.columns &&
+           shape.detector_rows == wanted.detector_rows && shape.rows == wanted.rows && shape.slots >= wanted.slots;
+  };
+  if (!store_ || store_queue_ != queue.id() || !fits(*store_)) {
+    static QueueShare<ViewTextures> share;
     queue.wait();  // kernels that read the old one
     store_.reset();
-    store_.emplace(kernel_.store_shape(at_once, rows));
+    store_queue_ = queue.id();
+    store_ = share.get(queue.id(), fits, [&] { return std::make_shared<ViewTextures>(wanted); });
   }
   for (std::int64_t first = 0; first < lines.views; first += at_once) {
     const std::int64_t views = std::min(at_once, lines.views - first);

@@ -2,7 +2,7 @@
 // RayModel::voxel's A' on a device: plain sums of samples of the views at each voxel's centre, by the kernels of FDK.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "device/cuda/backproject.h"
@@ -22,7 +22,8 @@ private:
   std::int64_t views_at_once(std::int64_t views, std::int64_t rows) const;
   std::int64_t columns_;
   Backprojection kernel_;
-  std::optional<ViewTextures> store_;
+  std::shared_ptr<ViewTextures> store_;
+  std::uint64_t store_queue_ = 0;
 };
 
 }  // namespace lepus::cuda
