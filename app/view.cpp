@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ViewArguments {
-  std::string first, second, labels, blobs, listen;
+  std::string first, second, labels, blobs, status, listen;
   std::optional<std::int64_t> port;
   std::optional<double> water;
   bool once = false, no_browser = false, no_pyramid = false;
@@ -65,6 +65,9 @@ view::ViewOptions options_of(const ViewArguments& a, const Session& session) {
     return options;
   }
   options.volumes.emplace_back(a.first);
+  options.status = a.status;
+  if (!a.status.empty() && (!a.second.empty() || !a.labels.empty() || !a.blobs.empty()))
+    refuse_option("--status", "a live run is looked at alone", "leave out the second volume, labels and blobs");
   if (!a.second.empty()) options.volumes.emplace_back(a.second);
   options.labels = a.labels;
   options.blobs = a.blobs;
@@ -140,6 +143,7 @@ std::unique_ptr<Command> view_command() {
   table.value("--labels", "VOLUME", a.labels, "the labels that lepus analyze made of the volume").file();
   table.value("--blobs", "CSV", a.blobs, "its table of blobs").file();
   table.value("--water", "VALUE", a.water, "attenuation of water in 1/mm, to show values in HU, too").otherwise("none");
+  table.value("--status", "JSON", a.status, "the --status file of the lepus live that makes the volume").file();
   table.group("Server");
   table.value("--port", "N", a.port, "the port to listen on").otherwise("the first free one from 8790 on");
   table.value("--listen", "ADDRESS", a.listen, "let others on the network in, with a token that is printed")

@@ -5,17 +5,20 @@
 #include <cmath>
 #include <map>
 
+#include <nlohmann/json.hpp>
+
 #include "core/format.h"
 #include "io/pixels.h"
 #include "io/stack.h"
+#include "view/in_parallel.h"
 #include "view/running_volume.h"
 #include <lepus/error.h>
 
 namespace lepus::view {
 namespace {
 
-constexpr std::int64_t whole_sample = std::int64_t{1} << 21;  // volumes up to this are looked at whole
-constexpr std::int64_t column_block = 16;                     // a cache line of floats
+constexpr std::int64_t whole_sample = std::int64_t{1} << 21;      // volumes up to this are looked at whole
+constexpr std::int64_t thinnest_block = 16, thickest_block = 64;  // columns; 16 floats are a cache line
 
 std::string short_name(const std::string& numpy_name) {
   static const std::map<std::string, std::string> names{{"uint8", "u8"},    {"int8", "i8"},    {"uint16", "u16"},
@@ -93,16 +96,33 @@ void copy_from_brick(const std::vector<float>& values, const VolumePart& brick, 
     }
 }
 
-// Of a plain file a slice across x costs a read per voxel, and 16 neighbours cost the same: whoever scrolls asks for
-// them next.
+// Rows of a plain file, each a read of its own, by several threads where they are many.
+void read_rows(const VolumeReader& volume, const VolumePart& part, float* out) {
+  constexpr std::int64_t rows_worth_it = 4096;
+  const std::int64_t slices = part.along(2), slice = part.along(0) * part.along(1);
+  const std::int64_t pieces = part.along(1) * slices < rows_worth_it ? 1 : std::min<std::int64_t>(slices, 16);
+  in_parallel(pieces, [&](std::int64_t piece) {
+    const std::int64_t begin = piece * slices / pieces, end = (piece + 1) * slices / pieces;
+    VolumePart some = part;
+    some.first[2] = part.first[2] + begin * part.step[2];
+    some.end[2] = std::min(part.end[2], part.first[2] + end * part.step[2]);
+    if (begin < end) read_part(volume, some, out + begin * slice);
+  });
+}
+
+// Of a plain file a slice across x costs a read per voxel, and its neighbours in the row cost the same: whoever scrolls
+// asks for them next.
 bool read_from_column_block(const Level& level, const VolumePart& part, PartCache& cache, float* out) {
-  const std::int64_t block = column_block * part.along(1) * part.along(2);
-  if (part.along(0) != 1 || part.along(1) < 2 || 4 * block > cache.limit() / 4) return false;
+  const std::int64_t column_bytes = 4 * part.along(1) * part.along(2);
+  if (part.along(0) != 1 || part.along(1) < 2 || thinnest_block * column_bytes > cache.limit() / 4) return false;
+  std::int64_t columns = thinnest_block;
+  while (columns < thickest_block && 2 * columns * column_bytes <= cache.limit() / 8) columns *= 2;
   VolumePart wide = part;
   wide.step[0] = 1;
-  wide.first[0] = part.first[0] / column_block * column_block;
-  wide.end[0] = std::min(wide.first[0] + column_block, level.size()[0]);
-  const auto values = cache.get(level.source, *level.reader, wide);
+  wide.first[0] = part.first[0] / columns * columns;
+  wide.end[0] = std::min(wide.first[0] + columns, level.size()[0]);
+  const auto values =
+      cache.get(level.source, wide, [&](const VolumePart& block, float* to) { read_rows(*level.reader, block, to); });
   const auto width = static_cast<std::size_t>(wide.along(0));
   for (auto at = static_cast<std::size_t>(part.first[0] - wide.first[0]); at < values->size(); at += width)
     *out++ = (*values)[at];
@@ -132,6 +152,9 @@ std::shared_ptr<const OpenedVolume> open_for_viewing(const std::filesystem::path
   volume->grid = reader->grid();
   volume->type = short_name(reader->pixel_type());
   volume->unit = reader->unit().empty() ? "raw" : reader->unit();
+  const auto provenance = nlohmann::json::parse(reader->provenance(), nullptr, false);
+  if (provenance.is_object() && provenance.contains("field_of_view_mm") && provenance["field_of_view_mm"].is_number())
+    volume->field_of_view_mm = provenance["field_of_view_mm"].get<double>();
   volume->levels.push_back({1, std::move(reader), PartCache::new_source()});
   if (const auto zarr = split_zarr_level(path); zarr && zarr->second == 0) add_zarr_levels(zarr->first, *volume);
   volume->sample = sample_of(*volume);
@@ -148,23 +171,30 @@ std::shared_ptr<const OpenedVolume> with_pyramid(const OpenedVolume& volume, con
 void read_level(const Level& level, const VolumePart& part, PartCache& cache, float* out) {
   const auto brick = brick_of(*level.reader);
   if (brick == std::array<std::int64_t, 3>{1, 1, 1}) {
-    if (!read_from_column_block(level, part, cache, out)) read_part(*level.reader, part, out);
+    if (!read_from_column_block(level, part, cache, out)) read_rows(*level.reader, part, out);
     return;
   }
   const auto size = level.size();
+  std::vector<VolumePart> wanted;
   for (std::int64_t z = part.first[2] / brick[2]; z * brick[2] < part.end[2]; ++z)
     for (std::int64_t y = part.first[1] / brick[1]; y * brick[1] < part.end[1]; ++y)
       for (std::int64_t x = part.first[0] / brick[0]; x * brick[0] < part.end[0]; ++x) {
         const std::array<std::int64_t, 3> at{x, y, z};
         VolumePart whole;
-        bool wanted = true;  // steps may pass over it
+        bool touched = true;  // steps may pass over it
         for (std::size_t axis = 0; axis < 3; ++axis) {
           whole.first[axis] = at[axis] * brick[axis];
           whole.end[axis] = std::min(size[axis], whole.first[axis] + brick[axis]);
-          wanted = wanted && part.steps_before(axis, whole.first[axis]) < part.steps_before(axis, whole.end[axis]);
+          touched = touched && part.steps_before(axis, whole.first[axis]) < part.steps_before(axis, whole.end[axis]);
         }
-        if (wanted) copy_from_brick(*cache.get(level.source, *level.reader, whole), whole, part, out);
+        if (touched) wanted.push_back(whole);
       }
+  in_parallel(static_cast<std::int64_t>(wanted.size()), [&](std::int64_t i) {
+    const VolumePart& whole = wanted[static_cast<std::size_t>(i)];
+    const auto values =
+        cache.get(level.source, whole, [&](const VolumePart& one, float* to) { read_part(*level.reader, one, to); });
+    copy_from_brick(*values, whole, part, out);
+  });
 }
 
 }  // namespace lepus::view

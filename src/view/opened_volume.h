@@ -38,7 +38,8 @@ struct OpenedVolume {
   std::filesystem::path path;
   std::string type, unit;  // "f32", "1/mm"
   VolumeGrid grid;
-  std::vector<Level> levels;  // the file itself first
+  std::optional<double> field_of_view_mm;  // radius of the cylinder that every view saw, where the volume says it
+  std::vector<Level> levels;               // the file itself first
   ValueSample sample;
 
   std::array<std::int64_t, 3> size() const { return levels.front().size(); }

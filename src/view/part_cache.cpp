@@ -10,7 +10,7 @@ std::uint64_t PartCache::new_source() {
   return ++last;
 }
 
-PartCache::Values PartCache::get(std::uint64_t source, const VolumeReader& volume, const VolumePart& part) {
+PartCache::Values PartCache::get(std::uint64_t source, const VolumePart& part, const Reader& read) {
   const Key key{static_cast<std::int64_t>(source),
                 part.first[0],
                 part.first[1],
@@ -34,15 +34,15 @@ PartCache::Values PartCache::get(std::uint64_t source, const VolumeReader& volum
     entries_[key] = {promise.get_future().share(), 0, recent_.begin()};
   }
   try {
-    auto read = std::make_shared<std::vector<float>>(static_cast<std::size_t>(part.voxels()));
-    read_part(volume, part, read->data());
-    promise.set_value(read);
+    auto values = std::make_shared<std::vector<float>>(static_cast<std::size_t>(part.voxels()));
+    read(part, values->data());
+    promise.set_value(values);
     const std::scoped_lock lock(mutex_);
     const auto entry = entries_.find(key);
     entry->second.bytes = part.voxels() * static_cast<std::int64_t>(sizeof(float));
     bytes_ += entry->second.bytes;
     make_space();
-    return read;
+    return values;
   } catch (...) {
     promise.set_exception(std::current_exception());
     const std::scoped_lock lock(mutex_);

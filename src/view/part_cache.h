@@ -23,8 +23,10 @@ public:
 
   explicit PartCache(std::int64_t bytes) : limit_(bytes) {}
 
-  // `source`: a number that only this reader has. Errors of the reader go to everybody who waits for it.
-  Values get(std::uint64_t source, const VolumeReader& volume, const VolumePart& part);
+  using Reader = std::function<void(const VolumePart& part, float* out)>;
+
+  // `source`: a number that only this reader has. Its errors go to everybody who waits for the part.
+  Values get(std::uint64_t source, const VolumePart& part, const Reader& read);
   std::int64_t bytes() const;
   std::int64_t limit() const { return limit_; }
 

@@ -3,6 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/input_file.h"
+#include <lepus/error.h>
+
 namespace lepus::view {
 namespace fs = std::filesystem;
 
@@ -15,6 +18,30 @@ std::int64_t slices_in(const SliceRanges& ranges) {
 }
 
 }  // namespace
+
+nlohmann::json live_run(const fs::path& status, const fs::path& output) {
+  nlohmann::json said;
+  try {
+    said = nlohmann::json::parse(read_text_file(status, 1 << 20), nullptr, false);
+  } catch (const Error&) {
+    return nullptr;
+  }
+  if (!said.is_object() || !said.contains("state") || !said["state"].is_string() || !said.contains("views_in"))
+    return nullptr;
+  const std::string state = said["state"].get<std::string>();
+  return {{"output", output.filename().string()},
+          {"state", state == "waiting" || state == "running" ? "running"
+                    : state == "finished"                    ? "finished"
+                                                             : "stopped"},
+          {"slices", 0},
+          {"finished", nlohmann::json::array()},
+          {"seconds_left", nullptr},
+          {"rate", nullptr},
+          {"residual", nlohmann::json::array()},
+          {"views", said.value("views", nlohmann::json())},
+          {"views_in", said["views_in"]},
+          {"waiting_for", said.value("waiting_for", nlohmann::json())}};
+}
 
 RunView::RunView(fs::path output, const fs::path& partial)
     : output_(std::move(output)), partial_(partial), volume_(open_running_volume(partial)) {

@@ -36,4 +36,8 @@ private:
   std::deque<std::pair<Clock::time_point, std::int64_t>> history_;  // how many slices were there when
 };
 
+// The same of lepus live, which holds its volume in memory until it is finished: what its --status file says, with
+// views in place of slices. Null where there is no such file, or it is no status.
+nlohmann::json live_run(const std::filesystem::path& status, const std::filesystem::path& output);
+
 }  // namespace lepus::view

@@ -82,6 +82,24 @@ Request with_parameters(const Request& request, const nlohmann::json& body) {
   return same;
 }
 
+// A flat or a dark as it was recorded.
+Answer reference_frame(Query& query, const Scan& scan, const std::string& stage, Admission& admission) {
+  const auto& files = stage == "flat" ? scan.flats : scan.darks;
+  if (!files)
+    throw Refusal(422, {.what = format("the scan has no {}s", stage),
+                        .where = scan.file.string(),
+                        .why = {},
+                        .hint = "name them in [frames]"});
+  const auto frames = open_frames(*files);
+  const std::int64_t index = query.integer("index", 0, 0, frames->frames() - 1);
+  const auto memory = admission.take(16 * frames->columns() * frames->rows());
+  std::vector<float> values(static_cast<std::size_t>(frames->columns() * frames->rows()));
+  frames->read(index, 0, frames->rows(), values.data());
+  return picture(values, frames->columns(), frames->rows(), query);
+}
+
+std::int64_t frames_in(const std::optional<FrameFiles>& files) { return files ? open_frames(*files)->frames() : 0; }
+
 }  // namespace
 
 struct ScanView::Prepared {
@@ -129,7 +147,11 @@ nlohmann::json ScanView::json() const {
     for (const CorrectionSpec& spec : scan.corrections)
       object["corrections"].push_back({{"kind", spec.kind}, {"options", options_json(spec)}});
     object["axis_column"] = axis_line(scan.geometry, std::nullopt).column;
+    object["flats"] = frames_in(scan.flats);
+    object["darks"] = frames_in(scan.darks);
     object["stages"] = {"raw", "corrected", "line"};
+    if (scan.flats) object["stages"].push_back("flat");
+    if (scan.darks) object["stages"].push_back("dark");
     object["grid"] = {{"size", {g.nx, g.ny, g.nz}},
                       {"step_mm", {g.step_mm.x, g.step_mm.y, g.step_mm.z}},
                       {"origin_mm", {g.origin_mm.x, g.origin_mm.y, g.origin_mm.z}}};
@@ -154,7 +176,8 @@ std::shared_ptr<ScanView::Prepared> ScanView::prepared(const std::string& toml, 
 
 Answer ScanView::frame(const Request& request, const std::string& toml, Admission& admission) {
   Query query(request);
-  const std::string stage = query.word("stage", {"corrected", "raw", "line"});
+  const std::string stage = query.word("stage", {"corrected", "raw", "line", "flat", "dark"});
+  if (stage == "flat" || stage == "dark") return reference_frame(query, scan_of(toml, file_, false), stage, admission);
   const auto ready = prepared(toml, stage == "corrected");
   const FrameSource& frames = *ready->pass.frames;
   const std::int64_t columns = frames.columns(), rows = frames.rows(), views = frames.frames();

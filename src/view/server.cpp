@@ -180,7 +180,7 @@ Server::Server(Viewer& viewer, const ServerOptions& options) : state_(std::make_
   http.set_socket_options(one_server_per_port);
   http.set_tcp_nodelay(true);
   http.set_keep_alive_max_count(1'000'000);
-  http.set_keep_alive_timeout(10);
+  http.set_keep_alive_timeout(2);  // so long may a stop take that finds an idle connection
   http.set_read_timeout(10);
   http.set_write_timeout(30);
   http.set_payload_max_length(largest_body);

@@ -141,6 +141,7 @@ nlohmann::json ViewedVolume::json() const {
                         {"not_finite", 0.0},
                         {"labels", nullptr},
                         {"hu", nullptr},
+                        {"field_of_view", nullptr},
                         {"pyramid", {{"state", pyramid_.state}, {"done", pyramid_.done}, {"why", pyramid_.why}}},
                         {"changed", changed_},
                         {"gone", gone_}};
@@ -150,6 +151,7 @@ nlohmann::json ViewedVolume::json() const {
     object["range"] = {v.sample.values.front(), v.sample.values.back()};
     object["percentiles"] = percentiles_json(v.sample);
   }
+  if (v.field_of_view_mm) object["field_of_view"] = {{"center_mm", {0, 0}}, {"radius_mm", *v.field_of_view_mm}};
   for (const Level& level : v.levels)
     object["levels"].push_back({{"factor", level.factor}, {"size", numbers_of(level.size())}});
   return object;

@@ -39,10 +39,17 @@ std::vector<std::string> steps_of(const std::string& path) {
 Viewer::Viewer(const ViewOptions& options, Context& context)
     : cancel_(context.cancel),
       options_(options),
-      cache_(options.memory_bytes / 4),
-      admission_(options.memory_bytes / 2) {
+      cache_(options.memory_bytes / 8 * 3),
+      admission_(options.memory_bytes / 8 * 3) {
   if (!options.scan.empty()) scan_ = std::make_unique<ScanView>(options.scan, context, options.memory_bytes);
-  for (const fs::path& path : options.volumes) {
+  std::error_code missing;
+  const bool awaited = !options.status.empty() && !fs::exists(options.volumes.front(), missing);
+  if (awaited && live_run(options.status, options.volumes.front()).is_null())
+    throw Error(ErrorKind::input, {.what = "this is no status of lepus live",
+                                   .where = options.status.string(),
+                                   .why = "it is missing, or has no state and number of views",
+                                   .hint = "give the file that lepus live --status writes"});
+  for (const fs::path& path : awaited ? std::vector<fs::path>{} : options.volumes) {
     const auto partial = partial_of(path);
     std::error_code code;
     const bool running = partial && volumes_.empty() && !fs::exists(path, code);
@@ -79,7 +86,28 @@ std::string Viewer::title() const {
   return names;
 }
 
+void Viewer::open_live_output() {
+  const fs::path& output = options_.volumes.front();
+  const std::string now = live_run(options_.status, output).dump();
+  if (std::exchange(live_, now) != now) events_.publish("run", now);
+  std::error_code code;
+  if (!volumes_.empty() || !fs::exists(output, code)) return;
+  try {
+    auto finished = std::make_unique<ViewedVolume>(0, output, "volume");
+    {
+      const std::unique_lock lock(volumes_mutex_);
+      volumes_.push_back(std::move(finished));
+      pyramids_.resize(1);
+    }
+    start_pyramid(0);
+    events_.publish("session", "{}");
+  } catch (const Error&) {
+    return;  // it is being written; the next look tries again
+  }
+}
+
 void Viewer::look() {
+  if (!options_.status.empty()) open_live_output();
   bool anything = scan_ && scan_->look();
   const bool running = run_ && run_->state() == "running";
   for (std::size_t i = running ? 1 : 0; i < volumes_.size(); ++i) {
@@ -99,6 +127,7 @@ void Viewer::look() {
 }
 
 ViewedVolume& Viewer::volume(const std::string& number) const {
+  const std::shared_lock lock(volumes_mutex_);
   for (const auto& volume : volumes_)
     if (number == std::to_string(volume->id())) return *volume;
   throw Refusal(404, {.what = format("there is no volume '{}'", shown(number)),
@@ -108,13 +137,21 @@ ViewedVolume& Viewer::volume(const std::string& number) const {
 }
 
 Answer Viewer::session() const {
+  const std::shared_lock lock(volumes_mutex_);
+  nlohmann::json run;
+  if (run_) {
+    run = run_->json();
+  } else if (!options_.status.empty()) {
+    run = live_run(options_.status, options_.volumes.front());
+  }
+  const bool running = run.is_object() && (run["state"] == "running" || volumes_.empty());
   nlohmann::json object{{"version", version},
-                        {"kind", scan_                                ? "scan"
-                                 : run_ && run_->state() == "running" ? "run"
-                                                                      : "volume"},
+                        {"kind", scan_     ? "scan"
+                                 : running ? "run"
+                                           : "volume"},
                         {"volumes", nlohmann::json::array()},
                         {"scan", nullptr},
-                        {"run", nullptr}};
+                        {"run", run}};
   for (const auto& volume : volumes_) {
     nlohmann::json one = volume->json();
     if (options_.water_per_mm && one["unit"] == "1/mm") one["hu"] = {{"water_per_mm", *options_.water_per_mm}};
@@ -124,7 +161,6 @@ Answer Viewer::session() const {
     if (volume->role() == "labels")
       object["volumes"][0]["labels"] = {{"volume", volume->id()}, {"blobs", blobs_ ? blobs_->rows() : 0}};
   if (scan_) object["scan"] = scan_->json();
-  if (run_) object["run"] = run_->json();
   Answer answer;
   answer.body = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return answer;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct ViewOptions {
   std::vector<std::filesystem::path> volumes;  // one, or two to be compared
   std::filesystem::path labels, blobs;         // of the first; "": none
   std::filesystem::path scan;                  // in place of volumes; "": none
+  std::filesystem::path status;                // of a lepus live whose output the volume will be; "": none
   std::optional<double> water_per_mm;          // what 0 HU is
   bool write_pyramid = true;
   std::int64_t memory_bytes = std::int64_t{1} << 30;
@@ -46,6 +48,7 @@ public:
 private:
   Answer answer_or_throw(const Request& request);
   Answer session() const;
+  void open_live_output();
   ViewedVolume& volume(const std::string& number) const;
   void start_pyramid(std::size_t index);
 
@@ -54,7 +57,9 @@ private:
   PartCache cache_;
   Admission admission_;
   Events events_;
+  mutable std::shared_mutex volumes_mutex_;  // the output of a live run comes late
   std::vector<std::unique_ptr<ViewedVolume>> volumes_;
+  std::string live_;  // what its status was last
   std::optional<BlobTable> blobs_;
   std::unique_ptr<ScanView> scan_;
   std::unique_ptr<RunView> run_;

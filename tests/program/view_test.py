@@ -303,6 +303,13 @@ class View(ProgramCase):
         self.assertLess(viewed.memory(), 2**30)
         if os.environ.get("LEPUS_VIEW_TIMES"):  # on a machine that does nothing else
             self.assertLess(seconds, 2)
+            for axis in "zyx":
+                start = time.monotonic()
+                for index in range(512, 512 + 64):
+                    viewed.picture(f"/api/volumes/0/slice?axis={axis}&index={index}&level=auto&step=auto&max=1024", "u1")
+                rate = 64 / (time.monotonic() - start)
+                print(f"scrolling across {axis}, 1024^2: {rate:.0f} slices/s, {viewed.memory() / 2**20:.0f} MiB", flush=True)
+                self.assertGreater(rate, 20)
 
     def test_a_scan_is_shown_tuned_and_saved(self):
         scan = self.simulate()
@@ -313,6 +320,10 @@ class View(ProgramCase):
         import skimage.io
         frame = skimage.io.imread(scan / "frames" / "0005.tif")
         numpy.testing.assert_array_equal(viewed.picture("/api/scan/frame?index=5&stage=raw&format=f32"), frame)
+        self.assertEqual((about["flats"], about["darks"]), (2, 2))
+        flat = skimage.io.imread(sorted((scan / "flats").iterdir())[1])
+        numpy.testing.assert_array_equal(viewed.picture("/api/scan/frame?index=1&stage=flat&format=f32"), flat)
+        self.assertEqual(viewed.get("/api/scan/frame?index=2&stage=dark")[0], 400)
         lines = viewed.picture("/api/scan/frame?index=5&stage=line&format=f32")
         sinogram = viewed.picture("/api/scan/sinogram?row=11&stage=line&format=f32")
         self.assertEqual(sinogram.shape, (24, 32))
@@ -370,6 +381,19 @@ class View(ProgramCase):
             out.write(volume[:8].tobytes())
         os.rename(partial, self.folder / "v.mha")
         viewed.wait_for(lambda s: s["kind"] == "volume" and not s["volumes"][0]["gone"] and s["volumes"][0]["name"] == "v.mha")
+        numpy.testing.assert_array_equal(viewed.picture("/api/volumes/0/slice?index=3&format=f32"), volume[3])
+
+    def test_a_live_run_is_told_by_its_status(self):
+        self.assert_error(self.lepus("view", "v.mha", "--status", "live.json", "--no-browser", code=3), "input", "live.json")
+        said = {"state": "running", "views": 24, "views_in": 7, "waiting_for": ["0007.tif"]}
+        (self.folder / "live.json").write_text(json.dumps(said))
+        viewed = self.view("v.mha", "--status", "live.json", "--no-browser")
+        session = viewed.json("/api/session")
+        self.assertEqual((session["kind"], session["volumes"], session["run"]["views_in"]), ("run", [], 7))
+        self.assertEqual(viewed.get("/api/volumes/0/slice")[0], 404)
+        (self.folder / "live.json").write_text(json.dumps({**said, "state": "finished", "views_in": 24}))
+        volume = self.small()
+        viewed.wait_for(lambda s: s["kind"] == "volume" and s["volumes"] and s["run"]["views_in"] == 24)
         numpy.testing.assert_array_equal(viewed.picture("/api/volumes/0/slice?index=3&format=f32"), volume[3])
 
     def test_many_clients_at_once(self):
