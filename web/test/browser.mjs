@@ -19,7 +19,7 @@ export async function open(browser, address, { hash = '', width = 1000, height =
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.problems.push(message.text()));
   page.on('pageerror', (error) => page.problems.push(String(error.stack ?? error)));
   await page.goto(address + (hash && `#${hash}`));
-  await page.waitForSelector('.panes, .scan, .fatal:not([aria-busy])');
+  await page.waitForSelector('.panes, .scan, .fatal:not([aria-busy])', { timeout: 90000 });
   return page;
 }
 

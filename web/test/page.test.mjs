@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { drawn, hashOf, launch, open } from './browser.mjs';
+import { colourAt, drawn, hashOf, launch, open } from './browser.mjs';
 import { options, setUp } from './helpers.mjs';
 import { serve } from './mock.mjs';
 
@@ -66,7 +66,7 @@ test('an error of the server is shown with its reason, and the page goes on', op
 test('a session that cannot be read is no blank page', options, async () => {
   t.expected = /500/;
   t.mock.fail = /session/;
-  await t.open('');
+  await t.open('layout=row');
   assert.match(await t.text('.fatal'), /It broke/);
   t.mock.fail = null;
   await t.page.getByRole('button', { name: 'Try again' }).click();
@@ -91,7 +91,7 @@ test('a running reconstruction: slabs appear, progress, time left, residual', op
   await drawn(t.page, 'z', 40);
   await t.shows('.run', /25 %.*16 of 64.*1\.6 \/s.*75 s/);
   await t.page.waitForSelector('.run .plot canvas');
-  const bright = () => t.page.evaluate(() => document.querySelector('canvas[data-axis=z]').getContext('2d').getImageData(110, 200, 1, 1).data[0]);
+  const bright = async () => (await colourAt(t.page, 'canvas[data-axis=z]', 0.5, 0.5))[0];
   await t.near(bright, 0);
   Object.assign(mock.run, { finished: [[0, 16], [32, 64]], seconds_left: 12 });
   await t.soon(() => mock.log.filter((line) => line === '/api/events').length, (count) => count > 0);

@@ -13,7 +13,7 @@ const start = async (hash = '', more = {}) => {
   await drawn(t.page, 'z');
 };
 const grey = async (x, y, selector = Z) => (await colourAt(t.page, selector, x, y))[0];
-/** The place of a voxel of the z slice, in shares of the canvas, as the t.page fits it. */
+/** The place of a voxel of the z slice, in shares of the canvas, as the page fits it. */
 const voxel = async (x, y) => t.page.evaluate(([vx, vy]) => {
   const { clientWidth: w, clientHeight: h } = document.querySelector('canvas[data-axis=z]');
   const scale = 0.94 * Math.min(w / 9.6, h / 8);
@@ -191,7 +191,7 @@ test('two volumes: side by side, swiped, difference', options, async () => {
   await t.page.getByRole('button', { name: 'side', exact: true }).click();
   await near(() => grey(0.25, 0.5), 76);
   await t.page.getByRole('button', { name: 'swipe' }).click();
-  await near(() => at(47, 60), 76);
+  await near(() => at(30, 60), 76);
   await near(() => at(70, 56), 255 * 0.34, 5);
   await t.page.getByLabel('Border').fill('0.98');
   await t.page.waitForTimeout(200);

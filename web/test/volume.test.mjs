@@ -43,7 +43,10 @@ async function settled() {
   }
   throw new Error('the picture does not settle');
 }
-const start = (hash) => t.open(`layout=volume&theme=dark&texels=128&panels=volume&at=47,40,32&${hash}`, SMALL);
+const start = async (hash) => {
+  const page = await t.open(`layout=volume&theme=dark&texels=128&panels=volume&at=47,40,32&${hash}`, SMALL);
+  page.setDefaultTimeout(90000); // compiling a shader takes seconds where there is no GPU
+};
 
 test('volume: colours, opacity, transfer function, clipping, cut, rotation, maximum', { ...options, timeout: 400000 }, async () => {
   await start('transfer=[[0,0],[0.2,0.3],[1,1]]&lit=false&volumeMap=grey');
