@@ -12,13 +12,14 @@ export function launch({ webgl = true } = {}) {
 }
 
 /** A page of the viewer; `problems` gathers what it wrote to the console. */
-export async function open(browser, address, { hash = '', width = 760, height = 480, ...more } = {}) {
+export async function open(browser, address, { hash = '', width = 1000, height = 480, ...more } = {}) {
   const page = await browser.newPage({ viewport: { width, height }, ...more });
   page.problems = [];
+  page.setDefaultTimeout(12000);
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.problems.push(message.text()));
   page.on('pageerror', (error) => page.problems.push(String(error.stack ?? error)));
   await page.goto(address + (hash && `#${hash}`));
-  await page.waitForSelector('.panes, .scan, .fatal:not([aria-busy])');
+  await page.waitForSelector('.panes, .scan, .fatal:not([aria-busy])', { timeout: 90000 });
   return page;
 }
 

@@ -26,7 +26,7 @@ const STATES = {
 const browser = await launch();
 for (const [name, { kind = 'volume', hash, wait = 1500, act, width = 1280, height = 760 }] of Object.entries(STATES)) {
   if (names.length && !names.includes(name)) continue;
-  const mock = await serve({ kind });
+  const mock = await serve({ kind, noise: 0.004 });
   const page = await open(browser, mock.address, { hash, width, height });
   await page.waitForTimeout(wait);
   await act?.(page);

@@ -166,7 +166,7 @@ export class Scene {
     this.camera.setPosition(middle[0] - 0.5, middle[1] - 1, middle[2] + 0.45);
     this.camera.setViewUp(0, 0, 1);
     this.renderer.resetCamera([low[0], high[0], low[1], high[1], low[2], high[2]]);
-    this.camera.zoom(1.2 * Math.min(1, this.host.clientWidth / Math.max(1, this.host.clientHeight)));
+    this.camera.zoom(1.05 * Math.min(1, this.host.clientWidth / Math.max(1, this.host.clientHeight)));
   }
 
   style(look: Look, size_mm: number): void {
@@ -175,7 +175,10 @@ export class Scene {
     this.surface.setVisibility(surface && !!this.cubes.getInputData());
     this.colour = vtkColorTransferFunction.newInstance();
     this.opacity = vtkPiecewiseFunction.newInstance();
-    colours(look.map).forEach(([r, g, b], i) => i % 15 === 0 && this.colour.addRGBPoint(i, r / 255, g / 255, b / 255));
+    // From the map's third on: what is nearly black cannot be lit.
+    const table = colours(look.map);
+    const from = look.render === 'volume' && look.lit ? 90 : 0;
+    for (let i = 0; i <= 255; i += 15) this.colour.addRGBPoint(i, ...(table[from + Math.round((i * (255 - from)) / 255)].map((part) => part / 255) as Triple));
     for (const [place, opacity] of look.transfer) this.opacity.addPoint(255 * place, look.render === 'mip' ? (place > 0 ? 1 : 0) : opacity);
     const property = this.volume.getProperty();
     property.setRGBTransferFunction(0, this.colour);
