@@ -7,6 +7,7 @@
 #include "device/cuda/devices.h"
 #include "device/cuda/forward_project_planes.h"
 #include "device/cuda/projector.h"
+#include "device/cuda/volume_kernels.h"
 #include <lepus/error.h>
 
 namespace lepus::cuda {
@@ -111,6 +112,7 @@ public:
     return cuda::make_row_filter(number_, setup);
   }
   BandKernels& band_kernels() override { return *kernels_; }
+  VolumeKernels* volume_kernels() override { return volume_kernels_.get(); }
   void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override {
     std::vector<int> numbers;
     for (const auto& device : all) numbers.push_back(device->info().number);
@@ -123,6 +125,7 @@ private:
   std::int64_t memory_bytes_;
   DeviceInfo info_;
   std::unique_ptr<BandKernels> kernels_ = make_band_kernels(number_);
+  std::unique_ptr<VolumeKernels> volume_kernels_ = make_volume_kernels(number_);
 };
 
 [[noreturn]] void refuse_stranger(const char* what) {

@@ -11,6 +11,7 @@
 #include "device/host/cpu_backend.h"
 #include "device/host/projector.h"
 #include "device/host/row_filter.h"
+#include "device/host/volume_kernels.h"
 #include "device/reference/reference_backend.h"
 #include <lepus/error.h>
 
@@ -68,6 +69,7 @@ public:
     return host::make_row_filter(setup, threads_.size());
   }
   BandKernels& band_kernels() override { return *kernels_; }
+  VolumeKernels* volume_kernels() override { return volume_kernels_.get(); }
   void forward_project(const ForwardJob& job, const Devices&, ForwardReport& report) override {
     if (info_.kind == "reference")
       forward_project_reference(job, threads_, report);
@@ -79,6 +81,7 @@ private:
   ThreadPool& threads_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<BandKernels> kernels_ = make_band_kernels();
+  std::unique_ptr<VolumeKernels> volume_kernels_ = make_volume_kernels();
   DeviceInfo info_;
 };
 
