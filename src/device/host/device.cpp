@@ -12,7 +12,8 @@
 #include "device/host/projector.h"
 #include "device/host/ray_projector.h"
 #include "device/host/row_filter.h"
-#include "device/host/volume_kernels.h" "device/host/vector_kernels.h"
+#include "device/host/vector_kernels.h"
+#include "device/host/volume_kernels.h"
 #include <lepus/error.h>
 
 namespace lepus::host {
@@ -77,7 +78,8 @@ public:
         setup, is_reference() ? WeightPrecision::double_precision : WeightPrecision::single_precision);
   }
   BandKernels& band_kernels() override { return *kernels_; }
-  VectorKernels& vector_kernels() override { return volume_kernels_.get(); *vectors_; }
+  VectorKernels& vector_kernels() override { return *vectors_; }
+  VolumeKernels* volume_kernels() override { return volume_kernels_.get(); }
   void forward_project(const ForwardJob& job, const Devices&, ForwardReport& report) override {
     if (is_reference())
       forward_project_reference(job, threads_, report);
@@ -91,7 +93,8 @@ private:
   ThreadPool& threads_;
   std::string target_;
   std::unique_ptr<BandKernels> kernels_ = make_band_kernels();
-  std::unique_ptr<VectorKernels> vectors_ = make_volume_kernels(); make_vector_kernels();
+  std::unique_ptr<VectorKernels> vectors_ = make_vector_kernels();
+  std::unique_ptr<VolumeKernels> volume_kernels_ = make_volume_kernels();
   DeviceInfo info_;
 };
 
