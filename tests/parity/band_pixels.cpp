@@ -37,7 +37,7 @@ struct Staged {
 
 // [view][row][column]; f32 frames are line integrals.
 double recorded_value(const Staged& s, std::int64_t place) {
-  if (s.type == PixelType::f32) return static_cast<double>(static_cast<float>(5 * noise(place) - 0.2));
+  if (s.type == PixelType::f32) return static_cast<double>(static_cast<float>(9 * noise(place) - 0.2));
   return std::floor((s.type == PixelType::u8 ? 255 : 50000) * noise(place));
 }
 
@@ -87,7 +87,9 @@ std::vector<float> stage(Machine& machine, const Staged& s, const Way& way) {
                      {nullptr, columns, views, columns, rows.size(), views * columns}, [&](const Planes& p) {
                        const SinogramBand band{p.data, columns, views, rows, detector_rows};
                        machine.kernels().to_stage(s.type, recorded.data(), band, staging, machine.queue());
-                       if (s.logarithm) machine.kernels().logarithm(band, staging, lowest_of_lines, machine.queue());
+                       if (!s.logarithm) return;
+                       staging.to = s.type == PixelType::f32 ? BandStage::as_it_is : BandStage::counts_to_line;
+                       machine.kernels().logarithm(band, staging, lowest_of_lines, machine.queue());
                      });
   };
   return s.type == PixelType::u8    ? frames(std::uint8_t{})

@@ -54,11 +54,11 @@ const std::vector<Operation>& operations() {
       {"project", exact, worst_of_a_ray, {}, [] { return projection_cases(exact); }},
       {"project fast", fast, worst_of_a_ray, {"cpu"}, [] { return projection_cases(fast); }},
       {"row filter", exact, filtered_row, {}, row_filter_cases},
-      on_bands("resample", no_difference, resampling_cases, {"opencl"}),
+      on_bands("resample", no_difference, resampling_cases),
       on_bands("stage", derived, stage_cases),
       // The same columns are found, and replaced by the same values but for the rounding of a quotient.
       on_bands("hot pixels", {2e-7, 2e-7}, hot_pixel_cases),
-      on_bands("zingers", no_difference, zinger_cases, {"opencl"}),
+      on_bands("zingers", no_difference, zinger_cases),
       on_bands("bridge", derived, bridge_cases, {"opencl"}),
       on_bands("filter", derived, filter_cases, {"opencl"}),
       on_bands("transpose", no_difference, transpose_cases, {"opencl"}),

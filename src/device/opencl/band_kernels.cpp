@@ -21,13 +21,20 @@ struct BandArgument {
   cl_float log_i0_everywhere, clip, lowest_of_lines;
 };
 
+// As kernels/map_views.cl has it.
+struct MapArgument {
+  cl_double row_from, row_to, middle_column;
+  cl_long columns, rows, views, first_row, made_columns, made_row0, made_rows;
+  cl_int zero_beyond;
+};
+
 class OpenclBandKernels final : public BandKernels {
 public:
   explicit OpenclBandKernels(const Context& context) : context_(context) {}
 
   bool has(BandOperation operation) const override {
     using enum BandOperation;
-    return context_.device().doubles && (operation == stage || operation == hot_pixels);
+    return context_.device().doubles && (operation == stage || operation == hot_pixels || operation == zingers);
   }
   bool has_rings(const RingOptions& options, std::int64_t views) const override {
     if (!context_.device().doubles) return false;
@@ -62,6 +69,12 @@ public:
     replace_hot_pixels(sinograms, rules, iterations, counted, queue);
     queue.device().copy(counts, counted, sinograms.count * static_cast<std::int64_t>(sizeof(std::int64_t)), queue);
   }
+  void zingers(const pixels::ZingerRules& rules, const Planes& sinograms, std::int64_t* counts, Queue& queue) override {
+    const ScratchScope scope(queue);
+    auto* const counted = queue.scratch<std::int64_t>(sinograms.count);
+    replace_zingers(sinograms, rules, counted, queue);
+    queue.device().copy(counts, counted, sinograms.count * static_cast<std::int64_t>(sizeof(std::int64_t)), queue);
+  }
   void remove_rings(const Planes& sinograms, const RingOptions& options, Queue& queue) override {
     check_rings(options, sinograms.width, sinograms.height);
     if (!has_rings(options, sinograms.height)) return BandKernels::remove_rings(sinograms, options, queue);
@@ -76,6 +89,44 @@ private:
 };
 
 }  // namespace
+
+void take_views(const SinogramBand& band, RowBand rows, const std::int64_t* views, std::int64_t count, float* out,
+                Queue& queue) {
+  OpenclQueue& q = opencl_queue(queue);
+  KernelCall(q.context(), q.context().program("band_stages", ""), "take_views")
+      .value(BandArgument(band, {}, PixelType::f32, 0))
+      .memory(band.data)
+      .memory(views)
+      .memory(out)
+      .value(static_cast<cl_long>(rows.first - band.rows.first))
+      .value(static_cast<cl_long>(rows.size()))
+      .run(q.get(), along_columns(band.columns, rows.size(), count), columns_group);
+}
+
+void map_views(const SinogramBand& band, const RowMap& map, RowBand rows, std::int64_t columns,
+               const std::int64_t* views, std::int64_t count, float* out, Queue& queue) {
+  OpenclQueue& q = opencl_queue(queue);
+  const MapArgument argument{.row_from = map.row_from,
+                             .row_to = map.row_to,
+                             .middle_column = map.middle_column,
+                             .columns = map.columns,
+                             .rows = map.rows,
+                             .views = band.views,
+                             .first_row = band.rows.first,
+                             .made_columns = columns,
+                             .made_row0 = rows.first,
+                             .made_rows = rows.size(),
+                             .zero_beyond = map.zero_beyond};
+  KernelCall(q.context(), q.context().program("map_views", ""), "map_views")
+      .value(argument)
+      .memory(band.data)
+      .memory(views)
+      .memory(map.stretch)
+      .memory(map.slope)
+      .memory(map.column_at)
+      .memory(out)
+      .run(q.get(), along_columns(columns, rows.size(), count), columns_group);
+}
 
 std::unique_ptr<BandKernels> make_band_kernels(const Context& context) {
   return std::make_unique<OpenclBandKernels>(context);

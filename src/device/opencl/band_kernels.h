@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations on bands that OpenCL devices have: stages, hot pixels, rings by the trend of a bilateral filter and by
-// sorting. All need double precision on the device; where it lacks that, the host works on the band.
+// The operations on bands that OpenCL devices have: stages, hot pixels, zingers, rings by the trend of a bilateral
+// filter and by sorting. All need double precision on the device; where it lacks that, the host works on the band.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "device/band_kernels.h"
 #include "device/opencl/program.h"
 #include "device/opencl/queue.h"
+#include "project/row_map.h"
 
 namespace lepus::opencl {
 
@@ -16,10 +17,18 @@ std::unique_ptr<BandKernels> make_band_kernels(const Context& context);
 // What it is made of. counts: in device memory.
 void replace_hot_pixels(const Planes& sinograms, const pixels::HotRules& rules, int iterations, std::int64_t* counts,
                         Queue& queue);
+void replace_zingers(const Planes& sinograms, const pixels::ZingerRules& rules, std::int64_t* counts, Queue& queue);
 void remove_rings_by_trend(const Planes& sinograms, const RingOptions& options, Queue& queue);
 // A column of all views is sorted in local memory.
 bool sorts_columns_of(const Context& context, std::int64_t views);
 void remove_rings_by_sorting(const Planes& sinograms, const RingOptions& options, Queue& queue);
+
+// Rows of views of a band, [view][row][column], as they are or as the map makes them from recorded ones. `views` and
+// the map's tables lie in device memory.
+void take_views(const SinogramBand& band, RowBand rows, const std::int64_t* views, std::int64_t count, float* out,
+                Queue& queue);
+void map_views(const SinogramBand& band, const RowMap& map, RowBand rows, std::int64_t columns,
+               const std::int64_t* views, std::int64_t count, float* out, Queue& queue);
 
 // Planes as kernels/*.cl have them.
 struct PlanesArgument {

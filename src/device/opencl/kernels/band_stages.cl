@@ -46,3 +46,11 @@ __kernel void take_logarithm(Band b, MEMORY(band), MEMORY_IN(log_i0)) {
   __global float *const value = POINTER(float, band) + (row * b.views + view) * b.columns + x;
   *value = -log(fmax(*value, lowest));
 }
+
+// out[i][row][column] of view views[i]; rows from row0 of the band on.
+__kernel void take_views(Band b, MEMORY_IN(band), MEMORY_IN(views), MEMORY(out), long row0, long rows) {
+  const long x = get_global_id(0), row = get_global_id(1), i = get_global_id(2);
+  if (x >= b.columns) return;
+  POINTER(float, out)[(i * rows + row) * b.columns + x] =
+      POINTER_IN(float, band)[((row0 + row) * b.views + POINTER_IN(long, views)[i]) * b.columns + x];
+}
