@@ -21,6 +21,7 @@ std::unique_ptr<Command> convert_command();
 std::unique_ptr<Command> slice_command();
 std::unique_ptr<Command> analyze_command();
 std::unique_ptr<Command> post_command();
+std::unique_ptr<Command> view_command();
 std::unique_ptr<Command> preview_command();
 std::unique_ptr<Command> scan_keys_command();
 std::unique_ptr<Command> completion_command(const Commands& commands);  // the list must outlive the command

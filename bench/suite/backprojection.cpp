@@ -2,7 +2,7 @@
 // The CPU's backprojection kernels on synthetic views: views and volume lie in memory, all threads.
 #include <algorithm>
 
-#include "device/backend.h"
+#include "device/host/backprojector.h"
 #include "bench/suite/synthetic.h"
 #include "bench/suite/parts.h"
 #include "core/format.h"
@@ -43,7 +43,7 @@ void on_cpu(Run& run, std::int64_t size) {
   for (const Orbit orbit : {Orbit::circular, Orbit::general}) {
     const ScanGeometry geometry = build_scan(c_arm_scan(v.columns, v.rows, v.views, orbit));
     if (views.empty()) views = synthetic_bands(geometry, row_stride, threads);
-    const auto kernel = make_backend("cpu")->make_backprojector(geometry, grid, Interpolation::linear);
+    const auto kernel = make_backprojector(geometry, grid, Interpolation::linear);
     BandSet wedge{.first = 0, .row_stride = row_stride, .bands = {}};
     for (const std::int64_t view : kernel->view_order())
       wedge.bands.push_back({views[static_cast<std::size_t>(view)].data(), 0, v.rows});

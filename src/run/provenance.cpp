@@ -88,6 +88,7 @@ std::string provenance(const Scan& scan, const PrePass& pre, const Fdk& fdk, con
                  {"unit", "1/mm"},
                  {"volume", to_json(scan.grid)},
                  {"coverage", name_of(fdk.weights().coverage())},
+                 {"field_of_view_mm", fdk.field_of_view_mm()},
                  {"backend", fdk.backend()},
                  {"device", fdk.device()},
                  {"kernel", report.kernel},

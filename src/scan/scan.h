@@ -11,11 +11,11 @@
 #include <variant>
 #include <vector>
 
-#include "device/backend.h"
 #include "filter/ramp.h"
 #include "io/frames.h"
 #include "io/count_scales.h"
 #include <lepus/geometry.h>
+#include <lepus/options.h>
 
 namespace lepus {
 

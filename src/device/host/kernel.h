@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/backend.h"
+#include "device/host/backprojector.h"
 #include "device/host/orbit.h"
 #include "core/memory.h"
 

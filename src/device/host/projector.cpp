@@ -122,9 +122,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Projector> make_projector(const Backend& backend, const ProjectorSetup& setup) {
-  return std::make_unique<HostProjector>(backend.make_backprojector(*setup.geometry, setup.grid, setup.interpolation),
-                                         setup);
+std::unique_ptr<Projector> make_projector(std::unique_ptr<Backprojector> kernel, const ProjectorSetup& setup) {
+  return std::make_unique<HostProjector>(std::move(kernel), setup);
 }
 
 }  // namespace lepus::host

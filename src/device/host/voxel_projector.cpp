@@ -6,7 +6,7 @@
 
 #include "core/memory.h"
 #include "device/host/band_store.h"
-#include "device/host/cpu_backend.h"
+#include "device/host/backprojector.h"
 #include "device/host/device.h"
 #include "device/host/ray_projector.h"
 #include "device/host/z_fastest.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bands of rows of all views, [row][view][column]: recorded pixels become grey levels or line integrals, grey levels line
-// integrals, and views are taken out of the band. A work-item has a pixel of the detector and goes through views.
+// Bands of rows of all views, [row][view][column]: recorded pixels become grey levels or line integrals, and grey levels
+// line integrals. A work-item has a pixel of the detector and goes through views.
 
 enum { COUNTS_TO_GREY, COUNTS_TO_LINE, LINE_TO_GREY, AS_IT_IS };  // BandStage
 enum { U8, I8, U16, I16, U32, I32, F32 };                         // PixelType
@@ -45,12 +45,4 @@ __kernel void take_logarithm(Band b, MEMORY(band), MEMORY_IN(log_i0)) {
   const float lowest = b.to == AS_IT_IS ? b.lowest_of_lines : b.clip * exp(-open);
   __global float *const value = POINTER(float, band) + (row * b.views + view) * b.columns + x;
   *value = -log(fmax(*value, lowest));
-}
-
-// out[i][row][column] of view views[i]; rows from row0 of the band on.
-__kernel void take_views(Band b, MEMORY_IN(band), MEMORY_IN(views), MEMORY(out), long row0, long rows) {
-  const long x = get_global_id(0), row = get_global_id(1), i = get_global_id(2);
-  if (x >= b.columns) return;
-  POINTER(float, out)[(i * rows + row) * b.columns + x] =
-      POINTER_IN(float, band)[((row0 + row) * b.views + POINTER_IN(long, views)[i]) * b.columns + x];
 }
