@@ -337,15 +337,24 @@ private:
     return out;
   }
 
+  struct TiltedScratch {
+    Buffer<float> pairs;
+    std::vector<std::int32_t> offsets;
+    std::vector<float> shares;
+  };
+
   void adjoint_tilted(const ViewRows<const float>& in, const SlabVoxels<float>& slab, Queue& queue) const {
     const std::vector<TiltedView> views = tilted_views(in, threads_of(queue));
     const std::int64_t slices = slab.slices.slices(), cells = slices + 3, columns = setup_.geometry->columns;
     each_tile(slab, threads_of(queue), [&](const VoxelRanges& box, float* tile) {
-      Buffer<float> pairs(2 * (joseph_tile + 3) * cells);
+      TiltedScratch scratch;
+      scratch.pairs = Buffer<float>(2 * (joseph_tile + 3) * cells);
+      scratch.offsets.resize(static_cast<std::size_t>(in.rows.size() + cpu::joseph_padding));
+      scratch.shares.resize(4 * scratch.offsets.size());
       for (std::int64_t view = 0; view < in.views; ++view) {
         const TiltedView& rays = views[static_cast<std::size_t>(view)];
         for (int axis = 0; axis < 2; ++axis)
-          if (rays.on_axis[axis]) add_planes(in, view, rays.rays, axis, box, pairs, tile);
+          if (rays.on_axis[axis]) add_planes(in, view, rays.rays, axis, box, scratch, tile);
         const PixelWindow seen = seen_by(in.first_view + view, box);
         for (std::int64_t u = seen.u0; u < seen.u1; ++u) {
           if (!rays.steep[static_cast<std::size_t>(u)]) continue;
@@ -360,7 +369,8 @@ private:
 
   // The tile's planes on one axis, one after the other.
   void add_planes(const ViewRows<const float>& in, std::int64_t view, const cpu::JosephRays& rays, int axis,
-                  const VoxelRanges& box, Buffer<float>& pairs, float* tile) const {
+                  const VoxelRanges& box, TiltedScratch& scratch, float* tile) const {
+    float* pairs = scratch.pairs.data();
     const std::int64_t slices = box.z1 - box.z0, cells = slices + 3, width = box.x1 - box.x0;
     const std::int64_t first = axis == 0 ? box.x0 : box.y0, last = axis == 0 ? box.x1 : box.y1;
     const std::int64_t a_first = axis == 0 ? box.y0 : box.x0, a_last = axis == 0 ? box.y1 : box.x1;
@@ -371,13 +381,13 @@ private:
       const PixelWindow seen = seen_by(in.first_view + view, part);
       const RowBand rows = common_rows({seen.v0, seen.v1}, in.rows);
       if (seen.empty() || rows.size() == 0) continue;
-      std::fill(pairs.data(), pairs.data() + 2 * (a_last - a_first + 3) * cells, 0.0F);
+      std::fill(pairs, pairs + 2 * (a_last - a_first + 3) * cells, 0.0F);
       ray_kernel_.back({grid_, &rays, seen.u0, seen.u1, rows.first - in.rows.first, rows.last - in.rows.first, axis,
-                        static_cast<int>(plane) - grid_.middle[axis], a_first, a_last, box.z0, box.z1, cells,
-                        pairs.data()});
+                        static_cast<int>(plane) - grid_.middle[axis], a_first, a_last, box.z0, box.z1, cells, pairs,
+                        scratch.offsets.data(), scratch.shares.data()});
       for (std::int64_t a = a_first; a < a_last; ++a) {
         const std::int64_t x = axis == 0 ? plane : a, y = axis == 0 ? a : plane;
-        ray_kernel_.add_pairs(pairs.data() + 2 * (a - a_first + 1) * cells, slices,
+        ray_kernel_.add_pairs(pairs + 2 * (a - a_first + 1) * cells, slices,
                               tile + ((y - box.y0) * width + x - box.x0) * stride(slices));
       }
     }

@@ -43,47 +43,81 @@ private:
 
 HWY_INLINE VF value_at(const float* HWY_RESTRICT voxels, const std::int32_t* HWY_RESTRICT offsets, VF fraction) {
   VF low, high;
+#if LEPUS_NEON
+  const Floats d;
+  const TwoOffsets left(offsets), right(offsets + 2);
+  const Quad p = two_pairs(voxels + left.first(), voxels + left.second()),
+             q = two_pairs(voxels + right.first(), voxels + right.second());
+  low = hn::ConcatEven(d, q, p);
+  high = hn::ConcatOdd(d, q, p);
+#else
   fetch_pairs(voxels, offsets, low, high);
+#endif
   return hn::MulAdd(fraction, hn::Sub(high, low), low);
 }
 
+// Where the rays of a vector of rows are in a plane.
+struct RayPlaces {
+  const float *a0, *da, *b0, *db, *first, *last;
+
+  HWY_INLINE RayPlaces(const JosephRays& rays, std::int64_t column, int axis)
+      : a0(rays.a0.data() + column * rays.stride),
+        da(rays.da.data() + column * rays.stride),
+        b0(rays.b0.data() + column * rays.stride),
+        db(rays.db.data() + column * rays.stride),
+        first(rays.first[axis].data() + column * rays.stride),
+        last(rays.last[axis].data() + column * rays.stride) {}
+
+  // The offset of rows r, r + 1, ... in the plane goes to memory; fractions beyond it on both axes.
+  HWY_INLINE void find(std::int64_t r, VF plane, const CellAxis& on_a, const CellAxis& on_z, VI stride,
+                       std::int32_t* HWY_RESTRICT offsets, VF& fa, VF& fb) const {
+    const Floats d;
+    const VI cell_a = on_a.cell(hn::MulAdd(plane, hn::LoadU(d, da + r), hn::LoadU(d, a0 + r)), fa);
+    const VI cell_b = on_z.cell(hn::MulAdd(plane, hn::LoadU(d, db + r), hn::LoadU(d, b0 + r)), fb);
+    hn::StoreU(hn::Add(hn::Mul(cell_a, stride), cell_b), Ints(), offsets);
+  }
+  // The value, or zero for rays that do not cross the plane.
+  HWY_INLINE VF if_crossed(std::int64_t r, VF plane, VF value) const {
+    const Floats d;
+    return hn::IfThenElseZero(hn::And(hn::Ge(plane, hn::LoadU(d, first + r)), hn::Lt(plane, hn::LoadU(d, last + r))),
+                              value);
+  }
+};
+
+// Plane by plane: the voxel columns that a detector column meets in one are neighbours, those of the next lie far away.
+// Offsets go through memory, a vector ahead.
 void ray_forward(const JosephRayForward& job) {
   const Floats d;
-  const Ints di;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const JosephRays& rays = *job.rays;
-  alignas(64) std::int32_t offsets[LEPUS_MOST_LANES];
+  alignas(64) std::int32_t offsets[2][LEPUS_MOST_LANES];
   const std::int64_t apart[2] = {job.stride, job.stride * (job.grid.size[0] + 3)};
   const CellAxis on_z(job.z0 - 1 - job.grid.middle[2], job.z1 - job.grid.middle[2]);
-  for (std::int64_t r = 0; r < job.rows; r += lanes) {
-    const auto at = static_cast<std::size_t>(job.column * rays.stride + r);
-    const VF a0 = hn::LoadU(d, rays.a0.data() + at), da = hn::LoadU(d, rays.da.data() + at),
-             b0 = hn::LoadU(d, rays.b0.data() + at), db = hn::LoadU(d, rays.db.data() + at);
-    VF sum = hn::Zero(d);
-    for (int axis = 0; axis < 2; ++axis) {
-      float begin = 1e9F, end = -1e9F;
-      for (std::int64_t lane = 0; lane < lanes; ++lane) {
-        begin = std::min(begin, rays.first[axis][at + static_cast<std::size_t>(lane)]);
-        end = std::max(end, rays.last[axis][at + static_cast<std::size_t>(lane)]);
-      }
-      const VF first = hn::LoadU(d, rays.first[axis].data() + at), last = hn::LoadU(d, rays.last[axis].data() + at);
-      const int a = joseph_axis_a(axis);
-      const CellAxis on_a(-1 - job.grid.middle[a], job.grid.size[a] - job.grid.middle[a]);
-      const VI stride = hn::Set(di, static_cast<std::int32_t>(apart[a]));
-      // Voxel -1 on the other axis is the first that is there.
-      const float* HWY_RESTRICT voxels = job.voxels + (job.grid.middle[axis] + 1) * apart[axis];
-      for (float plane = begin; plane < end; ++plane) {
-        const VF i = hn::Set(d, plane);
-        VF fa, fb;
-        const VI cell_a = on_a.cell(hn::MulAdd(i, da, a0), fa), cell_b = on_z.cell(hn::MulAdd(i, db, b0), fb);
-        hn::StoreU(hn::Add(hn::Mul(cell_a, stride), cell_b), di, offsets);
-        const float* HWY_RESTRICT in_plane = voxels + static_cast<std::int64_t>(plane) * apart[axis];
-        const VF left = value_at(in_plane, offsets, fb), right = value_at(in_plane + apart[a], offsets, fb);
-        const auto counts = hn::And(hn::Ge(i, first), hn::Lt(i, last));
-        sum = hn::Add(sum, hn::IfThenElseZero(counts, hn::MulAdd(fa, hn::Sub(right, left), left)));
+  std::fill(job.sums, job.sums + job.rows, 0.0F);
+  for (int axis = 0; axis < 2; ++axis) {
+    const RayPlaces places(rays, job.column, axis);
+    const float begin = *std::min_element(places.first, places.first + job.rows),
+                end = *std::max_element(places.last, places.last + job.rows);
+    if (!(begin < end)) continue;
+    const int a = joseph_axis_a(axis);
+    const CellAxis on_a(-1 - job.grid.middle[a], job.grid.size[a] - job.grid.middle[a]);
+    const VI stride = hn::Set(Ints(), static_cast<std::int32_t>(apart[a]));
+    for (auto plane = static_cast<std::int64_t>(begin); plane < static_cast<std::int64_t>(end); ++plane) {
+      // Voxel -1 is the first that is there.
+      const float* HWY_RESTRICT voxels = job.voxels + (plane + job.grid.middle[axis] + 1) * apart[axis];
+      const VF i = hn::Set(d, static_cast<float>(plane));
+      VF fa = i, fb = i, next_a = i, next_b = i;
+      places.find(0, i, on_a, on_z, stride, offsets[0], fa, fb);
+      int turn = 0;
+      for (std::int64_t r = 0; r < job.rows; r += lanes, turn = 1 - turn) {
+        places.find(r + lanes, i, on_a, on_z, stride, offsets[1 - turn], next_a, next_b);
+        const VF left = value_at(voxels, offsets[turn], fb), right = value_at(voxels + apart[a], offsets[turn], fb);
+        const VF value = hn::MulAdd(fa, hn::Sub(right, left), left);
+        hn::StoreU(hn::Add(hn::LoadU(d, job.sums + r), places.if_crossed(r, i, value)), d, job.sums + r);
+        fa = next_a;
+        fb = next_b;
       }
     }
-    hn::StoreU(sum, d, job.sums + r);
   }
 }
 
@@ -99,39 +133,36 @@ HWY_INLINE void add_pair(const float* HWY_RESTRICT share, float* HWY_RESTRICT pa
 
 void ray_back(const JosephRayBack& job) {
   const Floats d;
-  const Ints di;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const JosephRays& rays = *job.rays;
   const int a = joseph_axis_a(job.axis);
   const CellAxis on_a(job.a_first - 1 - job.grid.middle[a], job.a_last - job.grid.middle[a]),
       on_z(job.z0 - 1 - job.grid.middle[2], job.z1 - job.grid.middle[2]);
   const VF i = hn::Set(d, static_cast<float>(job.plane));
-  const VI stride = hn::Set(di, static_cast<std::int32_t>(job.cells));
-  alignas(64) std::int32_t offsets[LEPUS_MOST_LANES];
-  alignas(64) float left[2 * LEPUS_MOST_LANES], right[2 * LEPUS_MOST_LANES];
-  const std::vector<float>&first = rays.first[job.axis], &last = rays.last[job.axis];
-  for (std::int64_t u = job.u0; u < job.u1; ++u)
-    for (std::int64_t r = job.row0; r < job.row1; r += lanes) {
-      const auto at = static_cast<std::size_t>(u * rays.stride + r);
-      const auto counts =
-          hn::And(hn::Ge(i, hn::LoadU(d, first.data() + at)), hn::Lt(i, hn::LoadU(d, last.data() + at)));
-      const VF value = hn::IfThenElseZero(counts, hn::LoadU(d, rays.value.data() + at));
+  const VI stride = hn::Set(Ints(), static_cast<std::int32_t>(job.cells));
+  // Two stages: what a vector stored is not in reach of small loads at once.
+  std::int32_t* HWY_RESTRICT offsets = job.offsets;
+  float* HWY_RESTRICT left = job.shares;
+  float* HWY_RESTRICT right = job.shares + 2 * rays.stride;
+  for (std::int64_t u = job.u0; u < job.u1; ++u) {
+    const RayPlaces places(rays, u, job.axis);
+    const float* HWY_RESTRICT values = rays.value.data() + u * rays.stride;
+    std::int64_t count = 0;
+    for (std::int64_t r = job.row0; r < job.row1; r += lanes, count += lanes) {
       VF fa, fb;
-      const VI cell_a =
-                   on_a.cell(hn::MulAdd(i, hn::LoadU(d, rays.da.data() + at), hn::LoadU(d, rays.a0.data() + at)), fa),
-               cell_b =
-                   on_z.cell(hn::MulAdd(i, hn::LoadU(d, rays.db.data() + at), hn::LoadU(d, rays.b0.data() + at)), fb);
-      hn::StoreU(hn::Add(hn::Mul(cell_a, stride), cell_b), di, offsets);
+      places.find(r, i, on_a, on_z, stride, offsets + count, fa, fb);
+      const VF value = places.if_crossed(r, i, hn::LoadU(d, values + r));
       const VF of_right = hn::Mul(fa, value), of_left = hn::Sub(value, of_right);
       const VF right_up = hn::Mul(fb, of_right), left_up = hn::Mul(fb, of_left);
-      hn::StoreInterleaved2(hn::Sub(of_left, left_up), left_up, d, left);
-      hn::StoreInterleaved2(hn::Sub(of_right, right_up), right_up, d, right);
-      for (std::int64_t lane = 0; lane < lanes; ++lane) {
-        float* HWY_RESTRICT pair = job.pairs + 2 * std::int64_t{offsets[lane]};
-        add_pair(left + 2 * lane, pair);
-        add_pair(right + 2 * lane, pair + 2 * job.cells);
-      }
+      hn::StoreInterleaved2(hn::Sub(of_left, left_up), left_up, d, left + 2 * count);
+      hn::StoreInterleaved2(hn::Sub(of_right, right_up), right_up, d, right + 2 * count);
     }
+    for (std::int64_t r = 0; r < count; ++r) {
+      float* HWY_RESTRICT pair = job.pairs + 2 * std::int64_t{offsets[r]};
+      add_pair(left + 2 * r, pair);
+      add_pair(right + 2 * r, pair + 2 * job.cells);
+    }
+  }
 }
 
 void add_pairs(const float* HWY_RESTRICT pairs, std::int64_t slices, float* HWY_RESTRICT voxels) {

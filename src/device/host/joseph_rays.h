@@ -43,6 +43,8 @@ struct JosephRayBack {
   int axis = 0, plane = 0;  // from the middle
   std::int64_t a_first = 0, a_last = 0, z0 = 0, z1 = 0, cells = 0;
   float* pairs = nullptr;
+  std::int32_t* offsets = nullptr;  // working memory: as long as a column of rays, and four times that
+  float* shares = nullptr;
 };
 
 struct JosephRayKernel {
