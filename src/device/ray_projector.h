@@ -48,6 +48,9 @@ public:
   // What the device takes beside the arrays it is given, for a piece of this size.
   virtual std::int64_t work_bytes(std::int64_t slices, std::int64_t views, std::int64_t rows) const = 0;
 
+  // Wedges of adjoint start at multiples of this, and end there or at the last view.
+  virtual std::int64_t view_block() const { return 1; }
+
   // line_integrals = A slab; the slab holds the slices that the rays meet at least (operators/pieces.h).
   virtual void forward(const SlabVoxels<const float>& slab, const ViewRows<float>& line_integrals, Queue& queue) = 0;
   // slab += A' line_integrals, views one after the other; they hold the rows that the slab's voxels are seen in at

@@ -10,6 +10,7 @@
 #include "device/host/band_kernels/band_kernels.h"
 #include "device/host/cpu_backend.h"
 #include "device/host/projector.h"
+#include "device/host/ray_projector.h"
 #include "device/host/row_filter.h"
 #include "device/host/vector_kernels.h"
 #include "device/reference/reference_backend.h"
@@ -67,6 +68,9 @@ public:
   }
   std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) override {
     return host::make_row_filter(setup, threads_.size());
+  }
+  std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup) override {
+    return host::make_ray_projector(*backend_, setup);
   }
   BandKernels& band_kernels() override { return *kernels_; }
   VectorKernels& vector_kernels() override { return *vectors_; }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scan's operator and its transpose on the host. No voxel and no ray is ever summed by two threads: A shares out
+// detector rows, its transpose tiles of voxel columns.
+#pragma once
+
+#include <memory>
+
+#include "device/backend.h"
+#include "device/ray_projector.h"
+
+namespace lepus::host {
+
+// Joseph's pair with SIMD, the voxel transpose by the FDK kernels, the others by plain loops in single precision.
+// The reference has plain loops in double precision for all of them.
+std::unique_ptr<RayProjector> make_ray_projector(const Backend& backend, const RayProjectorSetup& setup);
+
+// What it chooses from.
+enum class WeightPrecision { single_precision, double_precision };
+std::unique_ptr<RayProjector> make_plain_projector(const RayProjectorSetup& setup, WeightPrecision precision);
+
+}  // namespace lepus::host
