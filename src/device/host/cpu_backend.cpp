@@ -34,8 +34,9 @@ std::string processor_name() {
 class CpuBackprojector : public Backprojector {
 public:
   CpuBackprojector(const cpu::Kernels& kernels, const ScanGeometry& geometry, const VolumeGrid& grid,
-                   Interpolation interpolation)
+                   Interpolation interpolation, bool weighted = true)
       : kernels_(kernels), orbit_(examine_orbit(geometry, grid)) {
+    job_.weighted = weighted;
     job_.beam = geometry.beam;
     job_.interpolation = interpolation;
     job_.columns = geometry.columns;
@@ -112,6 +113,10 @@ std::vector<std::string> cpu_targets() {
   std::vector<std::string> names;
   for (const auto& kernels : cpu::all_kernels()) names.emplace_back(kernels.upright.target);
   return names;
+}
+
+std::unique_ptr<Backprojector> make_unweighted_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid) {
+  return std::make_unique<CpuBackprojector>(cpu::best_kernels(), geometry, grid, Interpolation::linear, false);
 }
 
 std::unique_ptr<Backend> make_cpu_backend(const std::string& target) {

@@ -13,6 +13,8 @@ namespace lepus {
 // target: a SIMD target by Highway's name ("SSE4", "AVX2", "AVX3", ...) for tests and benchmarks; "" is the best one.
 // Throws Error(usage) where this machine cannot run it.
 std::unique_ptr<Backend> make_cpu_backend(const std::string& target = "");
+// The sum of the views at each voxel's centre, linear between pixels, without FDK's weight.
+std::unique_ptr<Backprojector> make_unweighted_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid);
 std::vector<std::string> cpu_targets();  // that this machine can run, the best first
 
 // The target whose kernel ran last in this process, told by the kernel's own code; "" before the first.

@@ -4,8 +4,10 @@
 namespace lepus::host {
 
 std::unique_ptr<RayProjector> make_ray_projector(const Backend& backend, const RayProjectorSetup& setup) {
-  return make_plain_projector(
-      setup, backend.name() == "reference" ? WeightPrecision::double_precision : WeightPrecision::single_precision);
+  if (backend.name() == "reference") return make_plain_projector(setup, WeightPrecision::double_precision);
+  if (setup.model == RayModel::joseph) return make_joseph_projector(setup);
+  if (setup.model == RayModel::voxel) return make_voxel_projector(setup);
+  return make_plain_projector(setup, WeightPrecision::single_precision);
 }
 
 }  // namespace lepus::host

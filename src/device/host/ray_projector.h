@@ -17,5 +17,7 @@ std::unique_ptr<RayProjector> make_ray_projector(const Backend& backend, const R
 // What it chooses from.
 enum class WeightPrecision { single_precision, double_precision };
 std::unique_ptr<RayProjector> make_plain_projector(const RayProjectorSetup& setup, WeightPrecision precision);
+std::unique_ptr<RayProjector> make_joseph_projector(const RayProjectorSetup& setup);
+std::unique_ptr<RayProjector> make_voxel_projector(const RayProjectorSetup& setup);
 
 }  // namespace lepus::host
