@@ -9,7 +9,8 @@
 namespace lepus::cuda {
 namespace {
 
-constexpr int model_columns = 32, model_rows = 4;
+constexpr int model_columns = 32, model_rows = 4;  // pixels of a block
+constexpr int model_x = 8, model_y = 16;           // voxels of a block
 
 __device__ SiddonPixel ray_of(const JosephView& view, const JosephGrid& grid, int u, int v, const SiddonPixel*) {
   return {siddon_ray<float>(view, grid, u, v)};
@@ -157,10 +158,9 @@ __device__ bool may_meet(const FootprintPixel& ray, int i, int j, int k) {
 }
 
 template <class Pixel>
-__global__ void __launch_bounds__(model_columns* model_rows, 8)
-    model_adjoint(const __grid_constant__ ModelAdjoint<Pixel> job) {
-  const int x = static_cast<int>(blockIdx.x) * model_columns + static_cast<int>(threadIdx.x);
-  const int y = static_cast<int>(blockIdx.y) * model_rows + static_cast<int>(threadIdx.y);
+__global__ void __launch_bounds__(model_x* model_y, 8) model_adjoint(const __grid_constant__ ModelAdjoint<Pixel> job) {
+  const int x = static_cast<int>(blockIdx.x) * model_x + static_cast<int>(threadIdx.x);
+  const int y = static_cast<int>(blockIdx.y) * model_y + static_cast<int>(threadIdx.y);
   const int z = job.z0 + static_cast<int>(blockIdx.z);
   if (x >= job.grid.size[0] || y >= job.grid.size[1]) return;
   float* const place =
@@ -215,9 +215,9 @@ void launch_model_pixels(const FaceSource& source, Pixel* pixels, cudaStream_t s
 
 template <class Pixel>
 void launch_model_adjoint(const ModelAdjoint<Pixel>& job, cudaStream_t stream) {
-  const dim3 blocks(model_blocks(job.grid.size[0], model_columns), model_blocks(job.grid.size[1], model_rows),
+  const dim3 blocks(model_blocks(job.grid.size[0], model_x), model_blocks(job.grid.size[1], model_y),
                     static_cast<unsigned>(job.z1 - job.z0));
-  model_adjoint<Pixel><<<blocks, dim3(model_columns, model_rows), 0, stream>>>(job);
+  model_adjoint<Pixel><<<blocks, dim3(model_x, model_y), 0, stream>>>(job);
   check_launch("the transpose of a model");
 }
 

@@ -9,7 +9,8 @@
 namespace lepus::cuda {
 namespace {
 
-constexpr int picture_x = 32, picture_y = 4;
+// Voxels of a block; a warp takes 8 x 4 of them, whose pixels lie close together from every side.
+constexpr int picture_x = 8, picture_y = 16;
 
 // How much of a sample one voxel away or less belongs to the voxel.
 __device__ float nearness(float distance) { return __saturatef(1.0f - fabsf(distance)); }
