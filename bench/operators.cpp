@@ -190,7 +190,10 @@ private:
       work();
       to->mark(*queue_);
       to->wait();
-      if (i > 0) best = std::min(best, to->seconds_since(*from));  // the first one allocates
+      const double taken = to->seconds_since(*from);
+      // The first one allocates, which does not count beside a second.
+      if (i > 0 || taken > 1) best = std::min(best, taken);
+      if (taken > 1) break;
     }
     return best;
   }
@@ -226,7 +229,7 @@ private:
   double error_of_voxels() {
     RelativeError error;
     std::mt19937_64 random(2);
-    for (int i = 0; i < 24; ++i) {
+    for (int i = 0; i < 8; ++i) {
       const auto voxel = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(voxels_));
       error.add(static_cast<double>(download(0, voxel)), expected_voxel(voxel));
     }
@@ -311,6 +314,7 @@ void run(const Options& options) {
 }  // namespace lepus::bench
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 1 << 12);  // each line as it is done
   try {
     lepus::bench::run(lepus::bench::read_options(argc, argv));
   } catch (const lepus::Error& error) {

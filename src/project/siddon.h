@@ -24,11 +24,15 @@ struct SiddonRay {
   T way_mm = 0;            // per layer
 };
 
-// A ray along a face's plane crosses it nowhere: a number so large that every face lies far before or behind.
-LEPUS_HD inline double siddon_inverse(double d) {
-  constexpr double smallest = 1e-9;
-  return std::fabs(d) < smallest ? 1 / smallest : 1 / d;
+// A ray that does not change on an axis stays in one voxel of it, wherever in there: it is put into the voxel's middle,
+// and crosses faces nowhere, far before or behind. Of two voxels whose face it lies in, as rays of symmetric scans do,
+// it takes the upper one, whatever its last digits say.
+constexpr double siddon_smallest = 1e-9;
+LEPUS_HD inline double siddon_inverse(double d) { return std::fabs(d) < siddon_smallest ? 1 / siddon_smallest : 1 / d; }
+LEPUS_HD inline double siddon_start(double c0, double dc) {
+  return std::fabs(dc) < siddon_smallest ? std::floor(c0 + 0.5 + siddon_smallest) : c0;
 }
+LEPUS_HD inline double siddon_change(double dc) { return std::fabs(dc) < siddon_smallest ? 0 : dc; }
 
 template <class T>
 LEPUS_HD inline SiddonRay<T> siddon_ray(const JosephView& view, const JosephGrid& grid, double u, double v) {
@@ -45,10 +49,10 @@ LEPUS_HD inline SiddonRay<T> siddon_ray(const JosephView& view, const JosephGrid
   return {ray.axis,
           static_cast<int>(first),
           static_cast<int>(last),
-          static_cast<T>(ray.a0),
-          static_cast<T>(ray.da),
-          static_cast<T>(ray.b0),
-          static_cast<T>(ray.db),
+          static_cast<T>(siddon_start(ray.a0, ray.da)),
+          static_cast<T>(siddon_change(ray.da)),
+          static_cast<T>(siddon_start(ray.b0, ray.db)),
+          static_cast<T>(siddon_change(ray.db)),
           static_cast<T>(siddon_inverse(ray.da)),
           static_cast<T>(siddon_inverse(ray.db)),
           static_cast<T>(begin),

@@ -250,8 +250,8 @@ TEST(ray_projector_gpu, all_models_against_reference) {
       for (std::size_t i = 0; i < aty.size(); ++i) of_adjoint.add(found_voxels[i], aty[i]);
       // Single-precision coordinates of some hundred voxels and pixels are off by 2^-24 of that, each weight by about
       // as much.
-      EXPECT_LT(of_forward.relative(), 2e-5) << operators.description();
-      EXPECT_LT(of_adjoint.relative(), 2e-5) << operators.description();
+      EXPECT_LT(of_forward.relative(), 2e-5) << operators.description() << ", " << c.name;
+      EXPECT_LT(of_adjoint.relative(), 2e-5) << operators.description() << ", " << c.name;
     }
 }
 

@@ -163,7 +163,7 @@ void JosephAdjoint::add_pictures(const FaceSource& source, int first_face, const
   for (int first = 0; first < source.faces; first += pictures_per_launch) {
     PictureAdjoint job{};
     job.faces = std::min(pictures_per_launch, source.faces - first);
-    for (int i = 0; i < job.faces; ++i) job.face[i] = pictures_[static_cast<std::size_t>(first_face + first + i)];
+    std::copy_n(pictures_.begin() + first_face + first, job.faces, job.face);
     job.values = values + first * pixels;
     job.frame = frame_;
     job.frame.first_row = source.first_row;

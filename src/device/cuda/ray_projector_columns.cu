@@ -11,26 +11,23 @@
 // share a block: they read columns that overlap, and what all of them need about a column is computed once.
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/ray_projector_faces.h"
+#include "device/cuda/whole_numbers.cuh"
 
 namespace lepus::cuda {
 namespace {
 
-constexpr int tile_x = 8, tile_y = 2, warps = tile_x * tile_y, threads = 32 * warps;
+constexpr int tile_x = 8, tile_y = 2, warps = tile_x * tile_y, column_threads = 32 * warps;
 constexpr int cells_per_lane = 4, cells = 32 * cells_per_lane, slices_per_block = cells - 1;
 constexpr int tiles_across = 8;  // of a strip of tiles
-constexpr unsigned all_lanes = 0xffffffffu;
+constexpr unsigned column_lanes = 0xffffffffu;
 
-// Adding 1.5 x 2^23, rounded up, leaves the next whole number in the lowest bits.
-constexpr float whole = 12582912.0f;
-constexpr int whole_bits = 0x4B400000;
-
-LEPUS_HD constexpr int blocks_of(int n, int each) { return (n + each - 1) / each; }
+LEPUS_HD constexpr int pieces_of(int n, int each) { return (n + each - 1) / each; }
 
 // A column as one voxel column (x, y) sees it: row v meets z = z0 + v step, slice z meets row offset + z per_slice.
 struct alignas(16) SeenColumn {
   float weight;  // on the plane's first axis; 0: it passes too far away
   float z0, step, per_slice, offset;
-  int first;                  // of its values: index of row 0, less whole_bits
+  int first;                  // of its values: index of row 0, less whole_shift_bits
   float low_cell, high_cell;  // cells outside see no row of it
 };
 
@@ -56,7 +53,7 @@ __device__ SeenColumn seen_column(const ColumnAdjoint& job, int number, int slot
   column.step = __fmaf_rn(plane, rays.dstep, rays.step0);
   column.per_slice = __frcp_rn(column.step);
   column.offset = -column.z0 * column.per_slice;
-  column.first = (number * job.columns + u) * (job.rows.high - job.rows.low) - job.rows.low - whole_bits;
+  column.first = (number * job.columns + u) * (job.rows.high - job.rows.low) - job.rows.low - whole_shift_bits;
   column.low_cell = floorf(__fmaf_rn(static_cast<float>(job.rows.low), column.step, column.z0)) - 2.0f;
   column.high_cell = ceilf(__fmaf_rn(static_cast<float>(job.rows.high), column.step, column.z0)) + 1.0f;
   return column;
@@ -67,12 +64,12 @@ template <int rows_per_cell>
 __device__ void add_cell(const ColumnAdjoint& job, const SeenColumn& column, float z, float low, float high,
                          float& lower, float& upper) {
   const auto first_row = [&](float slice) {
-    return __fadd_ru(fminf(fmaxf(__fmaf_rn(slice, column.per_slice, column.offset), low), high), whole);
+    return __fadd_ru(fminf(fmaxf(__fmaf_rn(slice, column.per_slice, column.offset), low), high), whole_shift);
   };
   const float from = first_row(z);
   const int rows = __float_as_int(first_row(z + 1.0f)) - __float_as_int(from);
   const float* const value = job.values + (column.first + __float_as_int(from));
-  const float above = __fmaf_rn(from - whole, column.step, column.z0 - z);  // of the first row, over slice z
+  const float above = __fmaf_rn(from - whole_shift, column.step, column.z0 - z);  // of the first row, over slice z
   float sum = 0.0f, moment = 0.0f;
 #pragma unroll
   for (int row = 0; row < rows_per_cell; ++row) {
@@ -86,11 +83,11 @@ __device__ void add_cell(const ColumnAdjoint& job, const SeenColumn& column, flo
 }
 
 template <int rows_per_cell>
-__global__ void __launch_bounds__(threads, 2) column_adjoint(const __grid_constant__ ColumnAdjoint job) {
-  __shared__ SeenColumn seen[threads];
+__global__ void __launch_bounds__(column_threads, 2) column_adjoint(const __grid_constant__ ColumnAdjoint job) {
+  __shared__ SeenColumn seen[column_threads];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   // Blocks that run at the same time lie close together, and read the same columns from the second-level cache.
-  const int chunks = blocks_of(job.z1 - job.z0, slices_per_block), tiles_y = blocks_of(job.grid.size[1], tile_y);
+  const int chunks = pieces_of(job.z1 - job.z0, slices_per_block), tiles_y = pieces_of(job.grid.size[1], tile_y);
   const int block = static_cast<int>(blockIdx.x), tile = block / chunks, strip = tile / tiles_across;
   const int x0 = (strip / tiles_y * tiles_across + tile % tiles_across) * tile_x, y0 = strip % tiles_y * tile_y;
   const int x = x0 + warp % tile_x, y = y0 + warp / tile_x;
@@ -111,7 +108,7 @@ __global__ void __launch_bounds__(threads, 2) column_adjoint(const __grid_consta
 #pragma unroll
   for (int k = 0; k < cells_per_lane; ++k) total[k] = is_mine(k) ? voxel[32 * k * slice] : 0.0f;
 
-  const int per_face = job.slots * warps, faces_at_once = threads / per_face;
+  const int per_face = job.slots * warps, faces_at_once = column_threads / per_face;
   for (int first = 0; first < job.faces; first += faces_at_once) {
     __syncthreads();
     const int mine = static_cast<int>(threadIdx.x), place = mine / job.slots % warps;
@@ -143,7 +140,7 @@ __global__ void __launch_bounds__(threads, 2) column_adjoint(const __grid_consta
       float below = 0.0f;  // lane 0: what lane 31's cell gives to the slice above it
 #pragma unroll
       for (int k = 0; k < cells_per_lane; ++k) {
-        const float turned = __shfl_sync(all_lanes, upper[k], (lane + 31) % 32);
+        const float turned = __shfl_sync(column_lanes, upper[k], (lane + 31) % 32);
         total[k] += lower[k] + (lane > 0 ? turned : below);
         below = turned;
       }
@@ -155,25 +152,25 @@ __global__ void __launch_bounds__(threads, 2) column_adjoint(const __grid_consta
 }
 
 template <int rows_per_cell>
-void launch(const ColumnAdjoint& job, cudaStream_t stream) {
-  const int strips = blocks_of(job.grid.size[0], tile_x * tiles_across) * blocks_of(job.grid.size[1], tile_y);
-  const int blocks = strips * tiles_across * blocks_of(job.z1 - job.z0, slices_per_block);
-  column_adjoint<rows_per_cell><<<static_cast<unsigned>(blocks), threads, 0, stream>>>(job);
+void launch_columns(const ColumnAdjoint& job, cudaStream_t stream) {
+  const int strips = pieces_of(job.grid.size[0], tile_x * tiles_across) * pieces_of(job.grid.size[1], tile_y);
+  const int blocks = strips * tiles_across * pieces_of(job.z1 - job.z0, slices_per_block);
+  column_adjoint<rows_per_cell><<<static_cast<unsigned>(blocks), column_threads, 0, stream>>>(job);
 }
 
 }  // namespace
 
 void launch_column_adjoint(const ColumnAdjoint& job, cudaStream_t stream) {
   if (job.rows_per_cell <= 1)
-    launch<1>(job, stream);
+    launch_columns<1>(job, stream);
   else if (job.rows_per_cell == 2)
-    launch<2>(job, stream);
+    launch_columns<2>(job, stream);
   else if (job.rows_per_cell == 3)
-    launch<3>(job, stream);
+    launch_columns<3>(job, stream);
   else if (job.rows_per_cell == 4)
-    launch<4>(job, stream);
+    launch_columns<4>(job, stream);
   else
-    launch<maximum_rows_per_cell>(job, stream);
+    launch_columns<maximum_rows_per_cell>(job, stream);
   check_launch("Joseph's transpose by columns");
 }
 

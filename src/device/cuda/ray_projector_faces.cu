@@ -7,7 +7,7 @@
 namespace lepus::cuda {
 namespace {
 
-constexpr int side = 32, lines = 8;
+constexpr int face_side = 32, face_lines = 8;
 
 __device__ float face_value(const FaceSource& source, const Face& face, int u, int row) {
   const JosephLine line = joseph_line(source.view[face.view], source.grid, u, source.first_row + row);
@@ -25,17 +25,17 @@ __global__ void face_pictures(const __grid_constant__ FaceSource source, float* 
 }
 
 // Turned in shared memory, so that a warp both reads and writes neighbours.
-__global__ void __launch_bounds__(side* lines)
+__global__ void __launch_bounds__(face_side* face_lines)
     face_columns(const __grid_constant__ FaceSource source, const ColumnRows rows, float* columns) {
-  __shared__ float tile[side][side + 1];
-  const int u0 = static_cast<int>(blockIdx.x) * side, row0 = static_cast<int>(blockIdx.y) * side;
+  __shared__ float tile[face_side][face_side + 1];
+  const int u0 = static_cast<int>(blockIdx.x) * face_side, row0 = static_cast<int>(blockIdx.y) * face_side;
   const int tx = static_cast<int>(threadIdx.x), face = static_cast<int>(blockIdx.z);
-  for (int ty = static_cast<int>(threadIdx.y); ty < side; ty += lines)
+  for (int ty = static_cast<int>(threadIdx.y); ty < face_side; ty += face_lines)
     if (u0 + tx < source.columns && row0 + ty < source.rows)
       tile[ty][tx] = face_value(source, source.face[face], u0 + tx, row0 + ty);
   __syncthreads();
   const int row = row0 + tx, at = rows.forward > 0 ? row : source.rows - 1 - row;
-  for (int ty = static_cast<int>(threadIdx.y); ty < side; ty += lines)
+  for (int ty = static_cast<int>(threadIdx.y); ty < face_side; ty += face_lines)
     if (u0 + ty < source.columns && row < source.rows)
       columns[(static_cast<std::int64_t>(face) * source.columns + u0 + ty) * source.rows + at] = tile[tx][ty];
 }
@@ -58,27 +58,28 @@ __global__ void column_rays(const __grid_constant__ FaceSource source, const Col
                                                                   {}};
 }
 
-unsigned blocks_of(int n, int each) { return static_cast<unsigned>((n + each - 1) / each); }
+unsigned face_blocks(int n, int each) { return static_cast<unsigned>((n + each - 1) / each); }
 
 }  // namespace
 
 void launch_face_pictures(const FaceSource& source, float* pictures, cudaStream_t stream) {
   constexpr int threads = 128;
-  const dim3 blocks(blocks_of(source.columns, threads), static_cast<unsigned>(source.rows),
+  const dim3 blocks(face_blocks(source.columns, threads), static_cast<unsigned>(source.rows),
                     static_cast<unsigned>(source.faces));
   face_pictures<<<blocks, threads, 0, stream>>>(source, pictures);
   check_launch("the faces of views");
 }
 
 void launch_face_columns(const FaceSource& source, const ColumnRows& rows, float* columns, cudaStream_t stream) {
-  const dim3 blocks(blocks_of(source.columns, side), blocks_of(source.rows, side), static_cast<unsigned>(source.faces));
-  face_columns<<<blocks, dim3(side, lines), 0, stream>>>(source, rows, columns);
+  const dim3 blocks(face_blocks(source.columns, face_side), face_blocks(source.rows, face_side),
+                    static_cast<unsigned>(source.faces));
+  face_columns<<<blocks, dim3(face_side, face_lines), 0, stream>>>(source, rows, columns);
   check_launch("the columns of views");
 }
 
 void launch_column_rays(const FaceSource& source, const ColumnRows& rows, ColumnRays* rays, cudaStream_t stream) {
   constexpr int threads = 128;
-  column_rays<<<dim3(blocks_of(source.columns, threads), static_cast<unsigned>(source.faces)), threads, 0, stream>>>(
+  column_rays<<<dim3(face_blocks(source.columns, threads), static_cast<unsigned>(source.faces)), threads, 0, stream>>>(
       source, rows, rays);
   check_launch("the rays of columns");
 }

@@ -11,6 +11,7 @@
 
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/ray_projector_launch.h"
+#include "device/cuda/whole_numbers.cuh"
 
 namespace lepus::cuda {
 namespace {
@@ -44,17 +45,18 @@ constexpr RayTile ray_tile = weights == Weights::texture ? RayTile{8, 4, 2, 2, 4
 
 // The texture unit weighs with 8 bits, so b counts in their steps, rounded to a whole number: adding 1.5 x 2^23 does
 // that, and the place of a sample between two slices is exact, wherever the slab begins.
-constexpr float whole = 12582912.0f, steps = 256.0f;
+constexpr float texture_steps = 256.0f;
 
 // Adds up the fetches of `count` planes from `from` on; plane `from` is layer `layer` of the sheet.
 __device__ float sum_of_layers(float sum, cudaTextureObject_t sheet, const JosephRay& ray, float to_a, float to_b,
                                int from, int layer, int count) {
   float plane = static_cast<float>(from);
-  const float a0 = ray.a0 + to_a, b0 = ray.b0 * steps, db = ray.db * steps, from_whole = to_b - whole / steps;
+  const float a0 = ray.a0 + to_a, b0 = ray.b0 * texture_steps, db = ray.db * texture_steps,
+              from_whole = to_b - whole_shift / texture_steps;
 #pragma unroll 4
   for (int k = 0; k < count; ++k) {
     const float a = __fmaf_rn(plane, ray.da, a0);
-    const float b = __fmaf_rn(__fadd_rn(__fmaf_rn(plane, db, b0), whole), 1.0f / steps, from_whole);
+    const float b = __fmaf_rn(__fadd_rn(__fmaf_rn(plane, db, b0), whole_shift), 1.0f / texture_steps, from_whole);
     sum += tex2DLayered<float>(sheet, a, b, layer);
     plane += 1.0f;
     ++layer;
@@ -92,10 +94,10 @@ __device__ float sum_of_textures(const PlanesOnDevice& volume, const JosephRay& 
 // in the lowest bits: two fast instructions, where floor and the conversion have a quarter of their rate.
 template <class Offset>
 __device__ float rows_sample(const float* plane, Offset row, float a, float b) {
-  constexpr int whole_bits = 0x4B400000;
-  const float on_a = __fadd_rd(a, whole), on_b = __fadd_rd(b, whole);
-  const float fa = a - (on_a - whole), fb = b - (on_b - whole);
-  const float* const p = plane + ((__float_as_int(on_b) - whole_bits) * row + (__float_as_int(on_a) - whole_bits));
+  const float on_a = __fadd_rd(a, whole_shift), on_b = __fadd_rd(b, whole_shift);
+  const float fa = a - (on_a - whole_shift), fb = b - (on_b - whole_shift);
+  const float* const p =
+      plane + ((__float_as_int(on_b) - whole_shift_bits) * row + (__float_as_int(on_a) - whole_shift_bits));
   const float p00 = __ldg(p), p10 = __ldg(p + 1), p01 = __ldg(p + row), p11 = __ldg(p + row + 1);
   const float low = __fmaf_rn(fa, p10 - p00, p00), high = __fmaf_rn(fa, p11 - p01, p01);
   return __fmaf_rn(fb, high - low, low);
@@ -147,7 +149,7 @@ __global__ void __launch_bounds__(ray_tile<weights>.threads(), resident_threads 
 }
 
 template <Weights weights, class Offset>
-void launch(const RaysOnDevice& rays, const PlanesOnDevice& volume, cudaStream_t stream) {
+void launch_rays(const RaysOnDevice& rays, const PlanesOnDevice& volume, cudaStream_t stream) {
   constexpr RayTile tile = ray_tile<weights>;
   const auto blocks_of = [](int n, int each) { return static_cast<unsigned>((n + each - 1) / each); };
   // Views in the middle: the same rows of neighbouring views see the same slices, which then come from the L2 cache.
@@ -169,11 +171,11 @@ bool is_short(const PlanesOnDevice& volume) {
 
 void launch_forward(const RaysOnDevice& rays, const PlanesOnDevice& volume, Weights weights, cudaStream_t stream) {
   if (weights == Weights::texture)
-    launch<Weights::texture, int>(rays, volume, stream);
+    launch_rays<Weights::texture, int>(rays, volume, stream);
   else if (is_short(volume))
-    launch<Weights::fp32, int>(rays, volume, stream);
+    launch_rays<Weights::fp32, int>(rays, volume, stream);
   else
-    launch<Weights::fp32, std::int64_t>(rays, volume, stream);
+    launch_rays<Weights::fp32, std::int64_t>(rays, volume, stream);
   check_launch("Joseph's projection");
 }
 

@@ -4,11 +4,13 @@
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/ray_projector_box.cuh"
 #include "device/cuda/ray_projector_models.h"
+#include "device/cuda/whole_numbers.cuh"
 
 namespace lepus::cuda {
 namespace {
 
-constexpr int block_columns = 32, block_rows = 4;
+constexpr int model_columns = 32, model_rows = 4;  // pixels of a block
+constexpr int model_x = 8, model_y = 16;           // voxels of a block
 
 __device__ SiddonPixel ray_of(const JosephView& view, const JosephGrid& grid, int u, int v, const SiddonPixel*) {
   return {siddon_ray<float>(view, grid, u, v)};
@@ -16,13 +18,6 @@ __device__ SiddonPixel ray_of(const JosephView& view, const JosephGrid& grid, in
 __device__ FootprintPixel ray_of(const JosephView& view, const JosephGrid& grid, int u, int v, const FootprintPixel*) {
   return {footprint_ray<float>(view, grid, u, v)};
 }
-
-// Adding 1.5 x 2^23, rounded down or up, leaves the whole number in the lowest bits: conversions have an eighth of the
-// rate.
-constexpr float whole = 12582912.0f;
-constexpr int whole_bits = 0x4B400000;
-__device__ int floor_of(float x) { return __float_as_int(__fadd_rd(x, whole)) - whole_bits; }
-__device__ int ceil_of(float x) { return __float_as_int(__fadd_ru(x, whole)) - whole_bits; }
 
 // In a layer a ray meets at most two voxels on each axis: it leaves the first one at `leaves`.
 struct Crossing {
@@ -99,10 +94,10 @@ __device__ float sum_of_layer(const FootprintPixel& ray, int i, const float* pla
 }
 
 template <class Pixel>
-__global__ void __launch_bounds__(block_columns* block_rows, 8)
+__global__ void __launch_bounds__(model_columns* model_rows, 8)
     model_forward(const __grid_constant__ RaysOnDevice rays, const __grid_constant__ PlanesOnDevice volume) {
-  const int u = static_cast<int>(blockIdx.x) * block_columns + static_cast<int>(threadIdx.x);
-  const int v = static_cast<int>(blockIdx.z) * block_rows + static_cast<int>(threadIdx.y);
+  const int u = static_cast<int>(blockIdx.x) * model_columns + static_cast<int>(threadIdx.x);
+  const int v = static_cast<int>(blockIdx.z) * model_rows + static_cast<int>(threadIdx.y);
   const int view = static_cast<int>(blockIdx.y);
   if (u >= rays.columns || v >= rays.rows) return;
   const JosephGrid& grid = volume.grid;
@@ -163,10 +158,9 @@ __device__ bool may_meet(const FootprintPixel& ray, int i, int j, int k) {
 }
 
 template <class Pixel>
-__global__ void __launch_bounds__(block_columns* block_rows, 8)
-    model_adjoint(const __grid_constant__ ModelAdjoint<Pixel> job) {
-  const int x = static_cast<int>(blockIdx.x) * block_columns + static_cast<int>(threadIdx.x);
-  const int y = static_cast<int>(blockIdx.y) * block_rows + static_cast<int>(threadIdx.y);
+__global__ void __launch_bounds__(model_x* model_y, 8) model_adjoint(const __grid_constant__ ModelAdjoint<Pixel> job) {
+  const int x = static_cast<int>(blockIdx.x) * model_x + static_cast<int>(threadIdx.x);
+  const int y = static_cast<int>(blockIdx.y) * model_y + static_cast<int>(threadIdx.y);
   const int z = job.z0 + static_cast<int>(blockIdx.z);
   if (x >= job.grid.size[0] || y >= job.grid.size[1]) return;
   float* const place =
@@ -198,22 +192,22 @@ __global__ void __launch_bounds__(block_columns* block_rows, 8)
   *place = total;
 }
 
-unsigned blocks_of(int n, int each) { return static_cast<unsigned>((n + each - 1) / each); }
+unsigned model_blocks(int n, int each) { return static_cast<unsigned>((n + each - 1) / each); }
 
 }  // namespace
 
 template <class Pixel>
 void launch_model_forward(const RaysOnDevice& rays, const PlanesOnDevice& volume, cudaStream_t stream) {
-  const dim3 blocks(blocks_of(rays.columns, block_columns), static_cast<unsigned>(rays.views),
-                    blocks_of(rays.rows, block_rows));
-  model_forward<Pixel><<<blocks, dim3(block_columns, block_rows), 0, stream>>>(rays, volume);
+  const dim3 blocks(model_blocks(rays.columns, model_columns), static_cast<unsigned>(rays.views),
+                    model_blocks(rays.rows, model_rows));
+  model_forward<Pixel><<<blocks, dim3(model_columns, model_rows), 0, stream>>>(rays, volume);
   check_launch("the projection of a model");
 }
 
 template <class Pixel>
 void launch_model_pixels(const FaceSource& source, Pixel* pixels, cudaStream_t stream) {
   constexpr int threads = 128;
-  const dim3 blocks(blocks_of(source.columns, threads), static_cast<unsigned>(source.rows),
+  const dim3 blocks(model_blocks(source.columns, threads), static_cast<unsigned>(source.rows),
                     static_cast<unsigned>(source.faces));
   model_pixels<<<blocks, threads, 0, stream>>>(source, pixels);
   check_launch("the rays of pixels");
@@ -221,9 +215,9 @@ void launch_model_pixels(const FaceSource& source, Pixel* pixels, cudaStream_t s
 
 template <class Pixel>
 void launch_model_adjoint(const ModelAdjoint<Pixel>& job, cudaStream_t stream) {
-  const dim3 blocks(blocks_of(job.grid.size[0], block_columns), blocks_of(job.grid.size[1], block_rows),
+  const dim3 blocks(model_blocks(job.grid.size[0], model_x), model_blocks(job.grid.size[1], model_y),
                     static_cast<unsigned>(job.z1 - job.z0));
-  model_adjoint<Pixel><<<blocks, dim3(block_columns, block_rows), 0, stream>>>(job);
+  model_adjoint<Pixel><<<blocks, dim3(model_x, model_y), 0, stream>>>(job);
   check_launch("the transpose of a model");
 }
 

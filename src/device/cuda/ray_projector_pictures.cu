@@ -9,7 +9,8 @@
 namespace lepus::cuda {
 namespace {
 
-constexpr int block_x = 32, block_y = 4;
+// Voxels of a block; a warp takes 8 x 4 of them, whose pixels lie close together from every side.
+constexpr int picture_x = 8, picture_y = 16;
 
 // How much of a sample one voxel away or less belongs to the voxel.
 __device__ float nearness(float distance) { return __saturatef(1.0f - fabsf(distance)); }
@@ -61,9 +62,9 @@ __device__ float sum_of_face(const PictureFrame& frame, const PictureFace& face,
 }
 
 template <bool fan>
-__global__ void __launch_bounds__(block_x* block_y, 8) picture_adjoint(const __grid_constant__ PictureAdjoint job) {
-  const int x = static_cast<int>(blockIdx.x) * block_x + static_cast<int>(threadIdx.x);
-  const int y = static_cast<int>(blockIdx.y) * block_y + static_cast<int>(threadIdx.y);
+__global__ void __launch_bounds__(picture_x* picture_y, 8) picture_adjoint(const __grid_constant__ PictureAdjoint job) {
+  const int x = static_cast<int>(blockIdx.x) * picture_x + static_cast<int>(threadIdx.x);
+  const int y = static_cast<int>(blockIdx.y) * picture_y + static_cast<int>(threadIdx.y);
   const int z = job.z0 + static_cast<int>(blockIdx.z);
   if (x >= job.grid.size[0] || y >= job.grid.size[1]) return;
   float* const place =
@@ -83,12 +84,12 @@ __global__ void __launch_bounds__(block_x* block_y, 8) picture_adjoint(const __g
 
 void launch_picture_adjoint(const PictureAdjoint& job, cudaStream_t stream) {
   const auto blocks_of = [](int n, int each) { return static_cast<unsigned>((n + each - 1) / each); };
-  const dim3 blocks(blocks_of(job.grid.size[0], block_x), blocks_of(job.grid.size[1], block_y),
+  const dim3 blocks(blocks_of(job.grid.size[0], picture_x), blocks_of(job.grid.size[1], picture_y),
                     static_cast<unsigned>(job.z1 - job.z0));
   if (job.frame.beam == Beam::fan)
-    picture_adjoint<true><<<blocks, dim3(block_x, block_y), 0, stream>>>(job);
+    picture_adjoint<true><<<blocks, dim3(picture_x, picture_y), 0, stream>>>(job);
   else
-    picture_adjoint<false><<<blocks, dim3(block_x, block_y), 0, stream>>>(job);
+    picture_adjoint<false><<<blocks, dim3(picture_x, picture_y), 0, stream>>>(job);
   check_launch("Joseph's transpose");
 }
 

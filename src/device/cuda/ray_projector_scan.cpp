@@ -124,9 +124,11 @@ PictureFrame picture_frame(const ScanGeometry& geometry) {
 
 namespace {
 
-// Of the rays that run along axis k: the largest lies at a corner of the detector, or is 1.
+// Of the rays that run along axis k. A slope is a quotient of what is affine on the detector, so that its largest lies
+// at a corner, unless rays turn round in between: then some change as much on the other axis as on their own.
 double largest_slope(const ForwardJob& job, const JosephView& view, int k, int axis) {
   double largest = 0;
+  int forwards = 0;
   for (int corner = 0; corner < 4; ++corner) {
     const double u = corner % 2 ? static_cast<double>(job.columns - 1) : 0,
                  v = corner / 2 ? static_cast<double>(job.rows - 1) : 0;
@@ -135,8 +137,9 @@ double largest_slope(const ForwardJob& job, const JosephView& view, int k, int a
     };
     const double slope = std::abs(along(axis) / along(k));
     largest = std::max(largest, std::isfinite(slope) ? slope : 1.0);
+    forwards += along(k) > 0 ? 1 : 0;
   }
-  return std::min(largest, 1.0);
+  return forwards == 0 || forwards == 4 ? std::min(largest, 1.0) : 1.0;
 }
 
 }  // namespace

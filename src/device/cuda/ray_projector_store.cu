@@ -8,7 +8,7 @@
 namespace lepus::cuda {
 namespace {
 
-constexpr int side = 32, lines = 8;
+constexpr int plane_side = 32, plane_lines = 8;
 
 template <int axis, bool sheets>
 __device__ void put_voxel(const PlaneStore& store, int x, int y, int z, float voxel) {
@@ -22,11 +22,11 @@ __device__ void put_voxel(const PlaneStore& store, int x, int y, int z, float vo
 }
 
 template <int axis, bool sheets>
-__global__ void __launch_bounds__(side* lines) store_planes(const __grid_constant__ PlaneStore store) {
-  __shared__ float tile[axis == 0 ? side : 1][side + 1];
-  const int tx = static_cast<int>(threadIdx.x), x0 = static_cast<int>(blockIdx.x) * side;
-  const int y0 = static_cast<int>(blockIdx.y) * side, z = static_cast<int>(blockIdx.z);
-  for (int ty = static_cast<int>(threadIdx.y); ty < side; ty += lines) {
+__global__ void __launch_bounds__(plane_side* plane_lines) store_planes(const __grid_constant__ PlaneStore store) {
+  __shared__ float tile[axis == 0 ? plane_side : 1][plane_side + 1];
+  const int tx = static_cast<int>(threadIdx.x), x0 = static_cast<int>(blockIdx.x) * plane_side;
+  const int y0 = static_cast<int>(blockIdx.y) * plane_side, z = static_cast<int>(blockIdx.z);
+  for (int ty = static_cast<int>(threadIdx.y); ty < plane_side; ty += plane_lines) {
     const int x = x0 + tx, y = y0 + ty;
     if (x >= store.nx || y >= store.ny) continue;
     const float voxel =
@@ -38,15 +38,16 @@ __global__ void __launch_bounds__(side* lines) store_planes(const __grid_constan
   }
   if (axis != 0) return;
   __syncthreads();
-  for (int ty = static_cast<int>(threadIdx.y); ty < side; ty += lines)
+  for (int ty = static_cast<int>(threadIdx.y); ty < plane_side; ty += plane_lines)
     if (x0 + ty < store.nx && y0 + tx < store.ny)
       put_voxel<axis, sheets>(store, x0 + ty, y0 + tx, z, tile[axis == 0 ? tx : 0][ty]);
 }
 
 template <bool sheets>
-void launch_on(int axis, const PlaneStore& store, cudaStream_t stream) {
-  const auto tiles = [](int n) { return static_cast<unsigned>((n + side - 1) / side); };
-  const dim3 block(side, lines), blocks(tiles(store.nx), tiles(store.ny), static_cast<unsigned>(store.written));
+void launch_store_on(int axis, const PlaneStore& store, cudaStream_t stream) {
+  const auto tiles = [](int n) { return static_cast<unsigned>((n + plane_side - 1) / plane_side); };
+  const dim3 block(plane_side, plane_lines),
+      blocks(tiles(store.nx), tiles(store.ny), static_cast<unsigned>(store.written));
   if (axis == 0)
     store_planes<0, sheets><<<blocks, block, 0, stream>>>(store);
   else if (axis == 1)
@@ -59,9 +60,9 @@ void launch_on(int axis, const PlaneStore& store, cudaStream_t stream) {
 
 void launch_plane_store(int axis, const PlaneStore& store, cudaStream_t stream) {
   if (store.rows == nullptr)
-    launch_on<true>(axis, store, stream);
+    launch_store_on<true>(axis, store, stream);
   else
-    launch_on<false>(axis, store, stream);
+    launch_store_on<false>(axis, store, stream);
   check_launch("the store of a volume's planes");
 }
 

@@ -12,7 +12,7 @@
 namespace lepus::cuda {
 namespace {
 
-constexpr unsigned all_lanes = 0xffffffffu;
+constexpr unsigned dual_lanes = 0xffffffffu;
 constexpr int plain_threads = 256;
 
 struct Shape {
@@ -74,26 +74,27 @@ __device__ Run<width> load(const float* from) {
   return run;
 }
 
+// What is written is not read again before all the rest was: it need not stay in the cache.
 template <int width>
 __device__ void store(float* to, const Run<width>& run) {
   if constexpr (width == 4)
-    *reinterpret_cast<float4*>(to) = make_float4(run.at[0], run.at[1], run.at[2], run.at[3]);
+    __stcs(reinterpret_cast<float4*>(to), make_float4(run.at[0], run.at[1], run.at[2], run.at[3]));
   else
-    *to = run.at[0];
+    __stcs(to, run.at[0]);
 }
 
 // Of a block: warps are rows, of which the first and the last, and of whose lanes the first and the last, are rim.
-constexpr int rows = 16, inner_rows = rows - 2, inner_lanes = 30, slices_per_block = 64;
+constexpr int dual_rows = 16, inner_rows = dual_rows - 2, inner_lanes = 30;
 
 template <int width, bool with_momentum>
-__global__ void __launch_bounds__(32 * rows, 2) dual_step(const __grid_constant__ DualStep step) {
-  __shared__ Run<width> dual_y[2][rows][32], moved[2][rows][32];
+__global__ void __launch_bounds__(32 * dual_rows, 2) dual_step(const __grid_constant__ DualStep step, int slices) {
+  __shared__ Run<width> dual_y[2][dual_rows][32], moved[2][dual_rows][32];
   const int lane = static_cast<int>(threadIdx.x), row = static_cast<int>(threadIdx.y);
   const int x = (static_cast<int>(blockIdx.x) * inner_lanes + lane - 1) * width;
   const int y = static_cast<int>(blockIdx.y) * inner_rows + row - 1;
-  const int first = static_cast<int>(blockIdx.z) * slices_per_block, last = min(first + slices_per_block, step.nz);
+  const int first = static_cast<int>(blockIdx.z) * slices, last = min(first + slices, step.nz);
   const bool inside = x >= 0 && x < step.nx && y >= 0 && y < step.ny;
-  const bool mine = inside && lane > 0 && lane < 31 && row > 0 && row < rows - 1;
+  const bool mine = inside && lane > 0 && lane < 31 && row > 0 && row < dual_rows - 1;
   const bool has_y = y + 1 < step.ny;
   const std::int64_t slice = static_cast<std::int64_t>(step.nx) * step.ny;
   const std::int64_t column = static_cast<std::int64_t>(y) * step.nx + x;
@@ -122,7 +123,7 @@ __global__ void __launch_bounds__(32 * rows, 2) dual_step(const __grid_constant_
     }
     const int turn = z & 1;
     dual_y[turn][row][lane] = next[1];
-    const float left = __shfl_up_sync(all_lanes, next[0].at[width - 1], 1);
+    const float left = __shfl_up_sync(dual_lanes, next[0].at[width - 1], 1);
     __syncthreads();
     Run<width> y_before = {};
     if (row > 0) y_before = dual_y[turn][row - 1][lane];
@@ -133,7 +134,7 @@ __global__ void __launch_bounds__(32 * rows, 2) dual_step(const __grid_constant_
           (next[0].at[i] - x_before) + (next[1].at[i] - y_before.at[i]) + (next[2].at[i] - ahead[2].at[i]);
       value.at[i] = clamped(value.at[i] + step.strength * sum, step.low, step.high);
     }
-    const float right = __shfl_down_sync(all_lanes, here.at[0], 1);
+    const float right = __shfl_down_sync(dual_lanes, here.at[0], 1);
     if (mine && z > first) {
       const Run<width> below = moved[1 - turn][row + 1][lane];
       Run<width> result[3];
@@ -159,15 +160,38 @@ __global__ void __launch_bounds__(32 * rows, 2) dual_step(const __grid_constant_
   }
 }
 
+int blocks_across(int n, int each) { return (n + each - 1) / each; }
+
+// How many slices a block should walk along, so that the last blocks leave no multiprocessor waiting: a block reads two
+// slices more than it writes.
+int slices_per_block(int tiles, int nz) {
+  constexpr int blocks_at_once = 2, fewest = 24, most = 128;
+  int device = 0, multiprocessors = 1;
+  check(cudaGetDevice(&device), "ask for the device");
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "count multiprocessors");
+  int best = most;
+  long best_cost = -1;
+  for (int parts = blocks_across(nz, most); parts <= blocks_across(nz, fewest); ++parts) {
+    const int slices = blocks_across(nz, parts);
+    const long rounds = blocks_across(tiles * blocks_across(nz, slices), blocks_at_once * multiprocessors);
+    const long cost = rounds * (slices + 2);
+    if (best_cost >= 0 && cost >= best_cost) continue;
+    best_cost = cost;
+    best = slices;
+  }
+  return best;
+}
+
 template <int width>
-void launch(const DualStep& step, cudaStream_t stream) {
-  const auto blocks_of = [](int n, int each) { return static_cast<unsigned>((n + each - 1) / each); };
-  const dim3 blocks(blocks_of(step.nx, inner_lanes * width), blocks_of(step.ny, inner_rows),
-                    blocks_of(step.nz, slices_per_block));
+void launch_steps(const DualStep& step, cudaStream_t stream) {
+  const int across = blocks_across(step.nx, inner_lanes * width), down = blocks_across(step.ny, inner_rows);
+  const int slices = slices_per_block(across * down, step.nz);
+  const dim3 blocks(static_cast<unsigned>(across), static_cast<unsigned>(down),
+                    static_cast<unsigned>(blocks_across(step.nz, slices)));
   if (step.momentum != 0.0f)
-    dual_step<width, true><<<blocks, dim3(32, rows), 0, stream>>>(step);
+    dual_step<width, true><<<blocks, dim3(32, dual_rows), 0, stream>>>(step, slices);
   else
-    dual_step<width, false><<<blocks, dim3(32, rows), 0, stream>>>(step);
+    dual_step<width, false><<<blocks, dim3(32, dual_rows), 0, stream>>>(step, slices);
 }
 
 bool by_fours(const DualStep& step) {
@@ -210,9 +234,9 @@ void launch_move_and_clamp(const float* volume, float strength, const float* con
 
 void launch_dual_step(const DualStep& step, cudaStream_t stream) {
   if (by_fours(step))
-    launch<4>(step, stream);
+    launch_steps<4>(step, stream);
   else
-    launch<1>(step, stream);
+    launch_steps<1>(step, stream);
   check_launch("a step of total variation");
 }
 

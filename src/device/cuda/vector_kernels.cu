@@ -11,24 +11,24 @@
 namespace lepus::cuda {
 namespace {
 
-constexpr int threads = 256;
+constexpr int vector_threads = 256;
 
 // Blocks walk over the vector: as many as fill a card, whatever its length.
 unsigned blocks_for(std::int64_t n) {
   constexpr std::int64_t maximum = 132 * 16;
-  return static_cast<unsigned>(std::clamp<std::int64_t>((n + threads - 1) / threads, 1, maximum));
+  return static_cast<unsigned>(std::clamp<std::int64_t>((n + vector_threads - 1) / vector_threads, 1, maximum));
 }
 
 template <class Body>
-__global__ void __launch_bounds__(threads) each_kernel(std::int64_t n, const Body body) {
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < n; i += step) body(i);
+__global__ void __launch_bounds__(vector_threads) each_kernel(std::int64_t n, const Body body) {
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * vector_threads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * vector_threads + threadIdx.x; i < n; i += step) body(i);
 }
 
 template <class Body>
 void each(std::int64_t n, Queue& queue, const Body& body) {
   if (n == 0) return;
-  each_kernel<<<blocks_for(n), threads, 0, stream_of(queue)>>>(n, body);
+  each_kernel<<<blocks_for(n), vector_threads, 0, stream_of(queue)>>>(n, body);
   check_launch("a kernel of vectors");
 }
 
@@ -41,34 +41,34 @@ struct Largest {
 };
 
 // One number for the values of each chunk of this length: the order of a sum depends on the length alone.
-constexpr std::int64_t chunk = 1 << 16;
+constexpr std::int64_t sum_chunk = 1 << 16;
 
 template <class Join>
 __device__ double join_block(double value, const Join& join) {
-  __shared__ double parts[threads / 32];
+  __shared__ double parts[vector_threads / 32];
   for (int distance = 16; distance > 0; distance /= 2) value = join(value, __shfl_down_sync(~0u, value, distance));
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
   __syncthreads();
   if (threadIdx.x == 0)
-    for (int i = 1; i < threads / 32; ++i) value = join(value, parts[i]);
+    for (int i = 1; i < vector_threads / 32; ++i) value = join(value, parts[i]);
   return value;
 }
 
 template <class Join, class Value>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(vector_threads)
     join_chunks(std::int64_t n, const Value value, const Join join, double* parts) {
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * chunk, last = min(first + chunk, n);
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * sum_chunk, last = min(first + sum_chunk, n);
   double mine = 0;
 #pragma unroll 4
-  for (std::int64_t i = first + threadIdx.x; i < last; i += threads) mine = join(mine, value(i));
+  for (std::int64_t i = first + threadIdx.x; i < last; i += vector_threads) mine = join(mine, value(i));
   mine = join_block(mine, join);
   if (threadIdx.x == 0) parts[blockIdx.x] = mine;
 }
 
 template <class Join>
-__global__ void __launch_bounds__(threads) join_parts(int count, const Join join, double* parts) {
+__global__ void __launch_bounds__(vector_threads) join_parts(int count, const Join join, double* parts) {
   double mine = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += threads) mine = join(mine, parts[i]);
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += vector_threads) mine = join(mine, parts[i]);
   mine = join_block(mine, join);
   if (threadIdx.x == 0) parts[0] = mine;
 }
@@ -76,11 +76,11 @@ __global__ void __launch_bounds__(threads) join_parts(int count, const Join join
 template <class Join, class Value>
 double joined(std::int64_t n, Queue& queue, const Join& join, const Value& value) {
   if (n == 0) return 0;
-  const auto count = static_cast<int>((n + chunk - 1) / chunk);
+  const auto count = static_cast<int>((n + sum_chunk - 1) / sum_chunk);
   const ScratchScope scope(queue);
   auto* const parts = queue.scratch<double>(count);
-  join_chunks<<<static_cast<unsigned>(count), threads, 0, stream_of(queue)>>>(n, value, join, parts);
-  join_parts<<<1, threads, 0, stream_of(queue)>>>(count, join, parts);
+  join_chunks<<<static_cast<unsigned>(count), vector_threads, 0, stream_of(queue)>>>(n, value, join, parts);
+  join_parts<<<1, vector_threads, 0, stream_of(queue)>>>(count, join, parts);
   check_launch("a sum over a vector");
   double result = 0;
   check(cudaMemcpyAsync(&result, parts, sizeof(double), cudaMemcpyDeviceToHost, stream_of(queue)), "copy a sum");
