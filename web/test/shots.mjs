@@ -18,11 +18,11 @@ const MEASURES = [
   { kind: 'profile', axis: 'z', points: points([10, 44], [85, 44]) },
 ];
 const STATES = {
-  slices: { hash: `${at}&theme=dark`, wait: 20000 },
+  slices: { hash: `${at}&theme=dark&sharp=true`, wait: 20000 },
   light: { hash: `${at}&theme=light&map=bone&panels=display,slices&layout=row` },
   measure: { hash: `${at}&theme=dark&layout=z&panels=measure,region&tool=distance&region=${json(REGION)}&measures=${json(MEASURES)}` },
-  volume: { hash: `${at}&theme=dark&layout=volume&panels=volume&cut=y&volumeMap=bone`, wait: 20000 },
-  surface: { hash: `${at}&theme=light&layout=volume&panels=volume&render=surface&iso=${process.env.LEPUS_ISO ?? 0.015}&cut=y&volumeMap=ice`, wait: 20000 },
+  volume: { hash: `${at}&theme=dark&layout=volume&sharp=true&panels=volume&cut=y&volumeMap=bone`, wait: 20000 },
+  surface: { hash: `${at}&theme=light&layout=volume&sharp=true&panels=volume&render=surface&iso=${process.env.LEPUS_ISO ?? 0.015}&cut=y&volumeMap=ice`, wait: 20000 },
   blobs: { hash: `${at}&theme=dark&panels=overlays&labels=true&blobNumbers=true&blob=${process.env.LEPUS_BLOB ?? 3}&fieldOfView=true&layout=row` },
   compare: { hash: `${at}&theme=light&panels=compare&compare=swipe&other=1&layout=row` },
   difference: { hash: `${at}&theme=dark&panels=compare&compare=difference&other=1&layout=row` },

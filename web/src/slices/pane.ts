@@ -128,7 +128,7 @@ export class SlicePane {
         this.paint(context, this.second, view, other, halves[1], 'window');
       });
     }
-    for (const at of halves) this.clipped(context, at.left, 0, at.width, height, () => this.over({ context, at, ratio: this.ratio }, view, volume));
+    for (const at of halves) this.clipped(context, at.left, 0, at.width, height, () => this.over({ context, at, ratio: this.ratio * (view.large ? 1.3 : 1) }, view, volume));
     if (other && !difference) this.divider(context, view, other, volume);
     if (this.ticking && this.first.shown) {
       this.ticking = false;
