@@ -178,6 +178,12 @@ test('labels, numbers, the table of blobs and the field of view', options, async
   await t.page.locator('.blobs tbody').getByRole('button', { name: '4', exact: true }).click();
   await shows('[data-unit=voxel]', /30, 48, 36/);
   await shows('[data-blob]', /sphericity0\.94/);
+  await t.page.locator('input[aria-label="Slice along z"]').fill('32');
+  await drawn(t.page, 'z', 32);
+  await soon(async () => {
+    await t.page.mouse.click(...(await point(62, 30))); // a click on a blob chooses it
+    return text('[data-blob]');
+  }, (details) => /0\.93/.test(details));
   const top = await voxel(47.5, 39.5 - 38);
   const without = await colourAt(t.page, Z, ...top, 9);
   await t.page.getByLabel('Field of view').check();

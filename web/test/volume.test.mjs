@@ -64,8 +64,9 @@ test('volume: colours, opacity, transfer function, clipping, cut, rotation, maxi
   assert.ok(clipped.covered < 0.8 * hot.covered, `${clipped.covered} of ${hot.covered}`);
   await t.page.getByRole('button', { name: 'Whole volume' }).click();
 
-  const box = await t.page.locator('.histogram canvas').boundingBox();
-  await t.page.mouse.click(box.x + 0.62 * box.width, box.y + box.height - 8); // a point that makes the body transparent
+  const curve = t.page.locator('.histogram canvas');
+  const { width, height } = await curve.boundingBox();
+  await curve.click({ position: { x: 0.62 * width, y: height - 8 } }); // a point that makes the body transparent
   await t.soon(() => hashOf(t.page), (hash) => (hash.match(/transfer=\[\[.*?\]\]/)?.[0].match(/\[/g) ?? []).length === 5);
   const thinner = await settled();
   assert.ok(thinner.sum < hot.sum, 'less is seen through a lower curve');

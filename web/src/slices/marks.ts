@@ -192,13 +192,14 @@ export function blobs(brush: Brush, marks: BlobMark[], slice: number, chosen: nu
   const n = NUMBER[at.axis];
   for (const { label: number, centre, radius } of marks) {
     const here = number === chosen;
-    if (!here && (!all || Math.abs(centre[n] - slice) > Math.max(0.5, (radius * at.volume.step_mm[0]) / at.volume.step_mm[n]))) continue;
+    const away = Math.abs(centre[n] - slice) > Math.max(0.5, (radius * at.volume.step_mm[0]) / at.volume.step_mm[n]);
+    if (!here && (!all || away)) continue;
     const [x, y] = voxelToCanvas(at, centre);
     if (here) {
       const size = Math.max(10 * ratio, 1.3 * radius * at.volume.step_mm[0] * at.scale);
       context.beginPath();
       context.arc(x, y, size, 0, 7);
-      stroke(brush, MARK, 2);
+      stroke(brush, MARK, 2, away ? [4, 5] : []);
       label(brush, String(number), x + size + 4 * ratio, y, MARK);
     } else label(brush, String(number), x, y, INK, 'center');
   }

@@ -40,6 +40,7 @@ export interface Look {
   map: string;
   lit: boolean;
   ambient: number;
+  sharp: boolean;
 }
 
 export interface Plane {
@@ -78,6 +79,7 @@ export class Scene {
   private size: [number, number] = [0, 0];
   /** Milliseconds per pixel of the last quick and the last careful picture; 0: not known yet. */
   private warm = false;
+  private sharp = false;
   private readonly cost = { quick: 0, careful: 0 };
 
   constructor(private readonly host: HTMLElement) {
@@ -127,6 +129,7 @@ export class Scene {
   private share(kind: 'quick' | 'careful'): number {
     const cost = this.cost[kind] || this.cost.quick * 2;
     const pixels = this.host.clientWidth * this.host.clientHeight * Math.min(window.devicePixelRatio || 1, 2) ** 2;
+    if (kind === 'careful' && this.sharp && this.warm) return 1;
     if (!cost || !pixels) return 0.35;
     return Math.min(1, Math.max(0.15, Math.sqrt((kind === 'quick' ? QUICK_MS : CAREFUL_MS) / (cost * pixels))));
   }
@@ -171,6 +174,7 @@ export class Scene {
 
   style(look: Look, size_mm: number): void {
     const surface = look.render === 'surface';
+    this.sharp = look.sharp;
     this.volume.setVisibility(!surface && !!this.mapper.getInputData());
     this.surface.setVisibility(surface && !!this.cubes.getInputData());
     this.colour = vtkColorTransferFunction.newInstance();
