@@ -12,9 +12,10 @@
 
 namespace lepus::view {
 
+inline constexpr std::int64_t threads_that_read = 16, threads_that_unpack = 4;
+
 // body(i) for i in [0, count), in any order; the first exception is rethrown when all have ended.
-inline void in_parallel(std::int64_t count, const std::function<void(std::int64_t)>& body) {
-  constexpr std::int64_t threads = 4;
+inline void in_parallel(std::int64_t threads, std::int64_t count, const std::function<void(std::int64_t)>& body) {
   std::atomic<std::int64_t> next{0};
   const auto work = [&] {
     for (std::int64_t i = next++; i < count; i = next++) body(i);

@@ -55,6 +55,21 @@ void add_zarr_levels(const std::filesystem::path& folder, OpenedVolume& volume) 
   }
 }
 
+// Rows of a plain file, each a read of its own, by several threads where they are many.
+void read_rows(const VolumeReader& volume, const VolumePart& part, float* out) {
+  constexpr std::int64_t rows_worth_it = 1024;
+  const std::int64_t slices = part.along(2), slice = part.along(0) * part.along(1);
+  const std::int64_t pieces =
+      part.along(1) * slices < rows_worth_it ? 1 : std::min<std::int64_t>(slices, 4 * threads_that_read);
+  in_parallel(threads_that_read, pieces, [&](std::int64_t piece) {
+    const std::int64_t begin = piece * slices / pieces, end = (piece + 1) * slices / pieces;
+    VolumePart some = part;
+    some.first[2] = part.first[2] + begin * part.step[2];
+    some.end[2] = std::min(part.end[2], part.first[2] + end * part.step[2]);
+    if (begin < end) read_part(volume, some, out + begin * slice);
+  });
+}
+
 // Of plain files rows of some slices, of packed ones some slices, of pyramids the coarsest level that has enough.
 ValueSample sample_of(const OpenedVolume& volume) {
   const Level* level = &volume.levels.front();
@@ -71,7 +86,11 @@ ValueSample sample_of(const OpenedVolume& volume) {
   }
   ValueSample sample;
   sample.values.resize(static_cast<std::size_t>(part.voxels()));
-  read_part(*level->reader, part, sample.values.data());
+  if (brick_of(*level->reader) == std::array<std::int64_t, 3>{1, 1, 1}) {
+    read_rows(*level->reader, part, sample.values.data());
+  } else {
+    read_part(*level->reader, part, sample.values.data());
+  }
   sample.looked_at = part.voxels();
   sample.whole = sample.looked_at == volume.grid.voxels();
   std::erase_if(sample.values, [](float value) { return !std::isfinite(value); });
@@ -94,20 +113,6 @@ void copy_from_brick(const std::vector<float>& values, const VolumePart& brick, 
       float* to = out + (k * part.along(1) + j) * part.along(0);
       for (std::int64_t i = begin[0]; i < end[0]; ++i) to[i] = from[i * part.step[0]];
     }
-}
-
-// Rows of a plain file, each a read of its own, by several threads where they are many.
-void read_rows(const VolumeReader& volume, const VolumePart& part, float* out) {
-  constexpr std::int64_t rows_worth_it = 4096;
-  const std::int64_t slices = part.along(2), slice = part.along(0) * part.along(1);
-  const std::int64_t pieces = part.along(1) * slices < rows_worth_it ? 1 : std::min<std::int64_t>(slices, 16);
-  in_parallel(pieces, [&](std::int64_t piece) {
-    const std::int64_t begin = piece * slices / pieces, end = (piece + 1) * slices / pieces;
-    VolumePart some = part;
-    some.first[2] = part.first[2] + begin * part.step[2];
-    some.end[2] = std::min(part.end[2], part.first[2] + end * part.step[2]);
-    if (begin < end) read_part(volume, some, out + begin * slice);
-  });
 }
 
 // Of a plain file a slice across x costs a read per voxel, and its neighbours in the row cost the same: whoever scrolls
@@ -189,7 +194,7 @@ void read_level(const Level& level, const VolumePart& part, PartCache& cache, fl
         }
         if (touched) wanted.push_back(whole);
       }
-  in_parallel(static_cast<std::int64_t>(wanted.size()), [&](std::int64_t i) {
+  in_parallel(threads_that_unpack, static_cast<std::int64_t>(wanted.size()), [&](std::int64_t i) {
     const VolumePart& whole = wanted[static_cast<std::size_t>(i)];
     const auto values =
         cache.get(level.source, whole, [&](const VolumePart& one, float* to) { read_part(*level.reader, one, to); });

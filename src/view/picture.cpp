@@ -44,7 +44,7 @@ struct SlicePlan {
 };
 
 SlicePlan plan_of(const SliceQuery& q, const OpenedVolume& volume) {
-  const auto [columns, rows] = axes_of(q.axis);
+  const std::size_t columns = axes_of(q.axis).columns, rows = axes_of(q.axis).rows;
   const auto part_at = [&](const Level& level) {
     VolumePart part;
     set_along(part, columns, in_level(q.box[0], q.box[1], level, columns));
@@ -94,7 +94,7 @@ void combine(const std::string& mode, const std::vector<float>& slice, std::vect
 std::uint8_t grey(float value, double low, double scale) {
   const double level = (static_cast<double>(value) - low) * scale;
   if (!(level > 0)) return 0;  // NaN too
-  return level >= 255 ? 255 : static_cast<std::uint8_t>(level + 0.5);
+  return level >= 255 ? 255 : static_cast<std::uint8_t>(std::floor(level + 0.5));
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ std::string bytes_of(const std::vector<float>& values, PixelFormat format, const
   } else {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double limited = std::clamp(static_cast<double>(values[i]), 0.0, 4294967295.0);
-      const auto label = std::isnan(values[i]) ? 0U : static_cast<std::uint32_t>(limited + 0.5);
+      const auto label = std::isnan(values[i]) ? 0U : static_cast<std::uint32_t>(std::floor(limited + 0.5));
       std::memcpy(bytes.data() + 4 * i, &label, 4);
     }
   }
