@@ -23,14 +23,14 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct AnalyzeArguments {
-  std::string volume, output, threshold = "otsu", phase = "dark", mask, sort = "volume";
+  std::string volume, output, against, threshold = "otsu", phase = "dark", mask, sort = "volume";
   std::vector<double> box, noise_box, cylinder;
   std::optional<double> radius, seal, part;
   std::vector<std::string> clean, save;
   int connectivity = 26;
   std::int64_t minimum_voxels = 1, maximum_voxels = 0, cell = 0, bins = 1024;
   bool porosity = false, blobs = false, thickness = false, remove_air = false, remove_container = false,
-       no_labels = false, noise = false, resolution = false;
+       no_labels = false, noise = false, resolution = false, register_them = false;
 };
 
 [[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& hint) {
@@ -62,7 +62,13 @@ analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
              "write it as --cylinder x,y,radius, in millimetres");
     if (!c.empty()) o.resolution->cylinder = {c[0], c[1], c[2]};
   }
-  const bool some = a.porosity || a.blobs || a.thickness || o.noise || o.resolution;
+  if (a.register_them && a.against.empty())
+    refuse("there is nothing to register with", "option --register", "give the other volume with --against");
+  if (!a.against.empty()) {
+    o.against.emplace();
+    o.against->registered = a.register_them;
+  }
+  const bool some = a.porosity || a.blobs || a.thickness || o.noise || o.resolution || o.against;
   o.porosity = a.porosity || !some;
   o.blobs = a.blobs || !some;
   o.thickness = a.thickness;
@@ -111,6 +117,8 @@ std::string provenance_of(const VolumeReader& volume, const AnalyzeArguments& a)
                                {"box_mm", a.box},
                                {"radius_mm", a.radius ? Json(*a.radius) : Json()},
                                {"mask", a.mask},
+                               {"against", a.against},
+                               {"register", a.register_them},
                                {"remove_air", a.remove_air},
                                {"remove_container", a.remove_container},
                                {"seal", a.seal.value_or(0)},
@@ -145,14 +153,22 @@ int run_analyze(const AnalyzeArguments& a, Session& session) {
   std::unique_ptr<VolumeReader> mask;
   if (!a.mask.empty()) mask = open_volume(a.mask);
   options.region.mask_volume = mask.get();
+  std::unique_ptr<VolumeReader> against;
+  if (options.against) {
+    against = open_volume(a.against);
+    options.against->other = against.get();
+    options.against->mask = options.region.mask;
+  }
   KeptWarnings warnings(session.context().progress);
   Context context{session.context().threads, session.context().cancel, warnings};
   const std::int64_t minimum = minimum_bytes(volume->grid(), context.threads.size());
   options.memory_bytes = session.buffer_bytes(minimum) - minimum / 4;
   options.provenance = provenance_of(*volume, a);
+  if (options.against) options.against->provenance = options.provenance;
 
   AnalyzeFacts facts;
   facts.volume = fs::path(a.volume).filename().string();
+  facts.against = fs::path(a.against).filename().string();
   facts.unit = volume->unit();
   facts.threshold = a.threshold;
   facts.phase = a.phase;
@@ -170,14 +186,18 @@ int run_analyze(const AnalyzeArguments& a, Session& session) {
     };
     const auto saved = [&](const char* name) { return std::find(a.save.begin(), a.save.end(), name) != a.save.end(); };
     for (const std::string& name : a.save)
-      if (name != "phase" && name != "distance" && name != "thickness")
-        refuse(format("'{}' cannot be saved", name), "option --save", "write phase, distance or thickness");
+      if (name != "phase" && name != "distance" && name != "thickness" && name != "registered")
+        refuse(format("'{}' cannot be saved", name), "option --save", "write phase, distance, thickness or registered");
     facts.files = {"index.html", "analysis.json"};
     if (options.blobs) facts.files.emplace_back("blobs.csv");
     if (options.blobs && !a.no_labels) place("labels.mha", options.labels);
     if (options.porosity) place("porosity.mha", options.map);
     if (saved("phase")) place("phase.mha", options.phase_map);
     if (saved("distance")) place("distance.mha", options.distance_map);
+    if (saved("registered")) {
+      if (!a.register_them) refuse("no volume is registered", "option --save", "give --against and --register, too");
+      place("registered.mha", options.against->moved_map);
+    }
     if (saved("thickness")) {
       if (!options.thickness) refuse("there is no thickness to save", "option --save", "give --thickness, too");
       place("thickness.mha", options.thickness_map);
@@ -241,6 +261,8 @@ std::unique_ptr<Command> analyze_command() {
   table.value("--noise-box", "X0,X1,Y0,Y1,Z0,Z1", a.noise_box, "the same in this box, in millimetres");
   table.flag("--resolution", a.resolution, "edge and MTF of the largest bright thing, a cylinder that stands along z");
   table.value("--cylinder", "X,Y,RADIUS", a.cylinder, "the same of this cylinder, to a few voxels, in millimetres");
+  table.value("--against", "FILE", a.against, "how far it is from this volume of the same grid").file();
+  table.flag("--register", a.register_them, "of any grid: turned and shifted onto the first one before");
   table.group("The phase");
   table.value("--threshold", "HOW", a.threshold,
               "otsu, multi-otsu:N, numbers, local:RADIUS,OFFSET, hysteresis:LOW,HIGH");
@@ -268,7 +290,7 @@ std::unique_ptr<Command> analyze_command() {
   table.value("--cell", "VOXELS", a.cell, "edge of a cell of the porosity map")
       .otherwise("a sixteenth of the longest side");
   table.flag("--no-labels", a.no_labels, "write no volume of labels");
-  table.value("--save", "NAME", a.save, "write this volume, too: phase, distance, thickness");
+  table.value("--save", "NAME", a.save, "write this volume, too: phase, distance, thickness, registered");
   command->run = [arguments](Session& session) { return run_analyze(*arguments, session); };
   return command;
 }

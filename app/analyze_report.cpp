@@ -343,7 +343,7 @@ std::string analysis_html(const Analysis& a, const AnalyzeFacts& f) {
   if (a.porosity) text += slices_chart(a, f);
   if (!a.blobs.empty()) text += diameters_chart(a.blobs);
   if (a.thickness && a.wall) text += thickness_chart(a);
-  text += "</div>\n";
+  text += "</div>\n" + quality_pictures(a, f);
   if (!a.blobs.empty())
     text += format(
         "<h2>Blobs</h2>\n<div class=\"scroll\">{}</div>\n<p class=\"small\">{} of {}; all are in blobs.csv. Surface by "

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/panel.h"
+#include "app/preview_page.h"
 #include "core/format.h"
 #include "plot/chart.h"
 
@@ -49,6 +51,31 @@ Json to_json(const analysis::ResolutionResult& r) {
           {"mtf", {{"per_mm", r.per_mm}, {"transfer", r.transfer}}}};
 }
 
+Json triple(Vec3 v) { return {v.x, v.y, v.z}; }
+
+Json to_json(const analysis::AgainstResult& r) {
+  Json json;
+  if (r.registration) {
+    const auto& g = *r.registration;
+    const Vec3 turn = analysis::turn_of(g.motion.rotation);
+    json["registration"] = {{"rotation_deg", triple(turn * degrees(1))},
+                            {"centre_mm", triple(g.motion.centre_mm)},
+                            {"shift_mm", triple(g.motion.shift_mm)},
+                            {"matrix", g.motion.rotation.m},
+                            {"gain", g.gain},
+                            {"offset", g.offset},
+                            {"correlation", g.correlation},
+                            {"overlap", g.overlap},
+                            {"iterations", g.iterations}};
+  }
+  const Comparison& c = r.comparison;
+  for (const auto& [name, value] : {std::pair{"rmse", c.rmse}, std::pair{"mae", c.mae}, std::pair{"bias", c.bias},
+                                    std::pair{"max", c.maximum_error}, std::pair{"psnr_db", c.psnr_db}})
+    json[name] = number(value);
+  json["voxels"] = c.voxels;
+  return json;
+}
+
 }  // namespace
 
 void add_quality_rows(const Analysis& a, const AnalyzeFacts& f, SummaryRows& rows) {
@@ -70,11 +97,24 @@ void add_quality_rows(const Analysis& a, const AnalyzeFacts& f, SummaryRows& row
                            c.point_mm.x, c.point_mm.y, degrees(std::acos(std::min(1.0, c.direction.z))), c.first_slice,
                            c.last_slice, r.found ? ", found" : ""));
   }
+  if (a.against) {
+    if (const auto& g = a.against->registration) {
+      const Vec3 turn = analysis::turn_of(g->motion.rotation) * degrees(1), shift = g->motion.shift_mm;
+      rows.emplace_back("registered", format("{} turned by ({:.4f}, {:.4f}, {:.4f})° and shifted by ({:.4g}, {:.4g}, "
+                                             "{:.4g}) mm; overlap {:.1f} %, correlation {:.4f}",
+                                             f.against, turn.x, turn.y, turn.z, shift.x, shift.y, shift.z,
+                                             100 * g->overlap, g->correlation));
+    }
+    const Comparison& c = a.against->comparison;
+    rows.emplace_back("difference", format("{} - {}: rms {:.5g}, mean {:.4g}, largest {:.5g}, in {} voxels", f.against,
+                                           f.volume, c.rmse, c.bias, c.maximum_error, c.voxels));
+  }
 }
 
 void add_quality_json(const Analysis& a, Json& json) {
   if (a.noise) json["noise"] = to_json(*a.noise);
   if (a.resolution) json["resolution"] = to_json(*a.resolution);
+  if (a.against) json["against"] = to_json(*a.against);
 }
 
 std::string quality_charts(const Analysis& a, const AnalyzeFacts& f) {
@@ -102,6 +142,15 @@ std::string quality_charts(const Analysis& a, const AnalyzeFacts& f) {
     text += plot::svg(mtf);
   }
   return text;
+}
+
+std::string quality_pictures(const Analysis& a, const AnalyzeFacts& f) {
+  if (!a.against) return {};
+  PanelOptions options;
+  options.cell_pixels = 320;
+  const Picture panel = comparison_panel(f.volume, a.against->first, f.against, a.against->other, options);
+  return format("<h2>Against {}</h2>\n<img src=\"data:image/png;base64,{}\" alt=\"\">\n", html_text(f.against),
+                base64(png_bytes(panel, "report")));
 }
 
 }  // namespace lepus::app

@@ -12,8 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "device/backend.h"
-#include "device/host/cpu_backend.h"
+#include "device/host/backprojector.h"
 #include "bench/measure/clock.h"
 #include "core/format.h"
 #include "core/memory.h"
@@ -111,7 +110,7 @@ public:
       // Without SIMD it takes minutes: only when asked for.
       const bool slow = target == "EMU128" || target == "SCALAR";
       if (o_.target.empty() ? slow : o_.target != target) continue;
-      const auto b = make_cpu_backend(target)->make_backprojector(geometry, grid_, interpolation);
+      const auto b = make_backprojector(geometry, grid_, interpolation, target);
       const BandSet set = wedge(*b);
       for (const int threads : o_.threads) {
         Result r{.scan = name,
@@ -175,7 +174,7 @@ private:
   std::vector<std::vector<float>> reference_slices(const ScanGeometry& geometry, Interpolation interpolation,
                                                    const std::vector<std::int64_t>& starts) {
     ThreadPool pool;
-    const auto b = make_backend("reference")->make_backprojector(geometry, grid_, interpolation);
+    const auto b = make_reference_backprojector(geometry, grid_, interpolation);
     std::vector<std::vector<float>> slices;
     for (const auto z : starts) {
       std::vector<float> slice(static_cast<std::size_t>(o_.size * o_.size * 16), 0.0f);
@@ -257,7 +256,7 @@ int main_program(int argc, char** argv) {
                         {"circular", "cubic", Interpolation::cubic},   {"general", "nearest", Interpolation::nearest},
                         {"general", "cubic", Interpolation::cubic}};
   std::printf("%s\nclock %.2f GHz (measured); %lld^3 voxels of %.2f mm, %lld views of %lld x %lld\n",
-              make_backend("cpu")->device().c_str(), measure::measured_clock_hz() / 1e9, static_cast<long long>(o.size),
+              describe_cpu().c_str(), measure::measured_clock_hz() / 1e9, static_cast<long long>(o.size),
               o.voxel_mm, static_cast<long long>(o.views), static_cast<long long>(o.columns),
               static_cast<long long>(o.rows));
   std::printf("%-9s %-8s %-7s %7s %9s %8s %13s %9s %9s\n", "scan", "taps", "target", "threads", "seconds", "GUPS",

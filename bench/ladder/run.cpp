@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "core/format.h"
+#include "device/device.h"
 #include "bench/ladder/figures.h"
 #include "bench/ladder/gpu.h"
-#include "bench/measure/gpu.h"
 #include "bench/measure/gpu_part.h"
 #include <lepus/error.h>
 
@@ -24,8 +24,6 @@ void check_options(const LadderOptions& o) {
   if (o.views != 0 && (o.views < 3 || o.views > 2048)) refuse("--views", format("it is {}", o.views), "give 3 to 2048");
   if (o.columns < 8 || o.rows < 2 || o.columns > 16384 || o.rows > 16384)
     refuse("--width, --height", format("{} x {} pixels", o.columns, o.rows), "give 8 x 2 to 16384 x 16384");
-  if (o.backend != "auto" && o.backend != "cpu" && o.backend != "cuda")
-    refuse("--backend", format("there is no backend '{}'", o.backend), "give auto, cpu or cuda");
   if (o.repeats < 1) refuse("--repeats", format("it is {}", o.repeats), "give 1 or more");
   if (o.samples < 1) refuse("--samples", format("it is {}", o.samples), "give 1 or more");
 }
@@ -34,13 +32,12 @@ void check_options(const LadderOptions& o) {
 
 measure::Report run_ladder(const LadderOptions& options, Context& context) {
   check_options(options);
-  const std::string why_not = options.backend == "cpu" ? "asked for the CPU" : measure::why_no_gpu(options.device);
-  if (options.backend == "cuda" && !why_not.empty())
-    throw Error(ErrorKind::unsupported, {.what = "no GPU can be used",
-                                         .where = format("device {}", options.device),
-                                         .why = why_not,
-                                         .hint = "give --backend cpu"});
-  const bool gpu = why_not.empty();
+  // Steps are kernels of their own, written for the CPU and for CUDA.
+  const std::string kind =
+      open_devices(compute_on(options.backend, format("{}", options.device)), context.threads).front()->info().kind;
+  if (kind != "cpu" && kind != "cuda")
+    refuse("--backend", format("there are no steps for '{}'", kind), "give auto, cpu or cuda");
+  const bool gpu = kind == "cuda";
   LadderOptions o = options;
   if (o.sizes.empty()) o.sizes = {gpu ? 512 : 256};
   if (o.views == 0) o.views = gpu ? 496 : 32;

@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "device/backend.h"
+#include "device/host/backprojector.h"
 #include "core/format.h"
 #include "bench/measure/clock.h"
 #include "bench/measure/gpu.h"
@@ -28,8 +28,8 @@ std::string system_name() {
 
 Machine this_machine(int threads, int device) {
   Machine machine;
-  machine.cpu = make_backend("cpu")->device();
-  // The backend counts the machine's threads behind its name; here the number of those that measured is told apart.
+  machine.cpu = describe_cpu();
+  // It ends with the machine's threads; here the number of those that measured stands for itself.
   if (const auto comma = machine.cpu.rfind(", "); machine.cpu.ends_with("threads") || machine.cpu.ends_with("thread"))
     machine.cpu.resize(comma);
   machine.threads = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());

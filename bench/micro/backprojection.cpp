@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU's backprojection of one tile: 16 x 16 columns of 64 voxels, 8 views whose rows lie in the cache, one thread.
-#include "device/backend.h"
+#include "device/host/backprojector.h"
 #include "bench/suite/synthetic.h"
 #include "checked.h"
 #include "core/memory.h"
@@ -15,7 +15,7 @@ void backproject_a_tile(benchmark::State& state) {
   ThreadPool one(1);
   const ScanGeometry scan = build_scan(bench::c_arm_scan(columns, rows, views, orbit));
   const VolumeGrid grid = centred_grid(tile, tile, slices, {4, 4, 4});
-  const auto kernel = make_backend("cpu")->make_backprojector(scan, grid, Interpolation::linear);
+  const auto kernel = make_backprojector(scan, grid, Interpolation::linear);
   std::vector<Buffer<float>> pictures;
   pictures.reserve(views);
   BandSet wedge{.first = 0, .row_stride = row_stride, .bands = {}};

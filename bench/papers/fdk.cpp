@@ -73,7 +73,7 @@ FdkTime time_fdk(const PaperRun& run, const FdkProblem& full) {
   const std::shared_ptr<float> volume = host_floats(run, grid.voxels());
   std::fill_n(volume.get(), grid.voxels(), std::nanf(""));
   const Devices devices =
-      open_devices(compute_on(run.backend(), format("{}", run.device), run.precision), run.context.threads);
+      open_devices(compute_on(run.kind, format("{}", run.device), run.precision), run.context.threads);
   Fdk fdk(setup, devices, run.context.threads);
   double backproject = 1e300;
   found.seconds = best_of_repeats(run, [&] {

@@ -104,8 +104,8 @@ SinogramStep hot_pixels_step(double published) {
 // Fills a stack in the device's memory, runs the step and returns the seconds of the best run; the last sinogram as it
 // came out goes to `last`.
 double time_of(const PaperRun& run, const SinogramStack& stack, const SinogramStep& step, std::vector<float>& last) {
-  const auto devices = open_devices(
-      {.backend = run.gpu ? "cuda" : "cpu", .devices = format("{}", run.gpu ? run.device : 0)}, run.context.threads);
+  const auto devices =
+      open_devices({.backend = run.kind, .devices = format("{}", run.gpu ? run.device : 0)}, run.context.threads);
   Device& device = *devices.front();
   const auto queue = device.make_queue();
   const auto bytes = stack.pixels() * static_cast<std::int64_t>(sizeof(float));
@@ -149,6 +149,8 @@ double step_error(const SinogramStack& stack, const SinogramStep& step, const st
 }  // namespace
 
 std::vector<Figure> filters_paper(const PaperRun& run) {
+  const Devices devices = open_devices({.backend = run.kind, .devices = format("{}", run.device)}, run.context.threads);
+  if (!devices.front()->band_kernels().has(BandOperation::filter)) return {};  // OpenCL has none
   constexpr std::int64_t full_columns = 1400, full_views = 360;
   SinogramStack stack;
   // A sinogram is small: at the CPU's usual scale it is the paper's own.
@@ -177,7 +179,7 @@ std::vector<Figure> filters_paper(const PaperRun& run) {
     f.error_limit = step.error_limit;
     f.error_of = "largest of one sinogram against double precision, in grey levels of 1";
     f.note = format("per sinogram of {}x{}, {} of them at once in {} memory; {}", stack.columns, stack.views,
-                    stack.count, run.gpu ? "device" : "host", run.gpu ? "cuda" : "cpu");
+                    stack.count, run.gpu ? "device" : "host", run.kind);
     if (step.name != "hot pixels") add_note(f, format("1-D, radius {}", radius));
     put_published(f, step.published_seconds, "Iowa State, Tesla C1060", ratio);
     figures.push_back(std::move(f));

@@ -25,23 +25,11 @@ static_assert(std::size(papers) == std::size(paper_names));
   throw Error(ErrorKind::usage, {.what = std::move(what), .where = {}, .why = std::move(why), .hint = std::move(hint)});
 }
 
-bool on_gpu(const PapersOptions& options) {
-  if (options.backend == "cpu") return false;
-  if (options.backend != "auto" && options.backend != "cuda")
-    refuse_papers(format("unknown backend '{}'", options.backend), "there are auto, cpu and cuda", "");
-  const std::string why = why_unusable("cuda");
-  if (options.backend == "cuda" && !why.empty())
-    throw Error(
-        ErrorKind::unsupported,
-        {.what = "no CUDA device can be used", .where = "backend cuda", .why = why, .hint = "use the backend cpu"});
-  return why.empty();
-}
-
 }  // namespace
 
 std::string PaperRun::how() const {
-  if (!gpu) return "cpu";
-  return precision == Precision::exact ? "cuda, exact" : precision == Precision::fast ? "cuda, fast" : "cuda, half";
+  if (!gpu) return kind;
+  return kind + (precision == Precision::exact ? ", exact" : precision == Precision::fast ? ", fast" : ", half");
 }
 
 std::int64_t scaled(std::int64_t n, double scale, std::int64_t minimum) {
@@ -61,7 +49,7 @@ void put_published(measure::Figure& figure, double seconds, const std::string& w
 }
 
 std::shared_ptr<float> host_floats(const PaperRun& run, std::int64_t count) {
-  const Devices devices = open_devices(compute_on(run.backend(), format("{}", run.device)), run.context.threads);
+  const Devices devices = open_devices(compute_on(run.kind, format("{}", run.device)), run.context.threads);
   return rabbitct::host_floats(count, *devices.front());
 }
 
@@ -80,7 +68,9 @@ measure::Report run_papers(const PapersOptions& options, Context& context) {
   if (options.repeats < 1) refuse_papers("nothing can be measured in no run", "", "give at least one repeat");
   Progress silent;
   Context quiet{context.threads, context.cancel, silent};
-  PaperRun run{.gpu = on_gpu(options),
+  const Devices devices = open_devices(compute_on(options.backend, format("{}", options.device)), context.threads);
+  PaperRun run{.kind = devices.front()->info().kind,
+               .gpu = !devices.front()->info().host,
                .device = options.device,
                .precision = options.precision,
                .scale = options.scale,

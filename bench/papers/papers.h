@@ -13,7 +13,7 @@
 namespace lepus::bench {
 
 struct PapersOptions {
-  std::string backend = "auto";           // "cuda", "cpu"; "auto": cuda where a GPU can be used
+  std::string backend = "auto";           // a kind of device, or "auto", as open_devices has them
   int device = 0;                         // which GPU
   Precision precision = Precision::fast;  // of a GPU: the texture unit's weights, as those authors had them
   double scale = 0;  // of every length: volume, detector, views; 0: 1 on a GPU, 1/4 on a CPU; else 0.08 to 1

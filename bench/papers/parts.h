@@ -16,14 +16,14 @@
 namespace lepus::bench {
 
 struct PaperRun {
-  bool gpu = false;
+  std::string kind = "cpu";  // of the device that computes
+  bool gpu = false;          // it is not the host
   int device = 0;
   Precision precision = Precision::fast;
   double scale = 1;
   int repeats = 3;
   Context& context;  // silent: each problem has steps of its own
 
-  std::string backend() const { return gpu ? "cuda" : "cpu"; }
   std::string how() const;  // "cuda, fast" or "cpu"
 };
 

@@ -95,7 +95,7 @@ std::vector<Figure> projector_paper(const PaperRun& run) {
   const auto measured = [&](const std::string& name, const std::string& devices) {
     std::fill_n(pictures.get(), pixels, std::nanf(""));
     Compute options;
-    options.backend = run.backend();
+    options.backend = run.kind;
     options.devices = devices;
     options.precision = run.precision;
     ForwardReport report;

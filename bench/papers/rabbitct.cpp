@@ -41,7 +41,7 @@ RabbitTime time_rabbit(const PaperRun& run, const rabbitct::MakeOptions& sweep, 
   rabbitct::RunOptions options;
   options.size = size;
   const Devices devices =
-      open_devices(compute_on(run.backend(), format("{}", run.device), run.precision), run.context.threads);
+      open_devices(compute_on(run.kind, format("{}", run.device), run.precision), run.context.threads);
   rabbitct::WholeSweep whole(header, geometry.matrices, options, devices, run.context);
   const std::int64_t pixels = header.columns * header.rows;
   run.context.threads.parallel_for(0, header.views, 1, [&](std::int64_t first, std::int64_t last, int) {

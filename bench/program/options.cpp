@@ -20,8 +20,8 @@ void add_rabbit_options(OptionTable& table, RabbitArguments& a) {
   table.value("--size", "N", a.run.size, "edge of the volume in voxels: 128, 256, 512 or 1024");
   table
       .value("--backend", "NAME", a.run.backend,
-             "what computes: auto (a GPU where there is one, else the CPU), cpu, cuda or reference")
-      .one_of({"auto", "cpu", "cuda", "reference"});
+             "what computes: auto (a GPU where there is one, else the CPU), cpu, cuda, opencl or reference")
+      .one_of({"auto", "cpu", "cuda", "opencl", "reference"});
   table.value("--device", "N", a.device, "which GPU");
   table
       .value("--precision", "NAME", a.precision,
@@ -86,8 +86,10 @@ std::unique_ptr<Command> described_bench(BenchArguments& a) {
   table.value("--only", "PART[,PART...]", a.only,
               "some of: " + listed(bench::part_names) + "; ladder: steps with this in their name; papers: one of " +
                   listed(bench::paper_names));
-  table.value("--backend", "NAME", a.backend, "what is measured: cpu, cuda, or auto (both where there is a GPU)")
-      .one_of({"auto", "cpu", "cuda"});
+  table
+      .value("--backend", "NAME", a.backend,
+             "what is measured: cpu, cuda, opencl; auto: the CPU and every GPU (ladder, papers: one of them)")
+      .one_of({"auto", "cpu", "cuda", "opencl"});
   table.value("--device", "N", a.device, "which GPU");
   table.group("ladder and papers");
   table.value("--repeats", "N", a.repeats, "how often each is run; the best counts");

@@ -58,7 +58,7 @@ nlohmann::json run_json(const RabbitArguments& a, const rabbitct::RunReport& r) 
                         {"mean_view_seconds", r.seconds / static_cast<double>(r.header.views)},
                         {"view_microseconds", r.microseconds},
                         {"gups", r.gups()}};
-  if (r.backend == "cuda") object["precision"] = a.precision;
+  if (r.backend == "cuda" || r.backend == "opencl") object["precision"] = a.precision;
   if (r.score)
     object["score"] = {
         {"voxels", r.score->voxels},

@@ -24,7 +24,7 @@ enum class Protocol { views, blocks, whole };
 
 struct RunOptions {
   std::int64_t size = 512;
-  std::string backend = "auto";  // "cpu", "cuda", "reference"; "auto": cuda where a GPU can be used, else cpu
+  std::string backend = "auto";  // "cpu", "cuda", "opencl", "reference"; "auto": cuda where a GPU can be used, else cpu
   int device = 0;
   Precision precision = Precision::exact;
   Protocol protocol = Protocol::blocks;

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "device/host/cpu_backend.h"
+#include "device/host/backprojector.h"
 #include "device/host/device.h"
 #include "filter/weights.h"
 #include "io/test_support.h"
@@ -97,7 +97,7 @@ TEST(RabbitRun, EveryKernelScoresWithinTheBar) {
     setup.columns = 64;
     setup.rows = 48;
     setup.size = 128;
-    const auto device = host::make_device(make_cpu_backend(target), threads);
+    const auto device = host::make_device("cpu", threads, target);
     ViewStream stream(setup, *device, threads);
     std::vector<float> view(64 * 48), volume(128 * 128 * 128);
     for (std::int64_t i = 0; i < 16; ++i) {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "device/host/cpu_backend.h"
+#include "device/host/backprojector.h"
 #include "device/host/device.h"
 #include "io/test_support.h"
 #include "bench/rabbitct/format.h"
@@ -53,14 +53,15 @@ Sweep some_sweep(int views, double scale = 1) {
   return sweep;
 }
 
-std::vector<float> volume_of(const Sweep& sweep, std::unique_ptr<Backend> backend, int threads, std::int64_t block) {
+std::vector<float> volume_of(const Sweep& sweep, int threads, std::int64_t block, const std::string& kind = "cpu",
+                             const std::string& target = "") {
   ThreadPool pool(threads);
   StreamSetup setup;
   setup.columns = sweep.columns;
   setup.rows = sweep.rows;
   setup.size = 128;
   setup.block = block;
-  const auto device = host::make_device(std::move(backend), pool);
+  const auto device = host::make_device(kind, pool, target);
   ViewStream stream(setup, *device, pool);
   for (std::size_t i = 0; i < sweep.views.size(); ++i) stream.add(sweep.matrices[i], sweep.views[i].data());
   stream.release_views();
@@ -139,32 +140,32 @@ TEST(RabbitPlain, SlicesAreSpread) {
 TEST(RabbitStream, EveryHostKernelFollowsTheDefinition) {
   const Sweep sweep = some_sweep(3);
   for (const std::string& target : cpu_targets()) {
-    const Difference d = from_definition(sweep, volume_of(sweep, make_cpu_backend(target), 2, 0));
+    const Difference d = from_definition(sweep, volume_of(sweep, 2, 0, "cpu", target));
     EXPECT_TRUE(d.rms <= 1e-5 && d.largest <= 1e-4) << target << ": " << d.rms << ", " << d.largest;
   }
 }
 
 TEST(RabbitStream, TheReferenceBackendIsTheDefinition) {
   const Sweep sweep = some_sweep(2);
-  const Difference d = from_definition(sweep, volume_of(sweep, make_backend("reference"), 2, 0));
+  const Difference d = from_definition(sweep, volume_of(sweep, 2, 0, "reference"));
   EXPECT_TRUE(d.rms <= 1e-7 && d.largest <= 2e-7) << d.rms << ", " << d.largest;  // one rounding to float
 }
 
 TEST(RabbitStream, AnyScaleOfTheMatricesIsTakenAtItsWord) {
   for (const double scale : {1e-3, -1.0, 750.0}) {
     const Sweep sweep = some_sweep(2, scale);
-    const Difference d = from_definition(sweep, volume_of(sweep, make_backend("cpu"), 2, 0));
+    const Difference d = from_definition(sweep, volume_of(sweep, 2, 0));
     EXPECT_TRUE(d.rms <= 1e-5 && d.largest <= 1e-4) << scale << ": " << d.rms << ", " << d.largest;
   }
 }
 
 TEST(RabbitStream, BlocksChangeRoundingAloneAndThreadsNothing) {
   const Sweep sweep = some_sweep(5);
-  const auto one = volume_of(sweep, make_backend("cpu"), 1, 0);
-  const auto three = volume_of(sweep, make_backend("cpu"), 3, 0);
+  const auto one = volume_of(sweep, 1, 0);
+  const auto three = volume_of(sweep, 3, 0);
   EXPECT_EQ(std::memcmp(one.data(), three.data(), one.size() * sizeof(float)), 0);
   for (const std::int64_t block : {1, 2}) {
-    const Difference d = from_definition(sweep, volume_of(sweep, make_backend("cpu"), 2, block));
+    const Difference d = from_definition(sweep, volume_of(sweep, 2, block));
     EXPECT_TRUE(d.rms <= 1e-5 && d.largest <= 1e-4) << block << ": " << d.rms << ", " << d.largest;
   }
 }

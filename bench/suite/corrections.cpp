@@ -86,15 +86,15 @@ public:
   Buffer<std::uint16_t> counts;
 };
 
-void correct_scan(Run& run, const Run::Views& v, const CorrectionCase& c, bool on_gpu) {
+void correct_scan(Run& run, const Run::Views& v, const CorrectionCase& c, const std::string& kind) {
+  const bool on_gpu = kind == "cuda";
   const FaultyScan faulty(v, c.fault, run.context.threads);
   const CountsInMemory frames(faulty.scan, faulty.counts.data());
   const Normalisation normalisation = ball_normalisation(faulty.scan);
   Scan scan;
   scan.geometry = build_scan(faulty.scan);
   scan.corrections = ScanDocument(c.toml, "bench.toml").corrections();
-  const Devices devices =
-      open_devices(compute_on(on_gpu ? "cuda" : "cpu", format("{}", run.options.device)), run.context.threads);
+  const Devices devices = open_devices(run.compute_with(kind), run.context.threads);
   measure::Figure f;
   for (int repeat = 0; repeat < (run.options.quick ? 1 : 3); ++repeat) {
     CorrectionChain chain(scan, frames, &normalisation, run.context);
@@ -131,14 +131,14 @@ void bench_corrections(Run& run) {
   constexpr Run::Views few{624, 64, 128};
   const bool quick = run.options.quick;
   for (const CorrectionCase& c : correction_cases) {
-    if (run.cpu) {
-      correct_scan(run, quick ? few : Run::Views{624, 480, 128}, c, false);
-    }
+    if (run.cpu) correct_scan(run, quick ? few : Run::Views{624, 480, 128}, c, "cpu");
     if (run.gpu)
       run.unless_memory_is_short(format("{} on the GPU", c.name),
-                                 [&] { correct_scan(run, quick ? few : run.gpu_views(), c, true); });
+                                 [&] { correct_scan(run, quick ? few : run.gpu_views(), c, "cuda"); });
   }
   if (run.cpu) bench_filters_cpu(run);
+  for (const MeasuredDevice& d : run.devices)
+    run.unless_memory_is_short("smoothing filters by " + d.spoken, [&] { bench_filters_of(run, d); });
 }
 
 }  // namespace lepus::bench

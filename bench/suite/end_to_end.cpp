@@ -17,8 +17,7 @@ namespace lepus::bench {
 namespace {
 
 struct FdkCase {
-  const char* name;
-  const char* backend;
+  std::string name, backend;
   Precision precision;
 };
 
@@ -35,7 +34,8 @@ struct Wall {
 Wall wall_of(const Run& run, const FdkCase& c, double updates, double pixels, double voxels) {
   Wall wall;
   const measure::Limits& l = run.limits;
-  if (std::string(c.backend) == "cpu") {
+  if (c.backend == "opencl") return wall;  // its limits are not known
+  if (c.backend == "cpu") {
     wall.may_be(updates * 3e-9 / l.multiply_adds, "multiply-adds of the backprojection");
     return wall;
   }
@@ -47,17 +47,17 @@ Wall wall_of(const Run& run, const FdkCase& c, double updates, double pixels, do
   return wall;
 }
 
-void whole_fdk(Run& run, std::int64_t size, const Run::Views& v, const std::vector<FdkCase>& cases, bool page_locked) {
+void whole_fdk(Run& run, std::int64_t size, const Run::Views& v, const std::vector<FdkCase>& cases) {
   ThreadPool& threads = run.context.threads;
   const CircularScan scan = c_arm_scan(v.columns, v.rows, v.views);
   const VolumeGrid grid = cube_of_256_mm(size);
   const KnownBall ball;
   // Two counts lie in a float.
-  const auto counts_memory = run.host_floats((v.columns * v.rows * v.views + 1) / 2, page_locked);
+  const auto counts_memory = run.host_floats((v.columns * v.rows * v.views + 1) / 2, cases.front().backend);
   auto* counts = static_cast<std::uint16_t*>(static_cast<void*>(counts_memory.get()));
   fill_ball_counts(scan, ball, counts, threads);
   const CountsInMemory frames(scan, counts);
-  const auto volume_memory = run.host_floats(grid.voxels(), page_locked);
+  const auto volume_memory = run.host_floats(grid.voxels(), cases.front().backend);
   float* volume = volume_memory.get();
   const Normalisation normalisation = ball_normalisation(scan);
   const double seen = share_seen(build_scan(scan), grid, threads);
@@ -67,7 +67,7 @@ void whole_fdk(Run& run, std::int64_t size, const Run::Views& v, const std::vect
     setup.grid = grid;
     setup.field_of_view_mask = false;
     setup.frames_in_memory = true;
-    const Devices devices = open_devices(compute_on(c.backend, format("{}", run.options.device), c.precision), threads);
+    const Devices devices = open_devices(run.compute_with(c.backend, c.precision), threads);
     Fdk fdk(setup, devices, threads);
     Progress silent;  // the suite's own progress goes on
     Context quiet{threads, run.context.cancel, silent};
@@ -90,7 +90,7 @@ void whole_fdk(Run& run, std::int64_t size, const Run::Views& v, const std::vect
     const double voxels = static_cast<double>(grid.voxels()), updates = voxels * static_cast<double>(v.views);
     f.work = updates / updates_in_gups;
     const Wall wall = wall_of(run, c, seen * updates, static_cast<double>(v.columns * v.rows * v.views), voxels);
-    f.limit_rate = f.work / wall.seconds;
+    if (wall.seconds > 0) f.limit_rate = f.work / wall.seconds;
     f.limit = wall.what;
     f.note = format("{}; filter {:.4f} s, backprojection {:.4f} s; {}", v.text(), times.filter_s, times.backproject_s,
                     seen_text(seen));
@@ -101,23 +101,20 @@ void whole_fdk(Run& run, std::int64_t size, const Run::Views& v, const std::vect
 }  // namespace
 
 void bench_fdk(Run& run) {
-  if (run.cpu)
-    for (const std::int64_t size : run.cpu_sizes()) {
-      Run::Views v = run.cpu_views(size);
-      v.views = 128;  // the ball's density needs them
-      run.unless_memory_is_short(format("end to end {}^3 on the CPU", size), [&] {
-        whole_fdk(run, size, v, {{"CPU", "cpu", Precision::exact}}, false);
-      });
+  const auto measure_all = [&](const std::vector<std::int64_t>& sizes, bool gpu, const std::vector<FdkCase>& cases) {
+    for (const std::int64_t size : sizes) {
+      Run::Views v = gpu ? run.gpu_views() : run.cpu_views(size);
+      if (!gpu) v.views = 128;  // the ball's density needs them
+      run.unless_memory_is_short(format("end to end {}^3, {}", size, cases.front().name),
+                                 [&] { whole_fdk(run, size, v, cases); });
     }
-  if (run.gpu)
-    for (const std::int64_t size : run.gpu_sizes())
-      run.unless_memory_is_short(format("end to end {}^3 on the GPU", size), [&] {
-        whole_fdk(run, size, run.gpu_views(),
-                  {{"CUDA, half", "cuda", Precision::half},
-                   {"CUDA, fast", "cuda", Precision::fast},
-                   {"CUDA, exact", "cuda", Precision::exact}},
-                  true);
-      });
+  };
+  if (run.cpu) measure_all(run.cpu_sizes(), false, {{"CPU", "cpu", Precision::exact}});
+  for (const MeasuredDevice& d : run.devices)
+    measure_all(run.sizes_of(d), d.gpu,
+                {{d.spoken + ", half", d.kind, Precision::half},
+                 {d.spoken + ", fast", d.kind, Precision::fast},
+                 {d.spoken + ", exact", d.kind, Precision::exact}});
 }
 
 }  // namespace lepus::bench

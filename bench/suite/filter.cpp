@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "bench/suite/known_scan.h"
 #include "bench/suite/filter_problem.h"
@@ -10,7 +11,9 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "bench/measure/clock.h"
+#include "device/device.h"
 #include "device/host/row_filter.h"
+#include "device/projector.h"
 
 namespace lepus::bench {
 namespace {
@@ -23,14 +26,7 @@ void filter_on_cpu(Run& run) {
   const RampFilter ramp(g.columns, problem.ramp);
   std::vector<std::uint16_t> counts(static_cast<std::size_t>(problem.pixels()));
   for (std::int64_t view = 0; view < g.views(); ++view) problem.fill(view, counts.data() + view * g.columns * g.rows);
-  RowFilterSetup setup;
-  setup.wide = &g;
-  setup.weights = &problem.weights;
-  setup.ramp = problem.ramp;
-  setup.columns = setup.recorded_columns = g.columns;
-  setup.type = PixelType::u16;
-  setup.normalisation = &problem.normalisation;
-  const host::BlockFilter filter(setup);
+  const host::BlockFilter filter(problem.setup());
   // Blocks as the sweep cuts them.
   std::vector<RowBlock> blocks;
   for (std::int64_t view = 0; view < g.views(); ++view)
@@ -69,12 +65,79 @@ void filter_on_cpu(Run& run) {
   run.add(f);
 }
 
+// Where filtered rows go that nobody backprojects: some of them are looked at.
+class LastRows final : public ViewStore {
+public:
+  void set_window(std::int64_t, RowBand, Keep) override {}
+  void put(const float* filtered, std::int64_t view_stride, std::int64_t, std::int64_t, RowBand, Queue&) override {
+    rows = filtered;
+    stride = view_stride;
+  }
+  const float* rows = nullptr;  // in the device's memory, until the queue's scratch is used again
+  std::int64_t stride = 0;
+};
+
+// Counts in device memory to filtered rows in device memory; the device's own events.
+void filter_on_device(Run& run, const MeasuredDevice& measured) {
+  const Devices devices = open_devices(run.compute_with(measured.kind), run.context.threads);
+  Device& device = *devices.front();
+  const Run::Views v = run.views_of(measured, 256);
+  const FilterProblem problem({v.columns, v.rows, measured.gpu ? v.views : std::min<std::int64_t>(v.views, 32)});
+  const ScanGeometry& g = problem.geometry;
+  std::vector<std::int64_t> order(static_cast<std::size_t>(g.views()));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  RowFilterSetup setup = problem.setup();
+  setup.view_order = &order;
+  const auto filter = device.make_row_filter(setup);
+  const auto queue = device.make_queue();
+  const std::int64_t frame_bytes = g.columns * g.rows * 2;
+  const Block counts = device.allocate(g.views() * frame_bytes);
+  std::vector<std::uint16_t> host(static_cast<std::size_t>(g.columns * g.rows));
+  std::vector<RowBlock> blocks;
+  for (std::int64_t view = 0; view < g.views(); ++view) {
+    problem.fill(view, host.data());
+    device.copy(counts.get() + view * frame_bytes, host.data(), frame_bytes, *queue);
+    queue->wait();
+    const RowBand all{0, g.rows};
+    blocks.push_back({{view, view, view, all, all, all}, counts.get() + view * frame_bytes});
+  }
+  LastRows store;
+  const auto filter_all = [&] { filter->filter(blocks, store, *queue); };
+  filter_all();
+  const double error = problem.error_of([&](std::int64_t view, std::int64_t row) {
+    std::vector<float> line(static_cast<std::size_t>(g.columns));
+    device.copy(line.data(), store.rows + view * store.stride + row * g.columns, 4 * g.columns, *queue);
+    queue->wait();
+    return line;
+  });
+  measure::Figure f = filter_figure(problem, error);
+  f.name = measured.spoken;
+  f.seconds = best_event_seconds(run.repeats(), *queue, filter_all);
+  if (measured.kind == "cuda") {  // two bytes in, four out
+    f.limit_rate = run.limits.device_copy_gb_s / 6;
+    f.limit = "device copy";
+  }
+  f.note = format("{} views of {} x {}, {}", g.views(), g.columns, g.rows, device.info().name);
+  run.add(f);
+}
+
 }  // namespace
 
 FilterProblem::FilterProblem(const Run::Views& v)
     : geometry(build_scan(c_arm_scan(v.columns, v.rows, v.views))),
       weights(geometry),
       normalisation(ball_normalisation(c_arm_scan(v.columns, v.rows, v.views))) {}
+
+RowFilterSetup FilterProblem::setup() const {
+  RowFilterSetup setup;
+  setup.wide = &geometry;
+  setup.weights = &weights;
+  setup.ramp = ramp;
+  setup.columns = setup.recorded_columns = geometry.columns;
+  setup.type = PixelType::u16;
+  setup.normalisation = &normalisation;
+  return setup;
+}
 
 std::uint16_t FilterProblem::count_at(std::int64_t view, std::int64_t row, std::int64_t column) const {
   // Line integrals between 0.1 and 3.4.
@@ -125,6 +188,8 @@ measure::Figure filter_figure(const FilterProblem& problem, double error) {
 
 void bench_filter(Run& run) {
   if (run.cpu) filter_on_cpu(run);
+  for (const MeasuredDevice& d : run.devices)
+    run.unless_memory_is_short("filter by " + d.spoken, [&] { filter_on_device(run, d); });
 }
 
 }  // namespace lepus::bench

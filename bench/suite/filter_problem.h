@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/suite/parts.h"
+#include "device/row_filter.h"
 #include "filter/ramp.h"
 #include "filter/weights.h"
 #include "preprocess/normalise.h"
@@ -22,6 +23,7 @@ public:
   const Normalisation normalisation;
   const RampOptions ramp;
 
+  RowFilterSetup setup() const;  // of 16-bit counts; without the order of views
   std::uint16_t count_at(std::int64_t view, std::int64_t row, std::int64_t column) const;
   void fill(std::int64_t view, std::uint16_t* frame) const;
   // rows(view, row) hands out a filtered row; the rms difference from double precision over the largest value.

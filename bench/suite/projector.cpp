@@ -104,11 +104,11 @@ void project(Run& run, std::int64_t size, const Run::Views& v, const std::vector
   const CircularScan scan = c_arm_scan(v.columns, v.rows, v.views);
   const ScanGeometry geometry = build_scan(scan);
   const std::int64_t view_pixels = v.columns * v.rows;
-  const bool page_locked = cases.front().options.backend == "cuda";
-  const auto volume_memory = run.host_floats(grid.voxels(), page_locked);
+  const std::string& kind = cases.front().options.backend;
+  const auto volume_memory = run.host_floats(grid.voxels(), kind);
   float* volume = volume_memory.get();
   fill_synthetic_volume(grid, volume, threads);
-  const auto lines_memory = run.host_floats(v.views * view_pixels, page_locked);
+  const auto lines_memory = run.host_floats(v.views * view_pixels, kind);
   float* lines = lines_memory.get();
   // The definition, for two views at angles that run along different axes.
   const std::vector<std::int64_t> checked{v.views / 16, v.views * 5 / 16};
@@ -146,35 +146,29 @@ void project(Run& run, std::int64_t size, const Run::Views& v, const std::vector
     });
     f.work = 1e-9 * report.samples;
     // Per sample three blends and the sum.
-    const bool on_gpu = c.options.backend == "cuda";
-    f.limit_rate = on_gpu ? run.limits.texture_samples : run.limits.multiply_adds / 4;
-    f.limit = on_gpu ? "texture rate" : "multiply-adds of the formula";
+    if (kind == "cuda") f.limit_rate = run.limits.texture_samples, f.limit = "texture rate";
+    if (kind == "cpu") f.limit_rate = run.limits.multiply_adds / 4, f.limit = "multiply-adds of the formula";
     f.note =
         format("{}; {}; {:.1f} ms per view", v.text(), report.kernel, 1e3 * f.seconds / static_cast<double>(v.views));
     run.add(f);
-    if (on_gpu) project_on_device(run, geometry, grid, volume, c, f, error_of);
+    if (kind == "cuda") project_on_device(run, geometry, grid, volume, c, f, error_of);
   }
 }
 
 }  // namespace
 
 void bench_projector(Run& run) {
-  if (run.cpu) {
-    const std::int64_t size = run.options.quick ? 64 : 256;
-    const Run::Views full = run.cpu_views(size);
-    const Run::Views v{full.columns, full.rows, run.options.quick ? 16 : 32};
-    project(run, size, v, {{"CPU", {.backend = "cpu"}, single_limit}});
-  }
-  if (run.gpu) {
-    const std::int64_t size = run.options.quick ? 128 : 512;
-    const std::string device = format("{}", run.options.device);
-    const Run::Views v = run.gpu_views();
-    run.unless_memory_is_short(format("projector {}^3 on the GPU", size), [&] {
+  const std::int64_t small = run.options.quick ? 64 : 256;
+  Run::Views few = run.cpu_views(small);
+  few.views = run.options.quick ? 16 : 32;
+  if (run.cpu) project(run, small, few, {{"CPU", {.backend = "cpu"}, single_limit}});
+  for (const MeasuredDevice& d : run.devices) {
+    const std::int64_t size = d.gpu ? (run.options.quick ? 128 : 512) : small;
+    const Run::Views v = d.gpu ? run.gpu_views() : few;
+    run.unless_memory_is_short(format("projector {}^3 by {}", size, d.spoken), [&] {
       project(run, size, v,
-              {{"CUDA, exact", {.backend = "cuda", .devices = device, .precision = Precision::exact}, single_limit},
-               {"CUDA, fast",
-                {.backend = "cuda", .devices = device, .precision = Precision::fast},
-                texture_weights_limit}});
+              {{d.spoken + ", exact", run.compute_with(d.kind, Precision::exact), single_limit},
+               {d.spoken + ", fast", run.compute_with(d.kind, Precision::fast), texture_weights_limit}});
     });
   }
 }

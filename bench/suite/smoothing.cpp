@@ -7,6 +7,8 @@
 
 #include "core/format.h"
 #include "bench/measure/clock.h"
+#include "device/band_kernels.h"
+#include "device/device.h"
 
 namespace lepus::bench {
 
@@ -70,6 +72,42 @@ void bench_filters_cpu(Run& run) {
     f.limit = "memory copy";
     f.note = format("sinograms of {} x {}, {} each", sinogram_columns, sinogram_views,
                     format("{:.2f} ms", 1e3 * f.seconds / static_cast<double>(in.count)));
+    run.add(f);
+  }
+}
+
+// On data that lies on the device; its own events. The first and the last sinogram are held against the CPU's.
+void bench_filters_of(Run& run, const MeasuredDevice& measured) {
+  const Devices devices = open_devices(run.compute_with(measured.kind), run.context.threads);
+  Device* const device = devices.front().get();
+  if (!device->band_kernels().has(BandOperation::filter)) return;
+  const auto queue = device->make_queue();
+  const std::int64_t sinograms = run.options.quick ? 8 : 450, pixels = sinogram_columns * sinogram_views;
+  const auto bytes = pixels * static_cast<std::int64_t>(sizeof(float));
+  const Block in = device->allocate(sinograms * bytes), out = device->allocate(sinograms * bytes);
+  NoisyPictures picture(sinogram_columns, sinogram_views), expected = picture, got = picture;
+  for (std::int64_t i = 0; i < sinograms; ++i) device->copy(in.get() + i * bytes, picture.values.data(), bytes, *queue);
+  Planes from{
+      reinterpret_cast<float*>(in.get()), sinogram_columns, sinogram_views, sinogram_columns, sinograms, pixels},
+      to = from;
+  to.data = reinterpret_cast<float*>(out.get());
+  for (const SmoothingCase& c : smoothing_cases) {
+    const FilterOptions options = smoothing_options(c);
+    const auto filter_all = [&] { device->band_kernels().filter(from, to, options, uncut(from), *queue); };
+    filter_all();
+    filter(picture.planes(), expected.planes(), options, run.context.threads);
+    measure::Figure f = smoothing_figure(c, sinograms);
+    for (const std::int64_t i : {std::int64_t{0}, sinograms - 1}) {
+      device->copy(got.values.data(), out.get() + i * bytes, bytes, *queue);
+      queue->wait();
+      f.error = std::max(f.error, largest_difference(got.values, expected.values));
+    }
+    f.name = measured.spoken + " " + c.name;
+    f.error_of = "largest difference from the CPU's";
+    f.seconds = best_event_seconds(run.repeats(), *queue, filter_all);
+    if (measured.kind == "cuda") f.limit_rate = run.limits.device_copy_gb_s / 8, f.limit = "device copy";
+    f.note = format("{} sinograms of {} x {}, {:.4f} ms each", sinograms, sinogram_columns, sinogram_views,
+                    1e3 * f.seconds / static_cast<double>(sinograms));
     run.add(f);
   }
 }

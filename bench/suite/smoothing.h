@@ -42,5 +42,6 @@ double smoothing_error(const SmoothingCase& c, ThreadPool& threads);
 
 measure::Figure smoothing_figure(const SmoothingCase& c, std::int64_t sinograms);
 void bench_filters_cpu(Run& run);
+void bench_filters_of(Run& run, const MeasuredDevice& measured);  // where it has them
 
 }  // namespace lepus::bench

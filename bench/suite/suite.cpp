@@ -7,9 +7,10 @@
 
 #include "bench/suite/names.h"
 #include "bench/suite/gpu.h"
+#include "bench/suite/synthetic.h"
+#include "device/projector.h"
 #include "core/format.h"
 #include "core/text.h"
-#include "bench/measure/gpu.h"
 #include "plot/text.h"
 #include "bench/rabbitct/view_stream.h"
 #include <lepus/version.h>
@@ -39,8 +40,26 @@ void check_options(const BenchOptions& o) {
   for (const std::int64_t size : o.sizes)
     if (size < 16 || size > 4096)
       refuse_bench("--size", format("a volume of {}^3 voxels is not possible", size), "give 16 to 4096");
-  if (o.backend != "auto" && o.backend != "cpu" && o.backend != "cuda")
-    refuse_bench("--backend", format("there is no backend '{}' to measure", o.backend), "give auto, cpu or cuda");
+}
+
+// The GPUs that can be used here, or the one device that was asked for; Error(usage) and Error(unsupported) as
+// open_devices has them.
+std::vector<MeasuredDevice> devices_to_measure(const BenchOptions& o, ThreadPool& threads) {
+  std::vector<MeasuredDevice> all;
+  if (o.backend == "cpu") return all;
+  for (const auto& [kind, spoken] : {std::pair{"cuda", "CUDA"}, std::pair{"opencl", "OpenCL"}}) {
+    if (o.backend == "auto" ? !why_unusable(kind).empty() : o.backend != kind) continue;
+    const Devices devices = open_devices(compute_on(kind, format("{}", o.device)), threads);
+    const ScanGeometry one_view = build_scan(c_arm_scan(16, 16, 1));
+    const auto projector = devices.front()->make_projector({.geometry = &one_view, .grid = cube_of_256_mm(16)});
+    constexpr double slowest_gpu = 1e10;  // updates a second, as devices say of themselves
+    const bool gpu = projector->updates_per_second() >= slowest_gpu;
+    if (gpu || o.backend == kind) all.push_back({kind, spoken, gpu});
+  }
+  if (all.empty() && o.backend != "auto") open_devices(compute_on(o.backend, format("{}", o.device)), threads);
+  if (all.empty() && o.backend != "auto")
+    refuse_bench("--backend", format("'{}' is not measured", o.backend), "give auto, cpu, cuda or opencl");
+  return all;
 }
 
 std::string time_now() {
@@ -82,10 +101,13 @@ Run::Views Run::gpu_views() const { return options.quick ? Views{312, 240, 128} 
 
 std::string Run::Views::text() const { return format("{} views of {} x {}", views, columns, rows); }
 
-std::shared_ptr<float> Run::host_floats(std::int64_t count, bool page_locked) const {
-  const Devices devices =
-      open_devices(compute_on(page_locked ? "cuda" : "cpu", format("{}", options.device)), context.threads);
-  return rabbitct::host_floats(count, *devices.front());
+Compute Run::compute_with(const std::string& kind, Precision precision) const {
+  return compute_on(kind, format("{}", options.device), precision);
+}
+
+std::shared_ptr<float> Run::host_floats(std::int64_t count, const std::string& kind) const {
+  const Devices opened = open_devices(compute_with(kind), context.threads);
+  return rabbitct::host_floats(count, *opened.front());
 }
 
 void Run::add(measure::Figure figure) {
@@ -104,13 +126,9 @@ void Run::add(measure::Figure figure) {
 
 measure::Report run_bench(const BenchOptions& options, Context& context) {
   check_options(options);
-  const std::string no_gpu = options.backend == "cpu" ? "not asked for" : measure::why_no_gpu(options.device);
-  if (options.backend == "cuda" && !no_gpu.empty())
-    throw Error(ErrorKind::unsupported, {.what = "no GPU can be measured",
-                                         .where = format("device {}", options.device),
-                                         .why = no_gpu,
-                                         .hint = "use --backend cpu, or check the driver with nvidia-smi"});
-  Run run{options, options.backend != "cuda", no_gpu.empty(), {}, {}, context};
+  Run run{options, options.backend == "auto" || options.backend == "cpu", false, {}, {}, {}, context};
+  run.devices = devices_to_measure(options, context.threads);
+  run.gpu = std::ranges::count(run.devices, "cuda", &MeasuredDevice::kind) > 0;
   if (run.options.folder.empty()) run.options.folder = std::filesystem::temp_directory_path();
   run.report = new_report("lepus bench", context.threads.size(), options.device);
   const auto asked = [&](const std::string& name) {

@@ -17,8 +17,8 @@ struct BenchOptions {
   bool quick = false;               // small problems, a few seconds: whether everything is right, not how fast it is
   std::vector<std::int64_t> sizes;  // edges of the volume; empty: 256 on the CPU; 256, 512, 1024 on a GPU
   std::vector<std::string> only;    // some of part_names; empty: all
-  std::string backend = "auto";     // "cpu", "cuda", "auto": both where there is a GPU
-  int device = 0;                   // which GPU
+  std::string backend = "auto";     // a kind of device, as list_devices() names it; "auto": the CPU and GPUs
+  int device = 0;                   // which of that kind
   std::filesystem::path folder;     // where files are written and read back; empty: the system's folder for such
 };
 

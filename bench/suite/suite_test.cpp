@@ -53,7 +53,7 @@ TEST_F(SuiteCase, RefusesWhatItDoesNotKnow) {
 }
 
 TEST_F(SuiteCase, AWrongFigureIsSaidAndKept) {
-  bench::Run run{{}, true, false, {}, {}, context};
+  bench::Run run{{}, true, false, {}, {}, {}, context};
   measure::Figure f;
   f.group = "filter";
   f.name = "CPU";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <lepus/compute.h>
+#include <lepus/correct.h>
 #include <lepus/error.h>
 #include <lepus/geometry.h>
 #include <lepus/math.h>

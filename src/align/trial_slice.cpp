@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "align/center_score.h"
-#include "device/backend.h"
+#include "device/host/backprojector.h"
 #include "core/memory.h"
 #include "filter/ramp.h"
 #include "filter/weights.h"
@@ -157,7 +157,7 @@ TrialImage trial_image(const CenterInput& input, std::int64_t band, double colum
                         1,
                         {frame.position_mm(0), -frame.position_mm(0), 0},
                         {frame.pixel_mm(), -frame.pixel_mm(), 1}};
-  const auto kernel = make_backend("cpu")->make_backprojector(plane, grid, Interpolation::linear);
+  const auto kernel = make_backprojector(plane, grid, Interpolation::linear);
   BandSet views{0, 1, {}};
   for (const std::int64_t view : kernel->view_order())
     views.bands.push_back({filtered.rows.data() + view * (filtered.columns + 2) + 1, 0, 1});

@@ -247,6 +247,7 @@ Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Cont
   if (options.resolution)
     result.resolution = measure_resolution(volume, *options.resolution, inside, result.survey, result.histogram,
                                            level(), memory, context);
+  if (options.against) result.against = compare_against(volume, *options.against, memory, context);
   result.inside = result.survey.inside;
   if (!options.needs_phase()) return result;
   BitVolume phase(memory, size_of(volume));

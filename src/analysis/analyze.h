@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole way of an analysis: volume -> region -> noise, resolution; -> threshold -> phase -> sample -> components ->
+// The whole way of an analysis: volume -> region -> noise, resolution,
+// difference from another volume; -> threshold -> phase -> sample -> components ->
 // blobs, porosity, thickness. The volumes that come out are written on the way.
 #pragma once
 
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/against.h"
 #include "analysis/blobs.h"
 #include "analysis/noise.h"
 #include "analysis/phase.h"
@@ -30,6 +32,7 @@ struct AnalyzeOptions {
   bool porosity = true, blobs = true, thickness = false;  // none: no phase is looked for
   std::optional<NoiseOptions> noise;
   std::optional<ResolutionOptions> resolution;
+  std::optional<AgainstOptions> against;
   std::optional<double> part_depth;                     // given: blobs that touch are parted
   std::int64_t minimum_voxels = 1, maximum_voxels = 0;  // of a blob; 0: no limit
   std::string sort = "volume";
@@ -54,6 +57,7 @@ struct Analysis {
   Histogram histogram;
   std::optional<NoiseResult> noise;
   std::optional<ResolutionResult> resolution;
+  std::optional<AgainstResult> against;
   std::optional<PhaseResult> phase;  // where one was looked for; what follows is of it
   std::optional<SampleReport> sample;
   std::int64_t inside = 0, phase_inside = 0;  // voxels that are analysed, and of them in the phase

@@ -28,6 +28,7 @@ class Queue;
 class RayProjector;
 class RowFilter;
 class VectorKernels;
+class VolumeKernels;
 struct ForwardJob;
 struct ForwardReport;
 struct ProjectorSetup;
@@ -156,6 +157,7 @@ public:
   // Error(unsupported).
   virtual std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup);
   virtual VectorKernels& vector_kernels();
+  virtual VolumeKernels* volume_kernels() { return nullptr; }  // null: it has none, and the host does that work
   // Line integrals of a volume, whose views `all` devices of this kind share.
   virtual void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) = 0;
 };

@@ -3,8 +3,7 @@
 
 namespace lepus {
 
-void sum_curvature(Problem& problem, Algebra& algebra, const Vector* weights, Vector& out) {
-  LinearMap& map = *problem.map;
+void sum_curvature(LinearMap& map, Algebra& algebra, const Vector* weights, Vector& out) {
   Vector lengths(map, map.values());
   algebra.fill(out, 1);
   map.forward(out.data(), lengths.data());
@@ -14,7 +13,7 @@ void sum_curvature(Problem& problem, Algebra& algebra, const Vector* weights, Ve
 
 double largest_curvature(Problem& problem, Algebra& algebra) {
   Vector sums(*problem.map, problem.map->voxels());
-  sum_curvature(problem, algebra, nullptr, sums);
+  sum_curvature(*problem.map, algebra, nullptr, sums);
   return algebra.largest_magnitude(sums);
 }
 

@@ -8,7 +8,7 @@
 namespace lepus {
 
 // A' W A 1; weights null: A' A 1.
-void sum_curvature(Problem& problem, Algebra& algebra, const Vector* weights, Vector& out);
+void sum_curvature(LinearMap& map, Algebra& algebra, const Vector* weights, Vector& out);
 double largest_curvature(Problem& problem, Algebra& algebra);
 // The strength 1 of total variation: the largest element of A' W b, beside which what was measured has no say.
 double strength_unit(Problem& problem, Algebra& algebra, const Vector* weights);

@@ -66,10 +66,11 @@ struct MethodKind {
   const char* name;
   const char* summary;
   std::unique_ptr<Method> (*make)(Problem&, const MethodOptions&);
-  bool subsets = false;      // it works on subsets of the views
-  bool regularised = false;  // it has a strength
-  bool bounded = false;      // it keeps bounds
-  bool prior = false;        // it takes a prior volume
+  int volumes = 8, data = 6;  // vectors that it and the loop around it keep, at most
+  bool subsets = false;       // it works on subsets of the views
+  bool regularised = false;   // it has a strength
+  bool bounded = false;       // it keeps bounds
+  bool prior = false;         // it takes a prior volume
   bool huber = false;
   bool oscillates = false;    // residuals rise and fall on the way
   bool non_negative = false;  // of the data, and the volume stays so

@@ -64,7 +64,8 @@ TEST(operator_cuts, chunks_and_wedges_give_the_same_bits) {
           c, model, [](const ScanOperator& op) { return op.forward_plan(); }, forward);
       const MostPieces slabs = run_all_plans(
           c, model, [](const ScanOperator& op) { return op.adjoint_plan(); }, back);
-      EXPECT_GT(slabs.chunks, 1U) << c.name << ", " << name_of(model);
+      // A few slices are not worth a cut beside the views.
+      EXPECT_TRUE(c.grid.nz < 4 || slabs.chunks > 1) << c.name << ", " << name_of(model);
       EXPECT_GT(rows.wedges, 1U) << c.name << ", " << name_of(model);
       // Where every ray may meet every slice, rows are not worth a cut.
       EXPECT_TRUE(c.name != "cone" || rows.chunks > 1) << name_of(model);

@@ -25,8 +25,9 @@ std::vector<ViewRange> cut_views(std::int64_t views, std::int64_t most, std::int
 std::int64_t cut(std::int64_t size, std::int64_t i, std::int64_t n) { return size * i / n; }
 
 template <class ChunkOf>
-OperatorPlan plan(const OperatorSizes& sizes, std::int64_t units, std::int64_t fewest_chunks, const ChunkOf& chunk_of) {
-  const std::int64_t views = sizes.geometry.views(), block = std::min(sizes.projector.view_block(), views);
+OperatorPlan plan(const OperatorSizes& sizes, std::int64_t units, std::int64_t fewest_chunks, std::int64_t view_block,
+                  const ChunkOf& chunk_of) {
+  const std::int64_t views = sizes.geometry.views(), block = std::min(view_block, views);
   const std::int64_t slice_bytes = sizes.grid.nx * sizes.grid.ny * std::int64_t{sizeof(float)};
   const std::int64_t row_bytes = sizes.geometry.columns * std::int64_t{sizeof(float)};
   const auto attempt = [&](std::int64_t chunks, std::int64_t least_views) {
@@ -65,17 +66,18 @@ OperatorPlan plan(const OperatorSizes& sizes, std::int64_t units, std::int64_t f
 }  // namespace
 
 OperatorPlan plan_forward(const OperatorSizes& sizes) {
-  return plan(sizes, sizes.geometry.rows, 1, [&](std::int64_t first, std::int64_t last) {
+  return plan(sizes, sizes.geometry.rows, 1, 1, [&](std::int64_t first, std::int64_t last) {
     const RowBand rows{first, last};
     return OperatorChunk{rows, sizes.pieces.slices({0, sizes.geometry.views()}, rows)};
   });
 }
 
 OperatorPlan plan_adjoint(const OperatorSizes& sizes) {
-  return plan(sizes, sizes.grid.nz, sizes.workers, [&](std::int64_t first, std::int64_t last) {
-    const SlabRange slices{first, last};
-    return OperatorChunk{sizes.pieces.rows({0, sizes.geometry.views()}, slices), slices};
-  });
+  return plan(sizes, sizes.grid.nz, sizes.workers, sizes.projector.view_block(),
+              [&](std::int64_t first, std::int64_t last) {
+                const SlabRange slices{first, last};
+                return OperatorChunk{sizes.pieces.rows({0, sizes.geometry.views()}, slices), slices};
+              });
 }
 
 }  // namespace lepus

@@ -15,5 +15,6 @@ void hdf5(const std::uint8_t* data, std::size_t size);
 void raw_sidecar(const std::uint8_t* data, std::size_t size);
 void zarr(const std::uint8_t* data, std::size_t size);
 void rabbitct(const std::uint8_t* data, std::size_t size);
+void view_request(const std::uint8_t* data, std::size_t size);
 
 }  // namespace lepus::fuzz

@@ -7,14 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "analysis/array_volume.h"
-#include "device/cuda/cuda_check.h"
 #include "correct/filters/filter_cases_test.h"
-#include "device/host/band_kernels/transpose.h"
 #include "io/test_support.h"
 #include "need_device.h"
-#include "test_card.h"
 #include "post/post.h"
-#include "post/transpose.h"
 
 namespace lepus {
 namespace {
@@ -102,23 +98,6 @@ TEST_F(PostOnDevice, SeparateDirectionsAgreeWithTheCpu) {
     EXPECT_LE(worst_difference(run({step}, grid, voxels, "cuda"), run({step}, grid, voxels, "cpu")),
               2 * filter_test::limit_of(options))
         << grid.nx << " wide";
-  }
-}
-
-TEST(Transpose, OnDeviceIsThatOfTheHost) {
-  NEED_DEVICE();
-  ThreadPool threads(2);
-  TestCard card;
-  for (const auto& [width, height] : {std::pair{1, 1}, std::pair{31, 33}, std::pair{64, 32}, std::pair{257, 7}}) {
-    auto in = filter_test::noisy_stack(width, height, 3), expected = in, got = in;
-    const Planes planes = in.planes();
-    host::transpose(planes, post::turned_planes(planes, expected.values.data()), threads);
-    const Block from = card.upload(in.values), to = card.upload(got.values);
-    Planes there = planes;
-    there.data = TestCard::floats(from);
-    card.kernels().transpose(there, post::turned_planes(there, TestCard::floats(to)), card.queue());
-    card.download(to.get(), got.values);
-    EXPECT_EQ(got.values, expected.values) << width << " x " << height;
   }
 }
 

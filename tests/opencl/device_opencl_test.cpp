@@ -7,7 +7,7 @@
 
 #include "device/opencl/program.h"
 #include "device/opencl/queue.h"
-#include "device/opencl/view_texels.h"
+#include "../parity/harness.h"
 #include "opencl_fixture.h"
 #include <lepus/error.h>
 
@@ -128,13 +128,6 @@ TEST_F(OpenclTest, keeps_the_limit_it_was_given) {
   EXPECT_TRUE(has(error.what(), "1.0 MiB")) << error.what();
 }
 
-TEST_F(OpenclTest, a_block_that_is_too_large_is_an_error_of_memory) {
-  const std::int64_t before = context().allocated_bytes();
-  const Error error = error_of([&] { (void)device->allocate(std::int64_t{1} << 50); });
-  EXPECT_EQ(error.kind(), ErrorKind::memory);
-  EXPECT_EQ(context().allocated_bytes(), before);
-}
-
 TEST_F(OpenclTest, a_kernel_that_does_not_compile_shows_the_build_log) {
   const Error error = error_of(
       [&] { context().program_of_text("broken", "__kernel void broken() { undeclared_name = 1; }", "-DBROKEN"); });
@@ -142,21 +135,6 @@ TEST_F(OpenclTest, a_kernel_that_does_not_compile_shows_the_build_log) {
   EXPECT_TRUE(has(error.what(), "-DBROKEN")) << error.what();
   EXPECT_TRUE(has(error.what(), "broken does not compile")) << error.what();
   EXPECT_THROW(KernelCall(context(), context().program("probe", ""), "no_such_kernel"), Error);
-}
-
-TEST_F(OpenclTest, masks_as_the_host_does) {
-  const VolumeGrid grid{9, 7, 2, {-4.2, -3, 0}, {1, 1, 1}};
-  std::vector<float> voxels(static_cast<std::size_t>(grid.voxels()), 1.0f);
-  const Block slab = device->allocate(4 * grid.voxels());
-  device->copy(slab.get(), voxels.data(), 4 * grid.voxels(), *queue);
-  mask_outside(reinterpret_cast<float*>(slab.get()), grid, 2, 3.0, *queue);
-  device->copy(voxels.data(), slab.get(), 4 * grid.voxels(), *queue);
-  for (std::int64_t z = 0, i = 0; z < 2; ++z)
-    for (std::int64_t y = 0; y < 7; ++y)
-      for (std::int64_t x = 0; x < 9; ++x, ++i) {
-        const Vec3 p = grid.centre(static_cast<double>(x), static_cast<double>(y), 0);
-        EXPECT_EQ(voxels[static_cast<std::size_t>(i)], p.x * p.x + p.y * p.y <= 9.0 ? 1.0f : 0.0f);
-      }
 }
 
 // A table in which a device says otherwise of one thing. Functions of a table are plain, so what they answer is static.
@@ -187,6 +165,31 @@ TEST_F(OpenclTest, says_why_a_device_cannot_be_used) {
   EXPECT_TRUE(has(why_with(CL_DEVICE_COMPILER_AVAILABLE, CL_FALSE), "no compiler"));
   EXPECT_TRUE(has(why_with(CL_DEVICE_LOCAL_MEM_SIZE, 1 << 10), "of local"));
   EXPECT_THROW(require_device(tested_library(), 99), Error);
+}
+
+// A device with no more local memory than lepus asks for: the row filter's outer steps run in global memory, with the
+// same errors, and columns of so many views are sorted by the host.
+bool outer_steps = false;
+TEST_F(OpenclTest, little_local_memory_is_enough) {
+  static Library little;
+  little = *library();
+  little.GetDeviceInfo = other_answer;
+  little.CreateKernel = [](cl_program program, const char* name, cl_int* status) {
+    outer_steps = outer_steps || std::strcmp(name, "outer_step") == 0;
+    return library()->CreateKernel(program, name, status);
+  };
+  answered = CL_DEVICE_LOCAL_MEM_SIZE;
+  answer = 16 << 10;
+  Devices one;
+  one.push_back(std::make_unique<OpenclDevice>(&little, 0));
+  parity::Machine machine(std::move(one));
+  for (const parity::Operation& operation : parity::operations())
+    if (operation.name == "row filter") check_against_truth(operation, machine);
+  EXPECT_TRUE(outer_steps);
+  RingOptions sorting;
+  sorting.method = RingMethod::sorting;
+  EXPECT_TRUE(machine.kernels().has_rings(sorting, 500) || !context().device().doubles);
+  EXPECT_FALSE(machine.kernels().has_rings(sorting, 4000));
 }
 
 TEST_F(OpenclTest, a_platform_without_devices_is_said) {

@@ -39,10 +39,10 @@ ScanGeometry changed(CircularScan scan, Change change) {
 
 }  // namespace
 
-std::vector<Case> all_cases() {
+std::vector<Scan> all_scans() {
   const VolumeGrid cube = centred_grid(33, 33, 37, {1.7, 1.7, 1.7});
   const std::string four = "upright orbit, 4", two = "upright orbit, 2", one = "upright orbit,", general = "general";
-  std::vector<Case> cases;
+  std::vector<Scan> cases;
   const auto add = [&](std::string name, ScanGeometry geometry, VolumeGrid grid, std::string kernel) {
     cases.push_back({std::move(name), std::move(geometry), grid, std::move(kernel)});
   };
@@ -106,6 +106,11 @@ std::vector<Case> all_cases() {
         changed(scan_of(90, 80, 8), [degrees](auto& s) { s.pitch_rad = radians(degrees); }),
         centred_grid(35, 33, 81, {1.1, 1.1, 1.1}), general);
   return cases;
+}
+
+Scan large_scan() {
+  return {"128 views of 400 x 300, 128^3", build_scan(scan_of(400, 300, 128)), centred_grid(128, 128, 128, {1, 1, 1}),
+          "upright orbit, 4"};
 }
 
 }  // namespace lepus::parity

@@ -3,109 +3,160 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 
 #include <gtest/gtest.h>
 
-#include "geometry/camera.h"
+#include "device/host/backprojector.h"
 
 namespace lepus::parity {
 namespace {
 
-constexpr float sentinel = -12345.0F;
-constexpr std::int64_t guard = 256;  // floats around every buffer
+constexpr std::int64_t guard = 1024;        // bytes around every buffer
+constexpr auto sentinel = std::byte{0xFF};  // four of them are a float that is not a number
+
+bool in_short(const Machine& machine) { return machine.kind() == "opencl" && !std::getenv("LEPUS_PARITY_LONG"); }
+
+bool runs_here(const Case& c, const Machine& machine) {
+  return (!c.has || c.has(machine)) && !(c.takes_long && in_short(machine));
+}
+
+// Those that the machine has: none where the table says that it lacks the operation, and only there.
+std::vector<Case> cases_for(const Operation& operation, const Machine& machine) {
+  std::vector<Case> all = operation.cases();
+  std::erase_if(all, [&](const Case& c) { return !runs_here(c, machine); });
+  EXPECT_EQ(all.empty(), std::ranges::count(operation.lacking, machine.kind()) > 0)
+      << operation.name << " of " << machine.kind() << ": the table is wrong";
+  return all;
+}
+
+bool within(const Difference& d, const Difference& limit) { return d.rms <= limit.rms && d.largest <= limit.largest; }
 
 }  // namespace
 
-Views::Views(const ScanGeometry& geometry, const std::vector<RowBand>& held) : columns_(geometry.columns), held_(held) {
-  std::int64_t highest = 1;
-  for (const RowBand& band : held) highest = std::max(highest, band.size());
-  stride_ = highest + 3;
-  std::uint32_t state = 99;
-  for (const RowBand& band : held) {
-    std::vector<float> view(static_cast<std::size_t>(columns_ * stride_ + 2 * guard),
-                            std::numeric_limits<float>::quiet_NaN());
-    for (std::int64_t c = 0; c < columns_; ++c)
-      for (std::int64_t r = 0; r < geometry.rows; ++r) {
-        state = state * 1664525U + 1013904223U;  // drawn for every row, so that the values do not depend on the band
-        const float value = std::sin(0.2F * static_cast<float>(c)) + static_cast<float>(state >> 8) * 0x1p-24F;
-        if (r >= band.first && r < band.last)
-          view[static_cast<std::size_t>(guard + c * stride_ + r - band.first)] = value;
-      }
-    data_.push_back(std::move(view));
+Machine::Machine(Devices devices, std::string target)
+    : devices_(std::move(devices)),
+      target_(std::move(target)),
+      queue_(device().make_queue()),
+      begin_(device().make_event(Timing::on)),
+      end_(device().make_event(Timing::on)) {}
+
+GuardedBytes::GuardedBytes(Machine& machine, std::span<const std::byte> bytes)
+    : machine_(machine), bytes_(static_cast<std::int64_t>(bytes.size())) {
+  std::vector<std::byte> all(bytes.size() + 2 * guard, sentinel);
+  std::copy(bytes.begin(), bytes.end(), all.begin() + guard);
+  block_ = machine.device().allocate(bytes_ + 2 * guard);
+  machine.device().copy(block_.get(), all.data(), bytes_ + 2 * guard, machine.queue());
+  machine.queue().wait();
+}
+
+std::byte* GuardedBytes::data() const { return block_.get() + guard; }
+
+void GuardedBytes::download(std::span<std::byte> to) const {
+  std::vector<std::byte> all(static_cast<std::size_t>(bytes_ + 2 * guard));
+  machine_.device().copy(all.data(), block_.get(), bytes_ + 2 * guard, machine_.queue());
+  machine_.queue().wait();
+  const auto untouched = [](auto first) {
+    return std::all_of(first, first + guard, [](std::byte b) { return b == sentinel; });
+  };
+  EXPECT_TRUE(untouched(all.begin()) && untouched(all.end() - guard)) << "written beside a buffer";
+  std::copy(all.begin() + guard, all.end() - guard, to.begin());
+}
+
+std::vector<float> on_device(Machine& machine, const std::vector<float>& values, Planes shape,
+                             const std::function<void(const Planes&)>& act) {
+  const Guarded<float> memory(machine, values);
+  shape.data = memory.data();
+  machine.work([&] { act(shape); });
+  return memory.values();
+}
+
+Difference difference(const std::vector<float>& got, const Truth& truth) {
+  if (got.size() != truth.values.size() || got.empty()) return {INFINITY, INFINITY};
+  double sum = 0, norm = 0, largest = 0, peak = 0;
+  std::size_t compared = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double unit = truth.unit.empty() ? 1 : truth.unit[i];
+    if (unit == 0) continue;
+    const double d = std::abs(static_cast<double>(got[i]) - truth.values[i]) / unit;
+    if (!(d <= largest)) largest = d;
+    sum += d * d;
+    norm += truth.values[i] * truth.values[i];
+    peak = std::max(peak, std::abs(truth.values[i]));
+    ++compared;
+  }
+  if (truth.unit.empty() && peak > 0) return {std::sqrt(sum / norm), largest / peak};
+  return {std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, compared))), largest};
+}
+
+void check_against_truth(const Operation& operation, Machine& machine) {
+  Difference worst;
+  int tried = 0;
+  for (const Case& c : cases_for(operation, machine)) {
+    if (!c.truth) continue;
+    machine.ran.clear();
+    const Difference d = difference(c.run(machine, {}), c.truth());
+    EXPECT_TRUE(within(d, operation.limit)) << operation.name << ", " << c.name << ", " << machine.kind() << " "
+                                            << machine.target() << ": rms " << d.rms << ", largest " << d.largest;
+    if (c.kernel) {
+      EXPECT_NE(machine.ran.find(c.kernel(machine)), std::string::npos)
+          << c.name << ": \"" << c.kernel(machine) << "\" was asked for, \"" << machine.ran << "\" ran";
+    }
+    if (!machine.target().empty()) {
+      EXPECT_EQ(last_cpu_target(), machine.target()) << "another target ran than was asked for";
+    }
+    worst = {std::max(worst.rms, d.rms), std::max(worst.largest, d.largest)};
+    ++tried;
+  }
+  if (tried > 0)
+    std::printf("%s on %s %s, worst of %d cases: rms %.2e (limit %.1e), largest %.2e (limit %.1e)\n",
+                operation.name.c_str(), machine.kind().c_str(), machine.target().c_str(), tried, worst.rms,
+                operation.limit.rms, worst.largest, operation.limit.largest);
+}
+
+void check_cuts(const Operation& operation, Machine& machine) {
+  for (const Case& c : cases_for(operation, machine)) {
+    if (!c.truth || (c.cuts_take_long && in_short(machine))) continue;
+    const std::vector<float> whole = c.run(machine, {});
+    for (int cut = 1; cut <= c.cuts; ++cut) {
+      const std::vector<float> parts = c.run(machine, {.cut = cut});
+      ASSERT_EQ(parts.size(), whole.size()) << c.name;
+      EXPECT_EQ(std::memcmp(parts.data(), whole.data(), whole.size() * sizeof(float)), 0)
+          << operation.name << ", " << c.name << ", cut " << cut << ", " << machine.kind() << " " << machine.target();
+    }
   }
 }
 
-BandSet Views::wedge(const Backprojector& b, std::int64_t first, std::int64_t count) const {
-  BandSet set{first, stride_, {}};
-  for (std::int64_t i = first; i < first + count; ++i) {
-    const auto view = static_cast<std::size_t>(b.view_order()[static_cast<std::size_t>(i)]);
-    set.bands.push_back({data_[view].data() + guard, held_[view].first, held_[view].size()});
+void check_that_limit_sees_errors(const Operation& operation, Machine& machine) {
+  const std::vector<Case> cases = cases_for(operation, machine);
+  if (cases.empty()) return;
+  const Case& c = cases.front();
+  const Difference d = difference(c.run(machine, {.wrong = true}), c.truth());
+  EXPECT_FALSE(within(d, operation.limit)) << operation.name << ", " << c.name << ": rms " << d.rms << ", largest "
+                                           << d.largest << " of an input that is off";
+}
+
+void print_times(const Operation& operation, Machine& machine) {
+  for (const Case& c : cases_for(operation, machine)) {
+    double best = INFINITY;
+    for (int run = 0; run < 4; ++run) {  // the first takes scratch memory, and compiles
+      machine.seconds = 0;
+      (void)c.run(machine, {});
+      best = std::min(best, machine.seconds);
+    }
+    std::printf("%-22s %-46s %-9s %10.3f ms  %s\n", operation.name.c_str(), c.name.c_str(), machine.kind().c_str(),
+                1e3 * best, machine.ran.c_str());
   }
-  return set;
 }
 
-std::vector<RowBand> whole_views(const ScanGeometry& geometry) {
-  return std::vector<RowBand>(static_cast<std::size_t>(geometry.views()), RowBand{0, geometry.rows});
-}
-
-std::vector<float> backproject(const Backprojector& b, const VolumeGrid& grid, const Views& views, const Cut& cut) {
-  ThreadPool threads(cut.threads);
-  const auto all = static_cast<std::int64_t>(b.view_order().size());
-  std::vector<float> volume(static_cast<std::size_t>(grid.voxels()));
-  for (std::int64_t z0 = 0; z0 < grid.nz; z0 += cut.slices) {
-    const std::int64_t z1 = std::min(grid.nz, z0 + cut.slices);
-    const std::int64_t stride =
-        z1 - z0 < slab_alignment ? z1 - z0 : (z1 - z0 + slab_alignment - 1) / slab_alignment * slab_alignment;
-    std::vector<float> buffer(static_cast<std::size_t>(grid.nx * grid.ny * stride + 2 * guard), sentinel);
-    float* slab = buffer.data() + guard;
-    std::fill(slab, slab + grid.nx * grid.ny * stride, 0.0F);
-    for (std::int64_t first = 0; first < all; first += cut.views)
-      b.accumulate(views.wedge(b, first, std::min(cut.views, all - first)), {slab, z0, z1, stride}, threads);
-    for (std::int64_t i = 0; i < guard; ++i)
-      if (buffer[static_cast<std::size_t>(i)] != sentinel ||
-          buffer[buffer.size() - 1 - static_cast<std::size_t>(i)] != sentinel) {
-        ADD_FAILURE() << "written outside the slab";
-        break;
-      }
-    for (std::int64_t y = 0; y < grid.ny; ++y)
-      for (std::int64_t x = 0; x < grid.nx; ++x)
-        for (std::int64_t z = z0; z < z1; ++z)
-          volume[static_cast<std::size_t>((z * grid.ny + y) * grid.nx + x)] = slab[(y * grid.nx + x) * stride + z - z0];
-  }
-  return volume;
-}
-
-namespace {
-
-// Whether some view sees the voxel so near to the border of two pixels that rounding may choose either.
-bool near_a_border(const Case& c, std::int64_t x, std::int64_t y, std::int64_t z) {
-  const auto near_half = [](double t) { return std::abs(t - std::floor(t) - 0.5) < 2e-3; };
-  for (const Matrix34& matrix : c.geometry.matrices) {
-    const Vec3 p =
-        transform(matrix, c.grid.centre(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)));
-    if (near_half(p.x / p.z) || near_half(c.geometry.beam == Beam::fan ? p.y : p.y / p.z)) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-Difference difference(const Case& c, const std::vector<float>& a, const std::vector<float>& reference,
-                      bool skip_borders) {
-  double sum = 0, norm = 0, most = 0, peak = 0;
-  for (std::int64_t z = 0, i = 0; z < c.grid.nz; ++z)
-    for (std::int64_t y = 0; y < c.grid.ny; ++y)
-      for (std::int64_t x = 0; x < c.grid.nx; ++x, ++i) {
-        if (skip_borders && near_a_border(c, x, y, z)) continue;
-        const double r = reference[static_cast<std::size_t>(i)],
-                     d = static_cast<double>(a[static_cast<std::size_t>(i)]) - r;
-        if (!(std::abs(d) <= most)) most = std::abs(d);
-        sum += d * d;
-        norm += r * r;
-        peak = std::max(peak, std::abs(r));
-      }
-  return {norm > 0 ? std::sqrt(sum / norm) : std::sqrt(sum), peak > 0 ? most / peak : most};
+double noise(std::int64_t place) {
+  std::uint64_t p = static_cast<std::uint64_t>(place + 1) * 0x9e3779b97f4a7c15ULL;
+  p = (p ^ (p >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  p = (p ^ (p >> 27)) * 0x94d049bb133111ebULL;
+  return static_cast<double>((p ^ (p >> 31)) >> 11) * 0x1p-53;
 }
 
 }  // namespace lepus::parity

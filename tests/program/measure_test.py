@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""lepus analyze, what it measures without a phase: noise against NumPy and known spectra, resolution against known blurs."""
+"""lepus analyze, what it measures without a phase: noise against NumPy and known spectra, resolution against known blurs,
+registration against known motions."""
 import unittest
 
-from analyze_test import np, write_mha
+from analyze_test import np, read_mha, write_mha
 from program_case import ProgramCase
 
 if np is not None:
@@ -171,6 +172,85 @@ class Resolution(ProgramCase):
         self.assert_error(self.lepus("analyze", "thin.mha", "--resolution", code=3), "input", "too small")
         self.assert_error(self.lepus("analyze", "box.mha", "--cylinder", "5,5,2", code=3), "input", "--cylinder")
         self.assert_error(self.lepus("analyze", "box.mha", "--cylinder", "5,5", code=2), "usage", "three numbers")
+
+
+@unittest.skipIf(np is None, "python3-numpy and python3-scipy are not installed: registration is NOT checked against them")
+class Registration(ProgramCase):
+    STEP = 0.5
+
+    def thing(self, shape=(56, 64, 72), seed=1):
+        """Smooth and without symmetry, on a background."""
+        v = ndi.gaussian_filter(np.random.default_rng(seed).normal(size=shape), 2.5)
+        z, y, x = [(i - (n - 1) / 2) / n for i, n in zip(np.indices(shape), shape)]
+        mask = 1 / (1 + np.exp(60 * (np.sqrt((x / 0.9) ** 2 + (y / 0.7) ** 2 + z ** 2) - 0.3)))
+        return (1 + v / v.std() * 0.2) * mask
+
+    def moved(self, v, degrees, shift):
+        """`v` turned about its middle (axis and angle as one vector, x y z) and shifted by voxels: where the value of a voxel
+        of v is found is the motion lepus is asked for."""
+        from scipy.spatial.transform import Rotation
+        rotation = Rotation.from_rotvec(np.radians(degrees)).as_matrix()[::-1, ::-1]  # of z, y, x
+        middle = (np.array(v.shape) - 1) / 2
+        back = rotation.T
+        offset = middle - back @ (middle + np.array(shift)[::-1])
+        return ndi.affine_transform(v, back, offset, order=5, mode="nearest")
+
+    def check(self, degrees, shift, v=None, noise=0.0, gain=1.0):
+        v = self.thing() if v is None else v
+        random = np.random.default_rng(2)
+        w = gain * self.moved(v, degrees, shift)
+        for name, values in (("a.mha", v), ("b.mha", w)):
+            write_mha(self.folder / name, (values + random.normal(scale=noise, size=v.shape)).astype(np.float32), (self.STEP,) * 3)
+        result = self.lepus_json("analyze", "a.mha", "--against", "b.mha", "--register", "-o", "r", "--force", "--save", "registered")
+        found = result["against"]["registration"]
+        matrix = np.array(found["matrix"]).reshape(3, 3)
+        from scipy.spatial.transform import Rotation
+        off = Rotation.from_matrix(matrix.T @ Rotation.from_rotvec(np.radians(degrees)).as_matrix()).magnitude()
+        self.assertLess(np.degrees(off), 0.05)
+        # Where the volume's middle goes.
+        middle = (np.array(v.shape[::-1]) - 1) / 2 * self.STEP
+        goes = matrix @ (middle - found["centre_mm"]) + found["centre_mm"] + found["shift_mm"]
+        self.assertLess(np.abs((goes - middle) / self.STEP - shift).max(), 0.1)
+        return result
+
+    def test_known_motions(self):
+        for degrees, shift in (((0, 0, 0), (0, 0, 0)), ((2.0, -1.5, 6.0), (2.3, -1.7, 0.6)), ((0, 0, 95), (-3.4, 2.2, 1.1))):
+            with self.subTest(degrees=degrees):
+                result = self.check(degrees, shift)
+                self.assertLess(result["against"]["rmse"], 0.01)
+                registered, first = read_mha(self.folder / "r/registered.mha"), read_mha(self.folder / "a.mha")
+                use = np.isfinite(registered)
+                self.assertEqual(result["against"]["voxels"], int(use.sum()))
+                self.assertAlmostEqual(result["against"]["rmse"], np.sqrt(((registered - first)[use].astype(float) ** 2).mean()), delta=1e-6)
+
+    def test_noise_and_another_gain(self):
+        result = self.check((1.0, 2.0, -14.0), (1.4, 0.7, -2.6), noise=0.01, gain=1.3)
+        self.assertAlmostEqual(result["against"]["registration"]["gain"], 1 / 1.3, delta=0.05)
+
+    def test_the_cut_does_not_matter(self):
+        v = self.thing()
+        for name, values in (("a.mha", v), ("b.mha", self.moved(v, (9, 4, 20), (1, 2, 3)))):
+            write_mha(self.folder / name, values.astype(np.float32))
+        runs = []
+        for words in (["--threads", 1], ["--threads", 3], ["--threads", 1, "--memory", "56MiB"]):
+            self.lepus("analyze", "a.mha", "--against", "b.mha", "--register", "-o", "r", "--force", "--save", "registered", *words)
+            runs.append({p.name: p.read_bytes() for p in (self.folder / "r").iterdir()})
+        self.assertEqual(set(runs[0]), {"analysis.json", "index.html", "registered.mha"})
+        self.assertEqual(runs[0], runs[1])
+        self.assertEqual(runs[0], runs[2])
+
+    def test_as_they_lie_and_bad_input(self):
+        v = self.thing((20, 22, 24))
+        write_mha(self.folder / "a.mha", v.astype(np.float32))
+        write_mha(self.folder / "b.mha", (v + 0.25).astype(np.float32))
+        write_mha(self.folder / "small.mha", v[:9].astype(np.float32))
+        write_mha(self.folder / "noise.mha", np.random.default_rng(3).normal(size=v.shape).astype(np.float32))
+        result = self.lepus_json("analyze", "a.mha", "--against", "b.mha", "--box", "2,20,2,20,2,18")
+        self.assertAlmostEqual(result["against"]["bias"], 0.25, places=6)
+        self.assertEqual(result["against"]["voxels"], 19 * 19 * 17)
+        self.assert_error(self.lepus("analyze", "a.mha", "--against", "small.mha", code=3), "input", "different grids", "--register")
+        self.assert_error(self.lepus("analyze", "a.mha", "--against", "noise.mha", "--register", code=3), "input", "could not be registered")
+        self.assert_error(self.lepus("analyze", "a.mha", "--register", code=2), "usage", "--against")
 
 
 if __name__ == "__main__":

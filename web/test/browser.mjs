@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One headless Chromium for a file of tests, pages in it, and what tests ask of a page. WebGL 2 is drawn by SwiftShader.
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const program = [process.env.LEPUS_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => path && existsSync(path));
@@ -12,13 +13,18 @@ export function launch({ webgl = true } = {}) {
 }
 
 /** A page of the viewer; `problems` gathers what it wrote to the console. */
-export async function open(browser, address, { hash = '', width = 760, height = 480, ...more } = {}) {
+export async function open(browser, address, { hash = '', width = 1000, height = 480, ...more } = {}) {
   const page = await browser.newPage({ viewport: { width, height }, ...more });
   page.problems = [];
+  page.setDefaultTimeout(30000);
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.problems.push(message.text()));
   page.on('pageerror', (error) => page.problems.push(String(error.stack ?? error)));
+  // A program that was built without web/dist has no page: LEPUS_PAGE=dist takes it from there.
+  if (process.env.LEPUS_PAGE === 'dist')
+    for (const name of ['', 'app.js', 'app.css'])
+      await page.route(`${address}${name}`, (route) => route.fulfill({ path: fileURLToPath(new URL(`../dist/${name || 'index.html'}`, import.meta.url)) }));
   await page.goto(address + (hash && `#${hash}`));
-  await page.waitForSelector('.panes, .scan, .fatal:not([aria-busy])');
+  await page.waitForSelector('.panes, .scan, .fatal:not([aria-busy])', { timeout: 90000 });
   return page;
 }
 
@@ -26,7 +32,7 @@ export async function open(browser, address, { hash = '', width = 760, height = 
 export const drawn = (page, axis, index) => page.waitForFunction(([one, at]) => {
   const shown = document.querySelector(`canvas[data-axis="${one}"]`)?.dataset.shown;
   return at === undefined ? shown && !shown.endsWith('~') : shown === String(at);
-}, [axis, index], { timeout: 15000 });
+}, [axis, index], { timeout: 60000 });
 
 /** Mean of red, green and blue in a small square of a canvas, around a place given in shares of its size. */
 export const colourAt = (page, selector, x = 0.5, y = 0.5, size = 3) => page.evaluate(([css, u, v, n]) => {

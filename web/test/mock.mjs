@@ -59,8 +59,15 @@ file = "volume.mha"
 `;
 const scan = { file: 'scan.toml', views: 90, columns: 120, rows: 64, angles: Array.from({ length: 90 }, (_, i) => 4 * i), corrections: [{ kind: 'dead-pixels', options: {} }, { kind: 'rings', options: { method: 'trend', iterations: 1, sigma_value: 0.2 } }], toml: TOML, axis_column: 60.5, stages: ['raw', 'corrected', 'line'], grid: { size: [96, 96, 64], step_mm: [0.1, 0.1, 0.1], origin_mm: [-4.75, -4.75, -3.15] } };
 
-export async function serve({ kind = 'volume', port = 0, delay = 0, large = false } = {}) {
-  const volumes = volumesOf(large);
+/** The same noise at the same voxel each time. */
+const grain = (x, y, z) => {
+  let sum = 0;
+  for (let i = 0; i < 4; i++) sum += (((Math.imul(x + 131 * y + 7919 * z + 104729 * i, 2654435761) >>> 8) & 0xffff) / 65535 - 0.5);
+  return sum;
+};
+
+export async function serve({ kind = 'volume', port = 0, delay = 0, large = false, noise = 0 } = {}) {
+  const volumes = volumesOf(large).map((volume) => (volume.unit === '1/mm' && noise ? { ...volume, of: (x, y, z) => volume.of(x, y, z) + noise * grain(x, y, z), range: [-0.006, 0.106] } : volume));
   const listeners = new Set();
   const log = [];
   const run = kind === 'run' ? { output: 'part.mha', state: 'running', slices: 64, finished: [[0, 16]], seconds_left: 75, rate: 1.6, residual: [1, 0.4, 0.2, 0.13] } : null;

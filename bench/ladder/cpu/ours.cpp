@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "device/host/cpu_backend.h"
+#include "device/host/backprojector.h"
 
 namespace lepus::ladder {
 
@@ -22,7 +22,7 @@ struct CpuOurs::State {
   State(const Problem& p, ThreadPool& t)
       : problem(p),
         threads(t),
-        kernel(make_cpu_backend()->make_backprojector(p.scene->geometry, p.grid, Interpolation::linear)),
+        kernel(make_backprojector(p.scene->geometry, p.grid, Interpolation::linear)),
         // An odd number of cache lines from column to column: they do not fall into the same sets of the cache.
         row_stride(((p.scene->geometry.rows + 15) / 16 | 1) * 16),
         z_stride((p.size + slab_alignment - 1) / slab_alignment * slab_alignment),

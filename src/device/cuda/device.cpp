@@ -9,6 +9,7 @@
 #include "device/cuda/projector.h"
 #include "device/cuda/ray_projector.h"
 #include "device/cuda/vector_kernels.h"
+#include "device/cuda/volume_kernels.h"
 #include <lepus/error.h>
 
 namespace lepus::cuda {
@@ -116,6 +117,7 @@ public:
   std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup) override {
     return cuda::make_ray_projector(number_, setup);
   }
+  VolumeKernels* volume_kernels() override { return volume_kernels_.get(); }
   VectorKernels& vector_kernels() override { return *vectors_; }
   void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override {
     cuda::forward_project(job, all, precision_, report);
@@ -128,6 +130,7 @@ private:
   DeviceInfo info_;
   std::unique_ptr<BandKernels> kernels_ = make_band_kernels(number_);
   std::unique_ptr<VectorKernels> vectors_ = make_vector_kernels(number_);
+  std::unique_ptr<VolumeKernels> volume_kernels_ = make_volume_kernels(number_);
 };
 
 [[noreturn]] void refuse_stranger(const char* what) {

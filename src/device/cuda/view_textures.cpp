@@ -111,7 +111,10 @@ void ViewTextures::store(const Source& source, std::int64_t first_slot, std::int
   if (row0 < 0 || rows < 0 || row0 + rows > shape_.detector_rows)
     refuse_shape(format("rows [{}, {}) of {}", row0, row0 + rows, shape_.detector_rows));
   if (rows == 0) return;
-  const std::int64_t written_rows = rows + (row0 + rows == shape_.detector_rows ? 1 : 0);
+  // Rows that a window holds beyond the detector's last are zero, whatever lay there before.
+  std::int64_t held_to = shape_.detector_rows;
+  for (std::int64_t i = 0; i < slots; ++i) held_to = std::max(held_to, first_row(first_slot + i) + shape_.rows);
+  const std::int64_t written_rows = (row0 + rows == shape_.detector_rows ? held_to : row0 + rows) - row0;
   for (std::int64_t done = 0; done < slots;) {
     const std::int64_t slot = first_slot + done, layer = slot / group;
     const std::int64_t sheet = layers_per_sheet_ > 0 ? layer / layers_per_sheet_ : 0;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/backend.h"
+#include "device/host/backprojector.h"
 #include "core/memory.h"
 #include "geometry/row_band.h"
 

@@ -8,12 +8,12 @@
 #include "core/memory.h"
 #include "device/forward_project_job.h"
 #include "device/host/band_kernels/band_kernels.h"
-#include "device/host/cpu_backend.h"
+#include "device/host/backprojector.h"
 #include "device/host/projector.h"
 #include "device/host/ray_projector.h"
 #include "device/host/row_filter.h"
 #include "device/host/vector_kernels.h"
-#include "device/reference/reference_backend.h"
+#include "device/host/volume_kernels.h"
 #include <lepus/error.h>
 
 namespace lepus::host {
@@ -35,9 +35,10 @@ private:
 
 class HostDevice final : public Device {
 public:
-  HostDevice(std::unique_ptr<Backend> kernels, ThreadPool& threads) : threads_(threads), backend_(std::move(kernels)) {
-    info_.kind = backend_->name();
-    info_.name = backend_->device();
+  HostDevice(const std::string& kind, ThreadPool& threads, std::string target)
+      : threads_(threads), target_(std::move(target)) {
+    info_.kind = kind;
+    info_.name = is_reference() ? "any CPU, double precision" : describe_cpu(target_);
     info_.free_bytes = available_memory_bytes();
     info_.host = true;
   }
@@ -64,39 +65,43 @@ public:
   }
 
   std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) override {
-    return host::make_projector(*backend_, setup);
+    return host::make_projector(is_reference()
+                                    ? make_reference_backprojector(*setup.geometry, setup.grid, setup.interpolation)
+                                    : make_backprojector(*setup.geometry, setup.grid, setup.interpolation, target_),
+                                setup);
   }
   std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) override {
     return host::make_row_filter(setup, threads_.size());
   }
   std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup) override {
-    return host::make_ray_projector(*backend_, setup);
+    return host::make_ray_projector(
+        setup, is_reference() ? WeightPrecision::double_precision : WeightPrecision::single_precision);
   }
   BandKernels& band_kernels() override { return *kernels_; }
   VectorKernels& vector_kernels() override { return *vectors_; }
+  VolumeKernels* volume_kernels() override { return volume_kernels_.get(); }
   void forward_project(const ForwardJob& job, const Devices&, ForwardReport& report) override {
-    if (info_.kind == "reference")
+    if (is_reference())
       forward_project_reference(job, threads_, report);
     else
       forward_project_cpu(job, threads_, report);
   }
 
 private:
+  bool is_reference() const { return info_.kind == "reference"; }
+
   ThreadPool& threads_;
-  std::unique_ptr<Backend> backend_;
+  std::string target_;
   std::unique_ptr<BandKernels> kernels_ = make_band_kernels();
   std::unique_ptr<VectorKernels> vectors_ = make_vector_kernels();
+  std::unique_ptr<VolumeKernels> volume_kernels_ = make_volume_kernels();
   DeviceInfo info_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_device(const std::string& kind, ThreadPool& threads) {
-  return make_device(kind == "reference" ? make_reference_backend() : make_cpu_backend(), threads);
-}
-
-std::unique_ptr<Device> make_device(std::unique_ptr<Backend> kernels, ThreadPool& threads) {
-  return std::make_unique<HostDevice>(std::move(kernels), threads);
+std::unique_ptr<Device> make_device(const std::string& kind, ThreadPool& threads, const std::string& target) {
+  return std::make_unique<HostDevice>(kind, threads, target);
 }
 
 ThreadPool& threads_of(const Queue& queue) {

@@ -5,15 +5,13 @@
 #include <memory>
 #include <string>
 
-#include "device/backend.h"
 #include "device/device.h"
 
 namespace lepus::host {
 
-// "cpu": SIMD kernels in single precision. "reference": plain loops in double precision.
-std::unique_ptr<Device> make_device(const std::string& kind, ThreadPool& threads);
-// With kernels of a certain kind, which tests and benchmarks choose.
-std::unique_ptr<Device> make_device(std::unique_ptr<Backend> kernels, ThreadPool& threads);
+// "cpu": SIMD kernels in single precision. "reference": plain loops in double precision. target: of the
+// backprojection's kernels, which tests and benchmarks choose (backprojector.h).
+std::unique_ptr<Device> make_device(const std::string& kind, ThreadPool& threads, const std::string& target = "");
 
 // What work of this queue runs on.
 class HostQueue final : public Queue {

@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "device/backend.h"
+#include "device/host/backprojector.h"
 #include "device/projector.h"
 
 namespace lepus::host {
 
-// Filtered rows lie with rows fastest, slabs with z fastest (device/backend.h).
-std::unique_ptr<Projector> make_projector(const Backend& backend, const ProjectorSetup& setup);
+// Filtered rows lie with rows fastest, slabs with z fastest (device/host/backprojector.h).
+std::unique_ptr<Projector> make_projector(std::unique_ptr<Backprojector> kernel, const ProjectorSetup& setup);
 
 }  // namespace lepus::host

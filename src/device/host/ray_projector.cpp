@@ -3,9 +3,11 @@
 
 namespace lepus::host {
 
-std::unique_ptr<RayProjector> make_ray_projector(const Backend& backend, const RayProjectorSetup& setup) {
-  return make_plain_projector(
-      setup, backend.name() == "reference" ? WeightPrecision::double_precision : WeightPrecision::single_precision);
+std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup, WeightPrecision precision) {
+  if (precision == WeightPrecision::double_precision) return make_plain_projector(setup, precision);
+  if (setup.model == RayModel::joseph) return make_joseph_projector(setup);
+  if (setup.model == RayModel::voxel) return make_voxel_projector(setup);
+  return make_plain_projector(setup, precision);
 }
 
 }  // namespace lepus::host

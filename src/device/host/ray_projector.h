@@ -5,17 +5,19 @@
 
 #include <memory>
 
-#include "device/backend.h"
 #include "device/ray_projector.h"
 
 namespace lepus::host {
 
-// Joseph's pair with SIMD, the voxel transpose by the FDK kernels, the others by plain loops in single precision.
-// The reference has plain loops in double precision for all of them.
-std::unique_ptr<RayProjector> make_ray_projector(const Backend& backend, const RayProjectorSetup& setup);
+enum class WeightPrecision { single_precision, double_precision };
+
+// In single precision Joseph's pair with SIMD, the voxel transpose by the FDK kernels, the others by plain loops; in
+// double precision, the reference, plain loops for all of them.
+std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup, WeightPrecision precision);
 
 // What it chooses from.
-enum class WeightPrecision { single_precision, double_precision };
 std::unique_ptr<RayProjector> make_plain_projector(const RayProjectorSetup& setup, WeightPrecision precision);
+std::unique_ptr<RayProjector> make_joseph_projector(const RayProjectorSetup& setup);
+std::unique_ptr<RayProjector> make_voxel_projector(const RayProjectorSetup& setup);
 
 }  // namespace lepus::host

@@ -26,6 +26,8 @@ public:
   bool copies_fast(const void* host_memory) const override;
   void copy(void* to, const void* from, std::int64_t bytes, Queue& queue) override;
   void clear(void* memory, std::int64_t bytes, Queue& queue) override;
+  // Corrections count in double precision.
+  bool corrects_bands() const override { return context_->device().doubles; }
   std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) override;
   BandKernels& band_kernels() override { return *kernels_; }
   std::unique_ptr<lepus::RowFilter> make_row_filter(const lepus::RowFilterSetup& setup) override;

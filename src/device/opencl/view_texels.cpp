@@ -93,7 +93,10 @@ void ViewTexels::store(const Source& source, std::int64_t first_slot, std::int64
     refuse_rows_of_views(format("rows [{}, {}) of {}", row0, row0 + rows, shape_.detector_rows));
   if (rows == 0 || slots == 0) return;
   OpenclQueue& q = opencl_queue(queue);
-  const std::int64_t written_rows = rows + (row0 + rows == shape_.detector_rows ? 1 : 0);
+  // Rows that a window holds beyond the detector's last are zero, whatever lay there before.
+  std::int64_t held_to = shape_.detector_rows;
+  for (std::int64_t i = 0; i < slots; ++i) held_to = std::max(held_to, first_row(first_slot + i) + shape_.rows);
+  const std::int64_t written_rows = (row0 + rows == shape_.detector_rows ? held_to : row0 + rows) - row0;
   const bool linear = shape_.kind == TexelKind::linear;
   Program& program = context_->program("view_texels", shape_.kind == TexelKind::image_half ? "-DHALF" : "");
   const ScratchScope scope(queue);

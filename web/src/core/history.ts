@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Undo and redo over the whole view. Changes that follow each other quickly (a drag, a scroll) are one step.
+// Undo and redo over the whole view. Changes of the same thing that follow each other quickly (a drag, a scroll) are
+// one step; every measure is its own.
 import { state, type ViewState } from './state';
 
 const LONGEST = 200;
@@ -10,6 +11,7 @@ const NO_STEP: (keyof ViewState)[] = ['panels', 'theme', 'large'];
 let past: ViewState[] = [];
 let future: ViewState[] = [];
 let last_change = 0;
+let last_keys = '';
 let travelling = false;
 
 export function watchHistory(): void {
@@ -17,14 +19,15 @@ export function watchHistory(): void {
   future = [];
   state.subscribe((now, before) => {
     if (travelling) return;
-    const changed = (Object.keys(now) as (keyof ViewState)[]).some((key) => now[key] !== before[key] && !NO_STEP.includes(key));
+    const changed = (Object.keys(now) as (keyof ViewState)[]).filter((key) => now[key] !== before[key] && !NO_STEP.includes(key)).join();
     if (!changed) return;
     const time = performance.now();
-    if (time - last_change > PAUSE_MS) {
+    if (time - last_change > PAUSE_MS || changed !== last_keys || changed === 'measures') {
       past.push(before);
       if (past.length > LONGEST) past.shift();
     }
     last_change = time;
+    last_keys = changed;
     future = [];
   });
 }

@@ -3,7 +3,7 @@
 import { api, ApiError, listen } from './api';
 import { createStore, useStore } from './store';
 import { state } from './state';
-import { middle } from './axes';
+import { inside, middle } from './axes';
 import type { Run, Session, Volume } from './protocol';
 
 export interface Notice {
@@ -58,7 +58,7 @@ export async function openSession(): Promise<void> {
     opened.set({ session, fatal: null });
     const volume = currentVolume();
     if (volume && first) {
-      if (!location.hash.includes('at=')) state.set({ at: middle(volume) });
+      state.set({ at: location.hash.includes('at=') ? inside(volume, state.get().at) : middle(volume) });
       if (!findVolume(session, state.get().volume)) state.set({ volume: volume.id });
     }
     for (const { name, gone } of session.volumes) if (gone) tellGone(name, gone);

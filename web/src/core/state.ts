@@ -69,6 +69,8 @@ export interface ViewState {
   clip: Box | null;
   cut: 'none' | 'x' | 'y' | 'z' | 'oblique';
   texels: number;
+  /** At rest every pixel of the screen is drawn, however long it takes. */
+  sharp: boolean;
   camera: number[] | null;
 
   panels: string;
@@ -90,8 +92,8 @@ export const initial: ViewState = {
   measures: [], region: null,
   compare: 'off', other: null, swipe: 0.5,
   labels: false, blobNumbers: false, blob: null, overlay: null, overlayMap: 'viridis', opacity: 0.5, fieldOfView: false,
-  render: 'volume', transfer: [[0, 0], [0.15, 0], [0.45, 0.12], [1, 0.85]], density: 1, volumeMap: 'bone', lit: true, ambient: 0.25, iso: null,
-  clip: null, cut: 'none', texels: 256, camera: null,
+  render: 'volume', transfer: [[0, 0], [0.15, 0], [0.45, 0.12], [1, 0.85]], density: 1, volumeMap: 'bone', lit: true, ambient: 0.4, iso: null,
+  clip: null, cut: 'none', texels: 256, sharp: false, camera: null,
   panels: 'display', theme: 'auto', large: false,
   scanView: 0, scanRow: null, scanZ: null, stage: 'corrected', toml: null,
 };

@@ -12,22 +12,34 @@ function write(value: unknown): string {
   return JSON.stringify(value, (_, entry) => (typeof entry === 'number' ? rounded(entry) : entry));
 }
 
-/** The text as a value of the type that the start has under this key; undefined where it is none. */
+const number = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value);
+const numbers = (count: number) => (value: unknown): boolean => Array.isArray(value) && value.length === count && value.every(number);
+const all = (each: (value: any) => boolean) => (value: unknown): boolean => Array.isArray(value) && value.every(each);
+const AXIS = /^[xyz]$/;
+
+/** What a value must be where the start does not say it. */
+const SHAPE: Partial<Record<keyof ViewState, (value: any) => boolean>> = {
+  at: numbers(3), centre: numbers(3), window: numbers(2), percentiles: numbers(2), plane: numbers(2), clip: numbers(6), camera: numbers(9),
+  other: number, blob: number, overlay: number, iso: number, scanRow: number, scanZ: number,
+  toml: (value) => typeof value === 'string',
+  region: (value) => /^(box|ellipsoid)$/.test(value?.shape) && numbers(6)(value.box),
+  measures: all((one) => /^(distance|angle|area|profile)$/.test(one?.kind) && AXIS.test(one.axis) && all(numbers(3))(one.points) && one.points.length > 1),
+  transfer: (value) => all(numbers(2))(value) && value.length > 1,
+};
+
+/** The text as a value of this key; undefined where it is none. */
 function read(key: keyof ViewState, text: string): unknown {
   const start = initial[key];
-  const list = text.split(',').map(Number);
-  const is_list = text !== '' && list.length > 1 && list.every(Number.isFinite);
   if (typeof start === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined;
-  if (typeof start === 'number') return text !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined;
+  if (typeof start === 'number') return text !== '' && number(Number(text)) ? Number(text) : undefined;
   if (typeof start === 'string') return /^[a-z0-9,-]{0,200}$/i.test(text) ? text : undefined;
-  if (is_list) return !Array.isArray(start) || typeof start[0] !== 'number' || start.length === list.length ? list : undefined;
+  let value: unknown;
   try {
-    const value = JSON.parse(text);
-    if (start === null || (Array.isArray(start) && typeof start[0] !== 'number' && Array.isArray(value))) return value;
+    value = /^[-+.\de]+(,[-+.\de]+)+$/i.test(text) ? text.split(',').map(Number) : JSON.parse(text);
   } catch {
-    // not ours
+    return undefined;
   }
-  return undefined;
+  return SHAPE[key]?.(value) ? value : undefined;
 }
 
 export function encode(view: ViewState): string {

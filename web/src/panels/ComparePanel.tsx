@@ -14,7 +14,7 @@ export function ComparePanel({ volume }: { volume: Volume }) {
   return (
     <Section name="compare" title="Compare" badge={compare === 'off' ? undefined : compare}>
       <Choice label="With" value={String(chosen.id)} options={others.map(({ id, name }) => [String(id), name])} set={(id) => state.set({ other: Number(id) })} />
-      <Segments label="How" value={compare} options={[['off', 'off'], ['side', 'side by side'], ['swipe', 'swipe'], ['difference', 'difference']]} set={(mode) => state.set({ compare: mode, other: chosen.id })} />
+      <Segments label="How" value={compare} options={[['off', 'off'], ['side', 'side'], ['swipe', 'swipe'], ['difference', 'difference']]} set={(mode) => state.set({ compare: mode, other: chosen.id })} />
       {compare === 'swipe' && <Slider label="Border" value={swipe} min={0.02} max={0.98} step={0.01} set={(value) => state.set({ swipe: value })} />}
       {compare === 'difference' && <p class="quiet">{same ? `${volume.name} − ${chosen.name}: red is more, blue is less, over half the window.` : 'A difference needs two volumes of the same size.'}</p>}
     </Section>

@@ -6,6 +6,7 @@ import { clampTo, digits } from '../core/axes';
 import { colours, css } from '../core/colour';
 import { histogramKey, histograms, wantHistogram } from '../core/histogram';
 import { useStore } from '../core/store';
+import { useView } from '../core/state';
 import type { Volume } from '../core/protocol';
 
 interface Props {
@@ -25,6 +26,7 @@ const GRIP = 10;
 export function HistogramPlot({ volume, window, map, invert = false, setWindow, transfer, setTransfer, marker }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(280);
+  const theme = useView((view) => view.theme);
   const histogram = useStore(histograms, (all) => all[histogramKey(volume)]);
   useEffect(() => wantHistogram(volume), [histogramKey(volume)]);
   useEffect(() => {
@@ -90,7 +92,7 @@ export function HistogramPlot({ volume, window, map, invert = false, setWindow, 
       context.fillStyle = style.getPropertyValue('--warm');
       context.fillRect(x(marker) - 1, 0, 2, HEIGHT);
     }
-  });
+  }, [histogram, width, low, high, window[0], window[1], map, invert, transfer, marker, theme]);
 
   function press(event: PointerEvent): void {
     const target = canvas.current!;

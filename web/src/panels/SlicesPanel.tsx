@@ -19,7 +19,7 @@ export function SlicesPanel({ volume }: { volume: Volume }) {
         {(['x', 'y', 'z'] as Axis[]).map((axis) => <NumberField key={axis} label={axis} value={at[NUMBER[axis]]} step={1} set={(value) => set(axis, value)} />)}
       </div>
       <Slider label="Slab" value={slab} min={1} max={Math.min(255, Math.max(...volume.size))} step={2} set={(value) => state.set({ slab: value })} />
-      <Segments label="Of the slab" value={slabMode === 'one' ? 'max' : slabMode} options={[['max', 'maximum'], ['mean', 'mean'], ['min', 'minimum']]} set={(mode) => state.set({ slabMode: mode, slab: Math.max(slab, 3) })} />
+      <Segments label="Show" value={slabMode === 'one' ? 'max' : slabMode} options={[['max', 'maximum'], ['mean', 'mean'], ['min', 'minimum']]} set={(mode) => state.set({ slabMode: mode, slab: Math.max(slab, 3) })} />
       <Toggle label="Oblique slice instead of 3-D" value={fourth === 'oblique'} set={(on) => state.set({ fourth: on ? 'oblique' : 'volume' })} />
       {fourth === 'oblique' && (
         <>

@@ -84,9 +84,9 @@ export function VolumePanel({ volume }: { volume: Volume }) {
         </>
       )}
       <MapChoice label="Colours" value={view.volumeMap} set={(volumeMap) => state.set({ volumeMap })} />
-      <div class="toggles"><Toggle label="Lighting" value={view.lit} set={(lit) => state.set({ lit })} /></div>
+      <div class="toggles"><Toggle label="Lighting" value={view.lit} set={(lit) => state.set({ lit })} /><Toggle label="Sharp at rest" title="Every pixel, however long it takes" value={view.sharp} set={(sharp) => state.set({ sharp })} /></div>
       {view.lit && <Slider label="Ambient" value={view.ambient} min={0} max={1} step={0.05} set={(ambient) => state.set({ ambient })} />}
-      <Segments label="Cut at the cross" value={view.cut} options={[['none', 'no'], ['x', 'x'], ['y', 'y'], ['z', 'z'], ['oblique', 'oblique']]} set={(cut) => state.set({ cut })} />
+      <Segments label="Cut at" value={view.cut} options={[['none', 'nothing'], ['x', 'x'], ['y', 'y'], ['z', 'z'], ['oblique', 'oblique']]} set={(cut) => state.set({ cut })} />
       <ClipBox volume={volume} />
       <Segments label="Texels" value={String(view.texels)} options={[['128', '128³'], ['256', '256³'], ['512', '512³']]} set={(texels) => state.set({ texels: Number(texels) })} />
       <div class="actions">

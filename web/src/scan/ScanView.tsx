@@ -105,7 +105,7 @@ export function ScanView({ scan }: { scan: Scan }) {
   return (
     <>
       <main class="scan panes">
-        <ScanPicture title="Frame" detail={`view ${view} of ${scan.views - 1} · ${digits(scan.angles[view] ?? NaN)}°`} picture={frame.value} busy={frame.busy} change={looked !== null} lines={[rowLine, axisLine]}
+        <ScanPicture title="Frame" detail={`view ${view} of ${scan.views - 1} · ${(scan.angles[view] ?? NaN).toFixed(2).replace(/\.?0+$/, '')}°`} picture={frame.value} busy={frame.busy} change={looked !== null} lines={[rowLine, axisLine]}
           wheel={(by) => state.set({ scanView: clampTo(view + by, 0, scan.views - 1) })} />
         <ScanPicture title="Slice" detail={slice.busy ? 'reconstructing…' : slice.value ? `z ${z} · ${digits(slice.value.seconds)} s` : ''} picture={slice.value?.picture ?? null} busy={slice.busy}
           wheel={(by) => slices && state.set({ scanZ: clampTo(z + by, 0, slices - 1) })} />

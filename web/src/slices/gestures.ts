@@ -48,6 +48,8 @@ export function attach(pane: SlicePane): () => void {
       const move = (to: Triple) => goTo(to);
       drag = move;
       move(voxel);
+      const label = pane.labelAt(voxel);
+      if (label) state.set({ blob: label, panels: openPanel('overlays') });
     } else if (tool !== 'window') {
       addPoint(axis, voxel, tool);
       drag = null;

@@ -122,8 +122,10 @@ export function measure(brush: Brush, one: Measure, slice: number, draft: boolea
     stroke(brush, MARK, 1.5);
   }
   const text = measureText(at.volume, one);
+  const middle = [0, 1].map((i) => points.reduce((sum, point) => sum + point[i], 0) / points.length);
   const [x, y] = points[one.kind === 'angle' ? 1 : points.length - 1] ?? [0, 0];
-  if (text) label(brush, text, x + 9 * ratio, y - 9 * ratio, MARK);
+  if (text && one.kind === 'area' && !draft) label(brush, text, middle[0], middle[1], MARK, 'center');
+  else if (text) label(brush, text, x + 9 * ratio, y - 9 * ratio, MARK);
   context.globalAlpha = 1;
 }
 
@@ -190,13 +192,14 @@ export function blobs(brush: Brush, marks: BlobMark[], slice: number, chosen: nu
   const n = NUMBER[at.axis];
   for (const { label: number, centre, radius } of marks) {
     const here = number === chosen;
-    if (!here && (!all || Math.abs(centre[n] - slice) > Math.max(0.5, radius))) continue;
+    const away = Math.abs(centre[n] - slice) > Math.max(0.5, (radius * at.volume.step_mm[0]) / at.volume.step_mm[n]);
+    if (!here && (!all || away)) continue;
     const [x, y] = voxelToCanvas(at, centre);
     if (here) {
       const size = Math.max(10 * ratio, 1.3 * radius * at.volume.step_mm[0] * at.scale);
       context.beginPath();
       context.arc(x, y, size, 0, 7);
-      stroke(brush, MARK, 2);
+      stroke(brush, MARK, 2, away ? [4, 5] : []);
       label(brush, String(number), x + size + 4 * ratio, y, MARK);
     } else label(brush, String(number), x, y, INK, 'center');
   }

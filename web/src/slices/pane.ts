@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One orthogonal slice on a canvas: asks for its pictures and draws them with all that lies over them, at most once per frame.
-import { NUMBER, toMm, toVoxel } from '../core/axes';
+import { NUMBER, PLANE, toMm, toVoxel } from '../core/axes';
 import { css, labelColour } from '../core/colour';
 import { histograms, spread, defaultWindow, windowFor } from '../core/histogram';
 import { currentVolume, findVolume, opened } from '../core/session';
@@ -76,8 +76,15 @@ export class SlicePane {
   valueAt(voxel: readonly number[]): number | null {
     const view = state.get();
     if (view.compare === 'difference' || view.slab > 1) return null;
-    const [a, b] = this.axis === 'z' ? [0, 1] : this.axis === 'y' ? [0, 2] : [1, 2];
+    const [a, b] = PLANE[this.axis];
     return this.first.shown?.index === this.slice ? this.first.value(voxel[a], voxel[b]) : null;
+  }
+
+  /** The label drawn at a voxel of this slice; 0: none. */
+  labelAt(voxel: readonly number[]): number {
+    if (!state.get().labels) return 0;
+    const [a, b] = PLANE[this.axis];
+    return this.labels.value(voxel[a], voxel[b]) ?? 0;
   }
 
   private otherVolume(view: ViewState): Volume | null {
@@ -121,7 +128,7 @@ export class SlicePane {
         this.paint(context, this.second, view, other, halves[1], 'window');
       });
     }
-    for (const at of halves) this.clipped(context, at.left, 0, at.width, height, () => this.over({ context, at, ratio: this.ratio }, view, volume));
+    for (const at of halves) this.clipped(context, at.left, 0, at.width, height, () => this.over({ context, at, ratio: this.ratio * (view.large ? 1.3 : 1) }, view, volume));
     if (other && !difference) this.divider(context, view, other, volume);
     if (this.ticking && this.first.shown) {
       this.ticking = false;

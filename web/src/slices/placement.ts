@@ -22,7 +22,10 @@ const MARGIN = 0.94;
 
 export function place(view: ViewState, volume: Volume, axis: Axis, left: number, width: number, height: number): Placement {
   const [a, b] = PLANE[axis];
-  const fit = MARGIN * Math.min(width / (volume.size[a] * volume.step_mm[a]), height / (volume.size[b] * volume.step_mm[b]));
+  // Beside each other the three have one scale: that of the one that needs most.
+  const axes: Axis[] = view.layout === axis ? [axis] : ['x', 'y', 'z'];
+  const mm = (which: 0 | 1): number => Math.max(...axes.map((one) => volume.size[PLANE[one][which]] * volume.step_mm[PLANE[one][which]]));
+  const fit = MARGIN * Math.min(width / mm(0), height / mm(1));
   const half = volume.size.map((n) => (n - 1) / 2) as Triple;
   const centre = toMm(volume, view.centre ?? half);
   return { axis, volume, left, width, height, scale: fit * view.zoom, centre: [centre[a], centre[b]] };

@@ -102,7 +102,7 @@ export class PictureSource {
       // What arrives while one scrolls on is shown: a slice behind is better than none.
       const near = this.wanted && this.wanted.axis === axis && this.wanted.volume === volume && this.wanted.changed === wanted.changed;
       const current = this.wanted !== null && key === keyOf(this.wanted);
-      if (near && (current || index !== this.wanted!.index || !cache.has(keyOf(this.wanted!))) && Math.sign(index - this.wanted!.index) !== this.direction)
+      if (near && (current || index !== this.wanted!.index || !cache.has(keyOf(this.wanted!))) && (index - this.wanted!.index) * this.direction <= 0)
         this.show(picture, wanted, fine);
     } catch (error) {
       this.flights.delete(key);

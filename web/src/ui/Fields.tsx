@@ -37,7 +37,7 @@ export function Slider({ label, value, min, max, step = 'any' as unknown as numb
   return (
     <label class="field">
       <span>{label}</span>
-      <input type="range" {...{ min, max, step, value }} onInput={(event) => set(Number(event.currentTarget.value))} />
+      <input type="range" aria-label={label} {...{ min, max, step, value }} onInput={(event) => set(Number(event.currentTarget.value))} />
       <output>{digits(value)}{unit}</output>
     </label>
   );
@@ -91,7 +91,7 @@ export function Choice({ label, value, options, set }: { label: string; value: s
   return (
     <label class="field">
       <span>{label}</span>
-      <select value={value} onChange={(event) => set(event.currentTarget.value)}>
+      <select aria-label={label} value={value} onChange={(event) => set(event.currentTarget.value)}>
         {options.map(([key, name]) => <option key={key} value={key}>{name}</option>)}
       </select>
     </label>

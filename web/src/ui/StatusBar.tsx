@@ -33,7 +33,7 @@ export function StatusBar() {
   const mm = toMm(volume, where);
   const number = (one: number | null) => (shown === null || one === null ? '–' : digits(one));
   return (
-    <footer class="status" aria-label="Value and position">
+    <footer class="status" aria-label="Value and position" tabIndex={0}>
       <span class="status-what">{at ? 'pointer' : 'crosshair'}</span>
       <output class="reading" data-unit="per-mm"><b>{number(perMm)}</b> 1/mm</output>
       <output class="reading" data-unit="hu"><b>{number(hu)}</b> HU</output>

@@ -40,6 +40,7 @@ export interface Look {
   map: string;
   lit: boolean;
   ambient: number;
+  sharp: boolean;
 }
 
 export interface Plane {
@@ -78,6 +79,7 @@ export class Scene {
   private size: [number, number] = [0, 0];
   /** Milliseconds per pixel of the last quick and the last careful picture; 0: not known yet. */
   private warm = false;
+  private sharp = false;
   private readonly cost = { quick: 0, careful: 0 };
 
   constructor(private readonly host: HTMLElement) {
@@ -127,6 +129,7 @@ export class Scene {
   private share(kind: 'quick' | 'careful'): number {
     const cost = this.cost[kind] || this.cost.quick * 2;
     const pixels = this.host.clientWidth * this.host.clientHeight * Math.min(window.devicePixelRatio || 1, 2) ** 2;
+    if (kind === 'careful' && this.sharp && this.warm) return 1;
     if (!cost || !pixels) return 0.35;
     return Math.min(1, Math.max(0.15, Math.sqrt((kind === 'quick' ? QUICK_MS : CAREFUL_MS) / (cost * pixels))));
   }
@@ -166,16 +169,20 @@ export class Scene {
     this.camera.setPosition(middle[0] - 0.5, middle[1] - 1, middle[2] + 0.45);
     this.camera.setViewUp(0, 0, 1);
     this.renderer.resetCamera([low[0], high[0], low[1], high[1], low[2], high[2]]);
-    this.camera.zoom(1.2 * Math.min(1, this.host.clientWidth / Math.max(1, this.host.clientHeight)));
+    this.camera.zoom(1.05 * Math.min(1, this.host.clientWidth / Math.max(1, this.host.clientHeight)));
   }
 
   style(look: Look, size_mm: number): void {
     const surface = look.render === 'surface';
+    this.sharp = look.sharp;
     this.volume.setVisibility(!surface && !!this.mapper.getInputData());
     this.surface.setVisibility(surface && !!this.cubes.getInputData());
     this.colour = vtkColorTransferFunction.newInstance();
     this.opacity = vtkPiecewiseFunction.newInstance();
-    colours(look.map).forEach(([r, g, b], i) => i % 15 === 0 && this.colour.addRGBPoint(i, r / 255, g / 255, b / 255));
+    // From the map's third on: what is nearly black cannot be lit.
+    const table = colours(look.map);
+    const from = look.render === 'volume' && look.lit ? 90 : 0;
+    for (let i = 0; i <= 255; i += 15) this.colour.addRGBPoint(i, ...(table[from + Math.round((i * (255 - from)) / 255)].map((part) => part / 255) as Triple));
     for (const [place, opacity] of look.transfer) this.opacity.addPoint(255 * place, look.render === 'mip' ? (place > 0 ? 1 : 0) : opacity);
     const property = this.volume.getProperty();
     property.setRGBTransferFunction(0, this.colour);

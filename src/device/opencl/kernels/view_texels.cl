@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Filtered rows, [view][row][column], to where the backprojection reads them: layers of an image, or linear memory with
-// zeros around each view. A row just below the detector's last is stored as zeros: a band may reach there.
+// zeros around each view. Rows beyond the detector's last are stored as zeros: a band may reach there.
 // first_row[i]: the detector row that slot i holds first.
 
 typedef struct {

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Corrections of arrays: each undoes what was done to a scan whose truth is known, on the side of the log it needs.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lepus/correct.h>
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+using namespace corrections;
+
+constexpr std::int64_t columns = 40, rows = 6, views = 30, pixels = columns * rows;
+
+ScanGeometry scan() {
+  CircularScan s;
+  s.source_axis_mm = 200;
+  s.source_detector_mm = 300;
+  s.columns = columns;
+  s.rows = rows;
+  s.pixel_width_mm = s.pixel_height_mm = 1;
+  for (std::int64_t i = 0; i < views; ++i) s.angles_rad.push_back(2 * pi * static_cast<double>(i) / views);
+  return build_scan(s);
+}
+
+// Smooth line integrals.
+double truth(std::int64_t i) {
+  return 1 + 0.5 * std::sin(0.2 * static_cast<double>(i % columns)) * std::cos(0.1 * static_cast<double>(i / pixels));
+}
+
+std::vector<float> line_integrals() {
+  std::vector<float> lines;
+  for (std::int64_t i = 0; i < views * pixels; ++i) lines.push_back(static_cast<float>(truth(i)));
+  return lines;
+}
+
+void expect_truth(const std::vector<float>& lines, double limit) {
+  for (std::int64_t i = 0; i < views * pixels; ++i)
+    ASSERT_NEAR(static_cast<double>(lines[static_cast<std::size_t>(i)]), truth(i), limit) << i;
+}
+
+std::vector<float> counts_of(const std::vector<float>& flat, const std::vector<double>& doses, float dark) {
+  std::vector<float> counts;
+  for (std::int64_t i = 0; i < views * pixels; ++i)
+    counts.push_back(static_cast<float>(static_cast<double>(dark) +
+                                        static_cast<double>(flat[static_cast<std::size_t>(i % pixels)] - dark) *
+                                            doses[static_cast<std::size_t>(i / pixels)] * std::exp(-truth(i))));
+  return counts;
+}
+
+TEST(correct_arrays, counts_become_line_integrals) {
+  std::vector<float> flat, dark(pixels, 50.0F), lines(views * pixels);
+  for (std::int64_t i = 0; i < pixels; ++i) flat.push_back(static_cast<float>(40000 + 97 * i));
+  const std::vector<double> steady(views, 1.0);
+  EXPECT_TRUE(correct_counts(scan(), counts_of(flat, steady, 50), {flat, dark}, {}, lines).empty());
+  expect_truth(lines, 2e-6);  // a logarithm of about 11 rounds to 5e-7
+
+  const std::vector<float> one_value(pixels, 30000.0F);
+  correct_counts(scan(), counts_of(one_value, steady, 0), {.counts = 30000}, {}, lines);
+  expect_truth(lines, 2e-6);
+}
+
+TEST(correct_arrays, a_pixel_without_light_is_bridged) {
+  std::vector<float> flat(pixels, 40000.0F), lines(views * pixels);
+  flat[2 * columns + 17] = 0;
+  const auto report =
+      correct_counts(scan(), counts_of(flat, std::vector<double>(views, 1.0), 0), {.flat = flat}, {}, lines);
+  ASSERT_EQ(report.size(), 1U);
+  EXPECT_TRUE(report[0].starts_with("dead pixels: ")) << report[0];
+  expect_truth(lines,
+               0.5 * 0.2 * 0.2 / 2);  // on a line instead of a wave whose second derivative is 0.5 * 0.2^2 at most
+}
+
+TEST(correct_arrays, steps_are_done_on_their_side_of_the_log) {
+  std::vector<double> doses;
+  for (std::int64_t view = 0; view < views; ++view) doses.push_back(1 + 0.2 * std::sin(static_cast<double>(view)));
+  const std::vector<float> flat(pixels, 40000.0F);
+  std::vector<float> lines(views * pixels);
+  const std::vector<CorrectionStep> steps{Dose{doses, 1.0}, Hardening{{2.0}}, Hardening{{0.5}}};
+  EXPECT_EQ(correct_counts(scan(), counts_of(flat, doses, 0), {.flat = flat}, steps, lines).size(), 3U);
+  expect_truth(lines, 4e-6);
+
+  // The same of line integrals, which become grey levels and line integrals again.
+  std::vector<float> dimmed = line_integrals();
+  for (std::int64_t i = 0; i < views * pixels; ++i)
+    dimmed[static_cast<std::size_t>(i)] -= static_cast<float>(std::log(doses[static_cast<std::size_t>(i / pixels)]));
+  correct_line_integrals(scan(), dimmed, steps);
+  expect_truth(dimmed, 4e-6);
+}
+
+TEST(correct_arrays, stripes_and_outliers_go) {
+  std::vector<float> lines = line_integrals();
+  for (std::int64_t view = 0; view < views; ++view)
+    lines[static_cast<std::size_t>(view * pixels + 3 * columns + 20)] += 0.3F;
+  lines[static_cast<std::size_t>(11 * pixels + columns + 9)] -= 0.7F;
+  CorrectOptions one_thread;
+  one_thread.threads = 1;
+  std::vector<float> again = lines;
+  const std::vector<CorrectionStep> steps{Zingers{}, Rings{Rings::Method::sorting}};
+  correct_line_integrals(scan(), lines, steps);
+  const auto at = [&](std::int64_t i) { return static_cast<double>(lines[static_cast<std::size_t>(i)]); };
+  EXPECT_NEAR(at(11 * pixels + columns + 9), truth(11 * pixels + columns + 9), 0.1);
+  EXPECT_NEAR(at(3 * columns + 20), truth(3 * columns + 20), 0.1);
+  correct_line_integrals(scan(), again, steps, one_thread);
+  EXPECT_EQ(lines, again);
+}
+
+TEST(correct_arrays, what_does_not_go_together_is_refused) {
+  std::vector<float> lines = line_integrals();
+  const std::vector<CorrectionStep> late{Hardening{{1.0}}, Lag{}};
+  const auto kind_of = [](const auto& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.kind();
+    }
+    return ErrorKind::internal;
+  };
+  EXPECT_EQ(kind_of([&] { correct_line_integrals(scan(), lines, late); }), ErrorKind::usage);
+  EXPECT_EQ(kind_of([&] { correct_line_integrals(scan(), std::span(lines).first(7), {}); }), ErrorKind::usage);
+  EXPECT_EQ(kind_of([&] { correct_counts(scan(), lines, {.counts = 0}, {}, lines); }), ErrorKind::input);
+  lines[5] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(kind_of([&] { correct_line_integrals(scan(), lines, {}); }), ErrorKind::input);
+  CancelFlag stop;
+  stop.cancel();
+  lines = line_integrals();
+  const std::vector<CorrectionStep> some{Zingers{}};
+  EXPECT_EQ(kind_of([&] { correct_line_integrals(scan(), lines, some, {0, &stop}); }), ErrorKind::cancelled);
+}
+
+}  // namespace
+}  // namespace lepus
