@@ -164,7 +164,7 @@ int blocks_across(int n, int each) { return (n + each - 1) / each; }
 
 // How many slices a block should walk along, so that the last blocks leave no multiprocessor waiting: a block reads two
 // slices more than it writes.
-int slices_per_block(int tiles, int nz) {
+int slices_to_walk(int tiles, int nz) {
   constexpr int blocks_at_once = 2, fewest = 24, most = 128;
   int device = 0, multiprocessors = 1;
   check(cudaGetDevice(&device), "ask for the device");
@@ -185,7 +185,7 @@ int slices_per_block(int tiles, int nz) {
 template <int width>
 void launch_steps(const DualStep& step, cudaStream_t stream) {
   const int across = blocks_across(step.nx, inner_lanes * width), down = blocks_across(step.ny, inner_rows);
-  const int slices = slices_per_block(across * down, step.nz);
+  const int slices = slices_to_walk(across * down, step.nz);
   const dim3 blocks(static_cast<unsigned>(across), static_cast<unsigned>(down),
                     static_cast<unsigned>(blocks_across(step.nz, slices)));
   if (step.momentum != 0.0f)

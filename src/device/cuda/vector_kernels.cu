@@ -32,6 +32,29 @@ void each(std::int64_t n, Queue& queue, const Body& body) {
   check_launch("a kernel of vectors");
 }
 
+// out[i] = value(i), which may read out[i]: several values are under way before the first is written.
+template <class Value>
+__global__ void __launch_bounds__(vector_threads) put_kernel(float* out, std::int64_t n, const Value value) {
+  constexpr int at_once = 4;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * vector_threads;
+  std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * vector_threads + threadIdx.x;
+  for (; i + (at_once - 1) * step < n; i += at_once * step) {
+    float values[at_once];
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) values[k] = value(i + k * step);
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) out[i + k * step] = values[k];
+  }
+  for (; i < n; i += step) out[i] = value(i);
+}
+
+template <class Value>
+void put(float* out, std::int64_t n, Queue& queue, const Value& value) {
+  if (n == 0) return;
+  put_kernel<<<blocks_for(n), vector_threads, 0, stream_of(queue)>>>(out, n, value);
+  check_launch("a kernel of vectors");
+}
+
 // What a sum and a maximum are made of; NaN is the largest of all.
 struct Sum {
   __device__ double operator()(double a, double b) const { return a + b; }
@@ -94,25 +117,25 @@ public:
 
   void fill(float* out, float value, std::int64_t n, Queue& queue) override {
     use_device(device_);
-    each(n, queue, [=] __device__(std::int64_t i) { out[i] = value; });
+    put(out, n, queue, [=] __device__(std::int64_t) { return value; });
   }
   void combine(float* out, float a, const float* x, float b, const float* y, std::int64_t n, Queue& queue) override {
     use_device(device_);
-    each(n, queue, [=] __device__(std::int64_t i) { out[i] = a * x[i] + b * y[i]; });
+    put(out, n, queue, [=] __device__(std::int64_t i) { return a * x[i] + b * y[i]; });
   }
   void multiply(float* out, const float* x, const float* y, std::int64_t n, Queue& queue) override {
     use_device(device_);
-    each(n, queue, [=] __device__(std::int64_t i) { out[i] = x[i] * y[i]; });
+    put(out, n, queue, [=] __device__(std::int64_t i) { return x[i] * y[i]; });
   }
   void divide(float* out, const float* x, const float* y, std::int64_t n, Queue& queue) override {
     use_device(device_);
-    each(n, queue, [=] __device__(std::int64_t i) { out[i] = y[i] == 0.0f ? 0.0f : x[i] / y[i]; });
+    put(out, n, queue, [=] __device__(std::int64_t i) { return y[i] == 0.0f ? 0.0f : x[i] / y[i]; });
   }
   void clamp(float* out, const float* x, float low, float high, std::int64_t n, Queue& queue) override {
     use_device(device_);
-    each(n, queue, [=] __device__(std::int64_t i) {
+    put(out, n, queue, [=] __device__(std::int64_t i) {
       const float value = x[i];  // a NaN stays one
-      out[i] = value < low ? low : value > high ? high : value;
+      return value < low ? low : value > high ? high : value;
     });
   }
 
