@@ -3,6 +3,7 @@
 #include "analysis/analyze.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -22,18 +23,25 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct AnalyzeArguments {
-  std::string volume, output, threshold = "otsu", phase = "dark", mask, sort = "volume";
-  std::vector<double> box;
-  std::optional<double> radius, seal, part;
+  std::string volume, output, against, nominal, threshold = "otsu", phase = "dark", mask, sort = "volume";
+  std::vector<double> box, noise_box, cylinder;
+  std::optional<double> radius, seal, part, tolerance;
   std::vector<std::string> clean, save;
   int connectivity = 26;
   std::int64_t minimum_voxels = 1, maximum_voxels = 0, cell = 0, bins = 1024;
   bool porosity = false, blobs = false, thickness = false, remove_air = false, remove_container = false,
-       no_labels = false;
+       no_labels = false, noise = false, resolution = false, register_them = false;
 };
 
 [[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& hint) {
   throw Error(ErrorKind::usage, {.what = what, .where = where, .why = {}, .hint = hint});
+}
+
+std::array<double, 6> box_from(const std::vector<double>& b, const std::string& option) {
+  if (b.size() != 6 || b[0] > b[1] || b[2] > b[3] || b[4] > b[5])
+    refuse("a box needs six numbers, each pair in order", "option " + option,
+           "write it as " + option + " x0,x1,y0,y1,z0,z1, in millimetres");
+  return {b[0], b[1], b[2], b[3], b[4], b[5]};
 }
 
 analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
@@ -42,7 +50,32 @@ analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
   o.phase = analysis::parse_phase(a.phase);
   for (const std::string& step : a.clean) o.clean.push_back(analysis::parse_morphology(step));
   o.connectivity = static_cast<analysis::Connectivity>(a.connectivity);
-  const bool some = a.porosity || a.blobs || a.thickness;
+  if (a.noise || !a.noise_box.empty()) {
+    o.noise.emplace();
+    if (!a.noise_box.empty()) o.noise->box_mm = box_from(a.noise_box, "--noise-box");
+  }
+  if (a.resolution || !a.cylinder.empty()) {
+    o.resolution.emplace();
+    const auto& c = a.cylinder;
+    if (!c.empty() && (c.size() != 3 || !(c[2] > 0)))
+      refuse("a cylinder needs three numbers, the last above zero", "option --cylinder",
+             "write it as --cylinder x,y,radius, in millimetres");
+    if (!c.empty()) o.resolution->cylinder = {c[0], c[1], c[2]};
+  }
+  if (a.register_them && a.against.empty())
+    refuse("there is nothing to register with", "option --register", "give the other volume with --against");
+  if (!a.against.empty()) {
+    o.against.emplace();
+    o.against->registered = a.register_them;
+  }
+  if (a.tolerance && (a.nominal.empty() || !(*a.tolerance > 0)))
+    refuse(a.nominal.empty() ? "there is no nominal surface" : "the tolerance must be above zero", "option --tolerance",
+           "give --nominal part.stl --tolerance 0.05, in millimetres");
+  if (!a.nominal.empty()) {
+    o.nominal.emplace();
+    o.nominal->tolerance_mm = a.tolerance;
+  }
+  const bool some = a.porosity || a.blobs || a.thickness || o.noise || o.resolution || o.against || o.nominal;
   o.porosity = a.porosity || !some;
   o.blobs = a.blobs || !some;
   o.thickness = a.thickness;
@@ -66,13 +99,7 @@ analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
   if (a.radius && !(*a.radius > 0))
     refuse("the radius must be above zero", "option --radius", "give it in millimetres");
   o.region.mask.radius_mm = a.radius;
-  if (!a.box.empty()) {
-    const auto& b = a.box;
-    if (b.size() != 6 || b[0] > b[1] || b[2] > b[3] || b[4] > b[5])
-      refuse("a box needs six numbers, each pair in order", "option --box",
-             "write it as --box x0,x1,y0,y1,z0,z1, in millimetres");
-    o.region.mask.box_mm = {b[0], b[1], b[2], b[3], b[4], b[5]};
-  }
+  if (!a.box.empty()) o.region.mask.box_mm = box_from(a.box, "--box");
   return o;
 }
 
@@ -97,6 +124,9 @@ std::string provenance_of(const VolumeReader& volume, const AnalyzeArguments& a)
                                {"box_mm", a.box},
                                {"radius_mm", a.radius ? Json(*a.radius) : Json()},
                                {"mask", a.mask},
+                               {"against", a.against},
+                               {"register", a.register_them},
+                               {"nominal", a.nominal},
                                {"remove_air", a.remove_air},
                                {"remove_container", a.remove_container},
                                {"seal", a.seal.value_or(0)},
@@ -131,14 +161,25 @@ int run_analyze(const AnalyzeArguments& a, Session& session) {
   std::unique_ptr<VolumeReader> mask;
   if (!a.mask.empty()) mask = open_volume(a.mask);
   options.region.mask_volume = mask.get();
+  std::unique_ptr<VolumeReader> against;
+  if (options.against) {
+    against = open_volume(a.against);
+    options.against->other = against.get();
+    options.against->mask = options.region.mask;
+  }
+  std::optional<analysis::MeshDistance> surface;
+  if (options.nominal) options.nominal->surface = &surface.emplace(read_stl(a.nominal));
   KeptWarnings warnings(session.context().progress);
   Context context{session.context().threads, session.context().cancel, warnings};
   const std::int64_t minimum = minimum_bytes(volume->grid(), context.threads.size());
   options.memory_bytes = session.buffer_bytes(minimum) - minimum / 4;
   options.provenance = provenance_of(*volume, a);
+  if (options.against) options.against->provenance = options.provenance;
 
   AnalyzeFacts facts;
   facts.volume = fs::path(a.volume).filename().string();
+  facts.against = fs::path(a.against).filename().string();
+  facts.nominal = fs::path(a.nominal).filename().string();
   facts.unit = volume->unit();
   facts.threshold = a.threshold;
   facts.phase = a.phase;
@@ -156,14 +197,18 @@ int run_analyze(const AnalyzeArguments& a, Session& session) {
     };
     const auto saved = [&](const char* name) { return std::find(a.save.begin(), a.save.end(), name) != a.save.end(); };
     for (const std::string& name : a.save)
-      if (name != "phase" && name != "distance" && name != "thickness")
-        refuse(format("'{}' cannot be saved", name), "option --save", "write phase, distance or thickness");
+      if (name != "phase" && name != "distance" && name != "thickness" && name != "registered")
+        refuse(format("'{}' cannot be saved", name), "option --save", "write phase, distance, thickness or registered");
     facts.files = {"index.html", "analysis.json"};
     if (options.blobs) facts.files.emplace_back("blobs.csv");
     if (options.blobs && !a.no_labels) place("labels.mha", options.labels);
     if (options.porosity) place("porosity.mha", options.map);
     if (saved("phase")) place("phase.mha", options.phase_map);
     if (saved("distance")) place("distance.mha", options.distance_map);
+    if (saved("registered")) {
+      if (!a.register_them) refuse("no volume is registered", "option --save", "give --against and --register, too");
+      place("registered.mha", options.against->moved_map);
+    }
     if (saved("thickness")) {
       if (!options.thickness) refuse("there is no thickness to save", "option --save", "give --thickness, too");
       place("thickness.mha", options.thickness_map);
@@ -220,8 +265,17 @@ std::unique_ptr<Command> analyze_command() {
   table.value("-o,--output", "FOLDER", a.output, "the folder to write").otherwise("only print the numbers").folder();
   table.group("What is measured");
   table.flag("--porosity", a.porosity, "the share of the phase: in all, open and closed, along z, in cells");
-  table.flag("--blobs", a.blobs, "every connected blob of the phase; without any of these: porosity and blobs");
+  table.flag("--blobs", a.blobs, "every connected blob of the phase; where nothing is chosen: porosity and blobs");
   table.flag("--thickness", a.thickness, "local thickness of the phase and of the walls between (takes long)");
+  table.flag("--noise", a.noise,
+             "standard deviation, power spectrum and contrast-to-noise, where the sample is flattest");
+  table.value("--noise-box", "X0,X1,Y0,Y1,Z0,Z1", a.noise_box, "the same in this box, in millimetres");
+  table.flag("--resolution", a.resolution, "edge and MTF of the largest bright thing, a cylinder that stands along z");
+  table.value("--cylinder", "X,Y,RADIUS", a.cylinder, "the same of this cylinder, to a few voxels, in millimetres");
+  table.value("--against", "FILE", a.against, "how far it is from this volume of the same grid").file();
+  table.flag("--register", a.register_them, "of any grid: turned and shifted onto the first one before");
+  table.value("--nominal", "STL", a.nominal, "how far the surface of what is bright lies from this one").file();
+  table.value("--tolerance", "MM", a.tolerance, "the share of the surface that lies within this").otherwise("not said");
   table.group("The phase");
   table.value("--threshold", "HOW", a.threshold,
               "otsu, multi-otsu:N, numbers, local:RADIUS,OFFSET, hysteresis:LOW,HIGH");
@@ -249,7 +303,7 @@ std::unique_ptr<Command> analyze_command() {
   table.value("--cell", "VOXELS", a.cell, "edge of a cell of the porosity map")
       .otherwise("a sixteenth of the longest side");
   table.flag("--no-labels", a.no_labels, "write no volume of labels");
-  table.value("--save", "NAME", a.save, "write this volume, too: phase, distance, thickness");
+  table.value("--save", "NAME", a.save, "write this volume, too: phase, distance, thickness, registered");
   command->run = [arguments](Session& session) { return run_analyze(*arguments, session); };
   return command;
 }

@@ -7,6 +7,7 @@
 #include "analysis/picture.h"
 #include "analysis/statistics.h"
 #include "app/preview_page.h"
+#include "app/quality_report.h"
 #include "core/format.h"
 #include "plot/chart.h"
 
@@ -34,13 +35,13 @@ std::string percent(double share) { return format("{:.4f} %", 100 * share); }
 
 std::string thresholds_text(const Analysis& a) {
   std::string text;
-  for (const double t : a.phase.thresholds) text += (text.empty() ? "" : ", ") + format("{:.6g}", t);
+  for (const double t : a.phase->thresholds) text += (text.empty() ? "" : ", ") + format("{:.6g}", t);
   return text;
 }
 
 // What the page, the terminal and people want first.
-std::vector<std::pair<std::string, std::string>> summary(const Analysis& a, const AnalyzeFacts& f) {
-  std::vector<std::pair<std::string, std::string>> rows;
+SummaryRows summary(const Analysis& a, const AnalyzeFacts& f) {
+  SummaryRows rows;
   const VolumeGrid& g = f.grid;
   rows.emplace_back("volume", format("{}: {} x {} x {} voxels of {:g} x {:g} x {:g} mm", f.volume, g.nx, g.ny, g.nz,
                                      std::abs(g.step_mm.x), std::abs(g.step_mm.y), std::abs(g.step_mm.z)));
@@ -51,6 +52,8 @@ std::vector<std::pair<std::string, std::string>> summary(const Analysis& a, cons
     if (a.sample->container > 0) rows.emplace_back("container", format("{} voxels taken away", a.sample->container));
     if (a.sample->specks > 0) rows.emplace_back("specks", format("{} in the air, taken away", a.sample->specks));
   }
+  add_quality_rows(a, f, rows);
+  if (!a.phase) return rows;
   const std::string values = thresholds_text(a);
   rows.emplace_back("threshold", values.empty()
                                      ? f.threshold
@@ -125,15 +128,16 @@ std::string pictures(const Analysis& a, const AnalyzeFacts& f) {
   for (std::size_t i = 0; i < f.slices.size(); ++i) {
     const Slice& s = f.slices[i];
     const bool labels = !f.labels.empty();
-    text += format("<figure><figcaption>{} = {:.4g} mm ({} right, {} up)</figcaption>{}{}</figure>\n",
-                   letter(s.request.axis), s.position_mm, s.right(), s.up(),
-                   image(draw_slice(s, window, ColourMap::grey, pixel_mm)),
-                   image(overlay(s, labels ? f.labels[i] : a.phase_slices[i], labels, window, pixel_mm)));
+    text += format(
+        "<figure><figcaption>{} = {:.4g} mm ({} right, {} up)</figcaption>{}{}</figure>\n", letter(s.request.axis),
+        s.position_mm, s.right(), s.up(), image(draw_slice(s, window, ColourMap::grey, pixel_mm)),
+        a.phase ? image(overlay(s, labels ? f.labels[i] : a.phase_slices[i], labels, window, pixel_mm)) : "");
   }
-  return text +
-         format("</div>\n<p class=\"small\">Grey from {:.4g} to {:.4g}{}. Below: {}.</p>\n", window.low, window.high,
-                f.unit.empty() ? "" : " " + html_text(f.unit),
-                f.labels.empty() ? "the phase in orange, what is outside in blue" : "each blob in a colour of its own");
+  const char* const below = !a.phase           ? ""
+                            : f.labels.empty() ? " Below: the phase in orange, what is outside in blue."
+                                               : " Below: each blob in a colour of its own.";
+  return text + format("</div>\n<p class=\"small\">Grey from {:.4g} to {:.4g}{}.{}</p>\n", window.low, window.high,
+                       f.unit.empty() ? "" : " " + html_text(f.unit), below);
 }
 
 std::string histogram_chart(const Analysis& a, const AnalyzeFacts& f) {
@@ -151,7 +155,8 @@ std::string histogram_chart(const Analysis& a, const AnalyzeFacts& f) {
     most = std::max(most, sum);
   }
   plot::LineChart chart{"Values", f.unit.empty() ? "value" : f.unit, "voxels", false, true, {counts}};
-  for (const double t : a.phase.thresholds) chart.lines.push_back({format("{:.4g}", t), {t, t}, {1, most}});
+  if (a.phase)
+    for (const double t : a.phase->thresholds) chart.lines.push_back({format("{:.4g}", t), {t, t}, {1, most}});
   return plot::svg(chart);
 }
 
@@ -239,21 +244,10 @@ Json to_json(const analysis::ThicknessResult& t) {
           {"voxels", t.voxels}};
 }
 
-}  // namespace
-
-nlohmann::ordered_json analysis_json(const Analysis& a, const AnalyzeFacts& f) {
-  const VolumeGrid& g = f.grid;
-  Json json{{"volume", f.volume},
-            {"size", {g.nx, g.ny, g.nz}},
-            {"voxel_mm", {std::abs(g.step_mm.x), std::abs(g.step_mm.y), std::abs(g.step_mm.z)}},
-            {"unit", f.unit},
-            {"region", f.region},
-            {"not_finite", a.survey.not_finite},
-            {"values", {{"smallest", a.survey.smallest}, {"largest", a.survey.largest}}},
-            {"threshold", {{"kind", f.threshold}, {"values", a.phase.thresholds}}},
-            {"phase", f.phase},
-            {"inside_voxels", a.inside},
-            {"phase_voxels", a.phase_inside}};
+void add_phase_json(const Analysis& a, const AnalyzeFacts& f, Json& json) {
+  json["threshold"] = {{"kind", f.threshold}, {"values", a.phase->thresholds}};
+  json["phase"] = f.phase;
+  json["phase_voxels"] = a.phase_inside;
   const auto statistics = [](const analysis::ValueStatistics& v) {
     return Json{{"voxels", v.voxels}, {"mean", v.mean}, {"spread", v.spread}};
   };
@@ -277,10 +271,25 @@ nlohmann::ordered_json analysis_json(const Analysis& a, const AnalyzeFacts& f) {
                      {"left_out", {{"count", a.small}, {"voxels", a.small_voxels}}}};
   if (a.thickness) json["thickness"] = to_json(*a.thickness);
   if (a.wall) json["walls"] = to_json(*a.wall);
+}
+
+}  // namespace
+
+nlohmann::ordered_json analysis_json(const Analysis& a, const AnalyzeFacts& f) {
+  const VolumeGrid& g = f.grid;
+  Json json{{"volume", f.volume},
+            {"size", {g.nx, g.ny, g.nz}},
+            {"voxel_mm", {std::abs(g.step_mm.x), std::abs(g.step_mm.y), std::abs(g.step_mm.z)}},
+            {"unit", f.unit},
+            {"region", f.region},
+            {"not_finite", a.survey.not_finite},
+            {"values", {{"smallest", a.survey.smallest}, {"largest", a.survey.largest}}},
+            {"inside_voxels", a.inside}};
+  add_quality_json(a, json);
+  if (a.phase) add_phase_json(a, f, json);
   json["files"] = f.files;
   return json;
 }
-
 std::string blobs_csv(const std::vector<Blob>& blobs) {
   std::string text =
       "label,voxels,volume_mm3,surface_mm2,diameter_mm,sphericity,open,x_mm,y_mm,z_mm,x0,x1,y0,y1,z0,z1,axis1_mm,axis2_"
@@ -330,11 +339,11 @@ std::string analysis_html(const Analysis& a, const AnalyzeFacts& f) {
   for (const std::string& warning : f.warnings)
     text += format("<p><strong>Warning:</strong> {}</p>\n", html_text(warning));
   text += "<h2>Slices through the middle</h2>\n" + pictures(a, f) + "<h2>Distributions</h2>\n<div class=\"charts\">\n" +
-          histogram_chart(a, f);
+          histogram_chart(a, f) + quality_charts(a, f);
   if (a.porosity) text += slices_chart(a, f);
   if (!a.blobs.empty()) text += diameters_chart(a.blobs);
   if (a.thickness && a.wall) text += thickness_chart(a);
-  text += "</div>\n";
+  text += "</div>\n" + quality_pictures(a, f);
   if (!a.blobs.empty())
     text += format(
         "<h2>Blobs</h2>\n<div class=\"scroll\">{}</div>\n<p class=\"small\">{} of {}; all are in blobs.csv. Surface by "

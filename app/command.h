@@ -74,6 +74,8 @@ public:
   void result(const nlohmann::json& object) const;
   // Something worth saying, on standard error; nothing with --quiet.
   void note(const std::string& message) { context_.progress.note(message); }
+  // From now on nothing is said of passing time: the command waits for others.
+  void wait_in_silence();
 
 private:
   CommonOptions common_;

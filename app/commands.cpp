@@ -13,12 +13,14 @@ void add_commands(Commands& commands) {
   commands.push_back(calibrate_command());
   commands.push_back(preview_command());
   commands.push_back(reconstruct_command());
+  commands.push_back(project_command());
   commands.push_back(live_command());
   commands.push_back(post_command());
   commands.push_back(analyze_command());
   commands.push_back(compare_command());
   commands.push_back(convert_command());
   commands.push_back(slice_command());
+  commands.push_back(view_command());
   commands.push_back(scan_keys_command());
   static RabbitArguments rabbitct;  // read here only to be checked: lepus-bench runs these two
   static BenchArguments bench;

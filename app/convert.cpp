@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/surface.h"
 #include "app/commands.h"
 #include "app/convert_scan.h"
 #include "core/format.h"
@@ -21,6 +22,7 @@ namespace {
 struct ConvertArguments {
   std::string input, output, form, order = "frames", geometry;
   std::vector<double> slices, crop;
+  std::optional<double> surface;
 };
 
 [[noreturn]] void refuse(const std::string& option, const std::string& what, const std::string& hint) {
@@ -132,6 +134,29 @@ int convert_volume(const ConvertArguments& a, Session& session) {
   return exit_ok;
 }
 
+int convert_surface(const ConvertArguments& a, Session& session) {
+  const OutputLock lock = session.reserve(a.output);
+  const auto volume = open_volume(a.input);
+  const VolumeGrid& grid = volume->grid();
+  const Part part = part_of(a, grid);
+  // Two slices, one as it is stored, and the numbers of the vertices between and on them.
+  (void)session.buffer_bytes(60 * grid.nx * grid.ny);
+  const analysis::SurfaceReport found =
+      analysis::write_surface(*volume, {*a.surface, std::array{part.x0, part.x1, part.y0, part.y1, part.z0, part.z1}},
+                              a.output, session.common().force, session.context());
+  session.note(format("wrote {} ({} triangles, {:.6g} mm2 around {:.6g} mm3)", a.output, found.triangles,
+                      found.area_mm2, found.volume_mm3));
+  session.result({{"kind", "surface"},
+                  {"from", a.input},
+                  {"to", a.output},
+                  {"threshold", *a.surface},
+                  {"vertices", found.vertices},
+                  {"triangles", found.triangles},
+                  {"area_mm2", found.area_mm2},
+                  {"volume_mm3", found.volume_mm3}});
+  return exit_ok;
+}
+
 int convert_geometry(const ConvertArguments& a, Session& session) {
   const OutputLock lock = session.reserve(a.output);
   const Scan scan = read_scan(a.input);
@@ -161,10 +186,10 @@ int run_convert(const ConvertArguments& a, Session& session) {
                                      .where = a.input,
                                      .why = "the input is not a scan file (.toml)",
                                      .hint = "the ending of the output chooses the format of a volume"});
-    return convert_volume(a, session);
+    return a.surface ? convert_surface(a, session) : convert_volume(a, session);
   }
-  if (!a.slices.empty() || !a.crop.empty())
-    throw Error(ErrorKind::usage, {.what = "--slices and --crop are for volumes",
+  if (!a.slices.empty() || !a.crop.empty() || a.surface)
+    throw Error(ErrorKind::usage, {.what = "--slices, --crop and --surface are for volumes",
                                    .where = a.input,
                                    .why = "the input is a scan file",
                                    .hint = "choose views and rows in the [frames] section of the scan file"});
@@ -195,6 +220,7 @@ std::unique_ptr<Command> convert_command() {
       "A volume: the ending of the output chooses the format (.mha, .mhd, .nrrd, .tif, .h5, .raw, .zarr, or a folder "
       "of\n"
       "TIFF files as slices/%04d.tif); grid and provenance are kept. A .zarr is an OME-Zarr with all its resolutions.\n"
+      "With --surface the output is a closed surface (marching cubes), closed at the volume's ends, too.\n"
       "\n"
       "A scan (a file ending in .toml): the output is a folder, which gets the frames, flats and darks in the form "
       "that\n"
@@ -202,6 +228,7 @@ std::unique_ptr<Command> convert_command() {
   command->examples = {
       {"lepus convert demo/truth.mha -o demo/truth.nrrd", "A volume as NRRD"},
       {"lepus convert demo/truth.mha -o demo/truth.zarr", "A pyramid for napari, Fiji or neuroglancer"},
+      {"lepus convert demo/truth.mha --surface 0.01 -o demo/truth.stl", "What is brighter than 0.01 per mm, as a body"},
       {"lepus convert demo/scan.toml -o demo-h5/ --frames hdf5", "A scan with its frames in HDF5"},
       {"lepus convert demo/scan.toml -o demo/geometry.xml --geometry rtk", "Its geometry for RTK"}};
   command->writes = true;
@@ -212,6 +239,8 @@ std::unique_ptr<Command> convert_command() {
   table.group("Volumes");
   table.value("--slices", "FIRST,LAST", a.slices, "only these slices, the last included");
   table.value("--crop", "X0,X1,Y0,Y1", a.crop, "only these voxels of each slice, X1 and Y1 not included");
+  table.value("--surface", "VALUE", a.surface,
+              "the surface of what is brighter, as triangles in millimetres: OUTPUT ends in .stl or .ply");
   table.group("Scans");
   table.value("--frames", "FORM", a.form, "files of the frames: one TIFF each, a TIFF stack, HDF5 or raw")
       .one_of({"tiff", "stack", "hdf5", "raw"})

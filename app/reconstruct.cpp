@@ -8,6 +8,8 @@
 #include "app/command.h"
 #include "app/compute_options.h"
 #include "app/commands.h"
+#include "app/compare_methods.h"
+#include "app/method_options.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "core/output_lock.h"
@@ -17,8 +19,9 @@ namespace lepus::app {
 namespace {
 
 struct ReconstructArguments {
-  std::string scan_file, output;
+  std::string scan_file, output, compared;
   ComputeOptions compute;
+  MethodArguments method;
 };
 
 std::filesystem::path output_of(const ReconstructArguments& arguments, const Scan& scan) {
@@ -28,6 +31,16 @@ std::filesystem::path output_of(const ReconstructArguments& arguments, const Sca
                                  .where = arguments.scan_file,
                                  .why = "neither -o nor output.file in the scan file is given",
                                  .hint = "add for example -o volume.mha"});
+}
+
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    if (end > at) names.push_back(list.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
 }
 
 std::string details(const ReconstructReport& report) {
@@ -48,11 +61,14 @@ std::string summary(const ReconstructReport& report) {
 }
 
 int run_reconstruct(const ReconstructArguments& arguments, Session& session) {
-  const Scan scan = read_scan(arguments.scan_file);
+  Scan scan = read_scan(arguments.scan_file);
+  const std::vector<std::string> compared = names_in(arguments.compared);
+  arguments.method.apply(scan, !compared.empty());
   ReconstructOptions options;
   options.compute = arguments.compute.compute();
   options.compute.memory_bytes = session.memory_bytes();
   options.force = session.common().force;
+  if (!compared.empty()) return compare_methods(compared, scan, output_of(arguments, scan).string(), options, session);
   const ReconstructReport report = run_scan(scan, output_of(arguments, scan), options, session.context());
   session.report(summary(report), details(report));
   session.result({{"output", report.output.string()},
@@ -79,15 +95,23 @@ std::unique_ptr<Command> reconstruct_command() {
   command->description =
       "Reads the frames that the scan file names, turns them into line integrals, filters and backprojects them (FDK), "
       "and "
-      "writes the volume in 1/mm. Works in slabs within the memory limit; the volume is the same, bit for bit, "
+      "writes the volume in 1/mm. With --method, or [method] in the scan file, the volume is made by an iterative "
+      "method "
+      "instead. FDK works in slabs within the memory limit; the volume is the same, bit for bit, "
       "whatever the "
-      "limit and the number of threads.\n\n"
+      "limit and the number of threads. An iterative method that is interrupted finishes its iteration and keeps its "
+      "state beside the output; --resume goes on from it with the same bits.\n\n"
       "The ending of the output chooses its format. Nothing stays under its name if the run fails.";
   command->examples = {
       {"lepus reconstruct scan.toml -o volume.mha", "the whole volume that the scan file describes"},
       {"lepus reconstruct scan.toml -o volume.h5 --memory 4GiB --threads 8", "within 4 GiB, on 8 threads"},
       {"lepus reconstruct scan.toml -o volume.mha --backend cuda --device all --precision fast",
-       "on all GPUs of the machine"}};
+       "on all GPUs of the machine"},
+      {"lepus reconstruct scan.toml -o volume.mha --method os-sart --subsets 20 --iterations 10",
+       "by an iterative method, for few views"},
+      {"lepus reconstruct scan.toml -o methods.png --compare-methods fdk,os-sart,fista-tv --iterations 20 --strength "
+       "0.001",
+       "which method to take: one slab by each"}};
   command->writes = true;
   command->options.positional("SCAN", arguments->scan_file, "the scan file (TOML); docs/scan-file.md lists its keys")
       .must()
@@ -97,6 +121,11 @@ std::unique_ptr<Command> reconstruct_command() {
       .file()
       .otherwise("output.file of the scan file");
   arguments->compute.describe(command->options);
+  arguments->method.describe(command->options);
+  command->options
+      .value("--compare-methods", "LIST", arguments->compared,
+             "try these, with commas between them, on one slab: a picture (-o FILE.png) and a table")
+      .otherwise("one volume is made");
   command->run = [arguments](Session& session) { return run_reconstruct(*arguments, session); };
   return command;
 }

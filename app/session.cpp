@@ -38,6 +38,8 @@ OutputLock Session::reserve(const std::filesystem::path& output) {
   return reserve_output(output, common_.force, context_.progress);
 }
 
+void Session::wait_in_silence() { display_.abandon(); }
+
 void Session::print(const std::string& text) const {
   if (common_.json || text.empty()) return;
   print_always(text);

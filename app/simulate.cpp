@@ -108,8 +108,8 @@ int run_simulate(const SimulateArguments& a, Session& session) {
   options.write_truth = !a.no_truth;
   options.detector.seed = static_cast<std::uint64_t>(a.seed);
   options.force = session.common().force;
-  check(options);
   options.grid = grid_of(a, options.scan);
+  check(options);
   const SimulationReport report = simulate_scan(options, a.output, session.context());
 
   if (report.saturated_pixels > 0)
@@ -179,6 +179,7 @@ void add_options(OptionTable& table, SimulateArguments& a) {
   table.value("--views", "N", a.views, "number of views").otherwise("of the preset");
   table.value("--arc", "DEG", a.arc, "arc that they cover");
   table.value("--first-angle", "DEG", a.first_angle, "angle of the first view");
+  table.value("--helix-pitch", "MM", o.helix_pitch_mm, "source and detector move up by it in every turn");
   table.value("--angles", "FILE", a.angles, "angles of the views in degrees, instead of the three above").file();
   table.value("--jitter-source", "MM", o.jitter.source_mm, "source position varies from view to view by this");
   table.value("--jitter-detector", "MM", o.jitter.detector_mm, "detector position varies likewise");

@@ -108,7 +108,7 @@ set(headers ${PROJECT_SOURCE_DIR}/share/phantoms/README.md ${PROJECT_SOURCE_DIR}
 foreach(package libtomlplusplus-dev libcli11-dev nlohmann-json3-dev)
   list(APPEND headers /usr/share/doc/${package}/copyright)
 endforeach()
-lepus_licences(program ALSO ${headers})
+lepus_licences(program ALSO ${headers} ${PROJECT_SOURCE_DIR}/web/dist/LICENSES.txt)
 lepus_licences(library ALSO ${headers})
 lepus_licences(development)
 lepus_licences(docs)

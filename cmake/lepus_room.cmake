@@ -1,11 +1,11 @@
-# lepus_room(name SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...] [TESTS ...] [NO_LOOPS] [BENCH])
+# lepus_room(name SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...] [TESTS ...] [NO_LOOPS] [BENCH] [PROGRAM])
 # One room of src/: a static library lepus_<name>, and <name>_test from the tests beside the source (label: unit).
 # src/CMakeLists.txt puts all rooms into the one library that is installed, but those of bench/ (BENCH), whose headers are
-# named from the project's folder as those of app/ are. With LEPUS_UNITY eight files are compiled
+# named from the project's folder as those of app/ are, and those of the program alone (PROGRAM). With LEPUS_UNITY eight files are compiled
 # together, so names in the anonymous namespaces of a room differ; those that Highway includes again stay alone. NO_LOOPS: it
 # handles text and options, no pixels, and is not worth the compiler's time.
 function(lepus_room name)
-  cmake_parse_arguments(room "NO_LOOPS;BENCH" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(room "NO_LOOPS;BENCH;PROGRAM" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   add_library(lepus_${name} STATIC ${room_SOURCES})
   target_include_directories(lepus_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
                                                   ${PROJECT_BINARY_DIR}/generated)
@@ -29,7 +29,7 @@ function(lepus_room name)
   endif()
   if(room_BENCH)
     target_include_directories(lepus_${name} PUBLIC ${PROJECT_SOURCE_DIR})
-  else()
+  elseif(NOT room_PROGRAM)
     set_property(GLOBAL APPEND PROPERTY LEPUS_ROOMS ${name})
     set_property(GLOBAL APPEND PROPERTY LEPUS_ROOM_LIBRARIES ${room_LIBRARIES})
   endif()

@@ -121,11 +121,11 @@ std::vector<Figure> projector_paper(const PaperRun& run) {
                        (static_cast<double>(full_nx * full_nx * full_nz) * static_cast<double>(full_views));
   std::vector<Figure> figures;
   figures.push_back(measured(run.gpu ? "one device" : "all threads", format("{}", run.device)));
-  put_published(figures.back(), 32.7, "multi-GPU projector, one Titan", ratio);
+  put_published(figures.back(), 15.07, "multi-GPU projector, one Titan", ratio);
   if (run.gpu) {
     figures.push_back(measured("four devices", format("{0},{0},{0},{0}", run.device)));
     add_note(figures.back(), "four logical devices on one card: they share the views of one queue, and the card");
-    put_published(figures.back(), 8.4, "multi-GPU projector, four Titans", ratio);
+    put_published(figures.back(), 4.28, "multi-GPU projector, four Titans", ratio);
   }
   return figures;
 }

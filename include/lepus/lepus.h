@@ -6,6 +6,7 @@
 #include <lepus/error.h>
 #include <lepus/geometry.h>
 #include <lepus/math.h>
+#include <lepus/operator.h>
 #include <lepus/options.h>
 #include <lepus/progress.h>
 #include <lepus/reconstruct.h>

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "analysis/linear_solve.h"
 #include "core/format.h"
 #include <lepus/error.h>
 
@@ -82,26 +83,6 @@ Vec3 triangulate(const ScanGeometry& geometry, const BeadTrack& track) {
   return inverse(m) * b;
 }
 
-// Symmetric positive definite systems; false where it is not.
-bool solve(std::vector<double>& a, std::vector<double>& b, std::size_t n) {
-  for (std::size_t j = 0; j < n; ++j) {
-    for (std::size_t k = 0; k < j; ++k)
-      for (std::size_t i = j; i < n; ++i) a[i * n + j] -= a[i * n + k] * a[j * n + k];
-    if (!(a[j * n + j] > 0)) return false;
-    const double root = std::sqrt(a[j * n + j]);
-    for (std::size_t i = j; i < n; ++i) a[i * n + j] /= root;
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = 0; k < i; ++k) b[i] -= a[i * n + k] * b[k];
-    b[i] /= a[i * n + i];
-  }
-  for (std::size_t i = n; i-- > 0;) {
-    for (std::size_t k = i + 1; k < n; ++k) b[i] -= a[k * n + i] * b[k];
-    b[i] /= a[i * n + i];
-  }
-  return true;
-}
-
 class Adjustment {
 public:
   explicit Adjustment(const CalibrateInput& input) : scan_(input.scan), given_(input.scan) {
@@ -131,7 +112,7 @@ public:
         for (std::size_t i = 0; i < n; ++i) a[i * n + i] *= 1 + damping;
         CircularScan scan = scan_;
         std::vector<Vec3> beads = beads_;
-        if (solve(a, step, n)) {
+        if (analysis::solve(a, step, n)) {
           for (int g = 0; g < globals; ++g) global_of(scan, g) += step[static_cast<std::size_t>(g)];
           for (std::size_t b = 0; b < beads.size(); ++b)
             beads[b] = beads[b] + Vec3{step[globals + 3 * b], step[globals + 3 * b + 1], step[globals + 3 * b + 2]};
@@ -295,7 +276,7 @@ private:
     for (std::size_t g = 0; g < globals; ++g) {
       std::vector<double> a = matrix, unit(n);
       unit[g] = 1;
-      if (!solve(a, unit, n)) continue;
+      if (!analysis::solve(a, unit, n)) continue;
       const double error = std::sqrt(variance * unit[g]);
       r.errors.emplace_back(names[g], g < 3 ? error : degrees(error));
     }

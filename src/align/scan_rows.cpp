@@ -6,38 +6,10 @@
 
 #include "core/format.h"
 #include "run/prepass.h"
-#include "preprocess/arc_resample.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace {
-
-// Rows of all views on the flat detector, as corrected line integrals: [row][view][column].
-std::vector<float> flat_rows(const Scan& scan, const PrePass& pre, RowBand flat, Context& context) {
-  const std::int64_t views = scan.geometry.views(), columns = scan.geometry.columns;
-  std::vector<float> out(static_cast<std::size_t>(flat.size() * views * columns));
-  if (!scan.geometry.recorded_on_arc) {
-    const ChainBand band = pre.chain->bring(flat, nullptr, *host_engine(context.threads));
-    const Planes rows = band.wanted(flat);
-    for (std::int64_t row = 0; row < flat.size(); ++row)
-      std::copy_n(rows.row(row, 0), views * columns, out.data() + row * views * columns);
-    return out;
-  }
-  const ArcResampler arc(scan.geometry);
-  const RowBand recorded = arc.recorded_rows(0, flat);  // an arc's map is the same in every view
-  const ChainBand band = pre.chain->bring(recorded, nullptr, *host_engine(context.threads));
-  const Planes rows = band.wanted(recorded);
-  std::vector<float> one(static_cast<std::size_t>(recorded.size() * rows.width));
-  std::vector<float> level(static_cast<std::size_t>(flat.size() * columns));
-  for (std::int64_t view = 0; view < views; ++view) {
-    for (std::int64_t row = 0; row < recorded.size(); ++row)
-      std::copy_n(rows.row(row, view), rows.width, one.data() + row * rows.width);
-    arc.apply(view, flat, one.data(), level.data());
-    for (std::int64_t row = 0; row < flat.size(); ++row)
-      std::copy_n(level.data() + row * columns, columns, out.data() + (row * views + view) * columns);
-  }
-  return out;
-}
 
 // Means over binning x binning pixels; `flat` has `columns` columns and binning times as many rows.
 CenterBand binned_band(const std::vector<float>& flat, RowBand rows, std::int64_t views, std::int64_t columns,
@@ -138,7 +110,7 @@ CenterScan read_center_rows(const Scan& scan, const CenterRequest& request, Cont
   const std::vector<RowBand> bands = chosen_bands(input.geometry, request, k);
   context.progress.begin("reading", static_cast<std::int64_t>(bands.size()));
   for (const RowBand& band : bands) {
-    const std::vector<float> flat = flat_rows(scan, pre, {band.first * k, band.last * k}, context);
+    const std::vector<float> flat = flat_rows(scan.geometry, pre, {band.first * k, band.last * k}, context);
     input.bands.push_back(binned_band(flat, band, scan.geometry.views(), scan.geometry.columns, k));
     context.progress.advance();
   }

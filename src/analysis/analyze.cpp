@@ -27,7 +27,7 @@ void require_both(const Analysis& a) {
   if (a.phase_inside > 0 && a.phase_inside < a.inside) return;
   const bool none = a.phase_inside == 0;
   throw Error(ErrorKind::input, {.what = none ? "the threshold selects nothing" : "the threshold selects everything",
-                                 .where = format("threshold {}", text_of(a.phase.thresholds)),
+                                 .where = format("threshold {}", text_of(a.phase->thresholds)),
                                  .why = format("{} of {} voxels belong to the phase; the values go from {:g} to {:g}",
                                                none ? "none" : "all", a.inside, a.survey.smallest, a.survey.largest),
                                  .hint = "choose another threshold or --phase; the histogram of `lepus info` helps"});
@@ -231,12 +231,27 @@ Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Cont
   sort_blobs(none, options.sort);  // refuses a wrong key before any work
   WorkMemory memory(options.memory_bytes, options.scratch_folder);
   const VoxelShape shape = shape_of(volume.grid());
-  BitVolume inside(memory, size_of(volume)), phase(memory, size_of(volume));
+  BitVolume inside(memory, size_of(volume));
   result.survey = survey(volume, options.region, inside, memory, context);
   if (result.survey.not_finite > 0)
     context.progress.warning(format("{} of {} voxels are not finite numbers: they are left out",
                                     result.survey.not_finite, result.survey.voxels));
   result.histogram = histogram_of(volume, inside, result.survey, options.bins, memory, context);
+  if (options.noise)
+    result.noise = measure_noise(volume, *options.noise, inside, result.survey, result.histogram, memory, context);
+  // One value between material and air, where edges are looked for.
+  const auto level = [&] {
+    return options.threshold.kind == ThresholdKind::fixed ? options.threshold.values.front()
+                                                          : otsu_threshold(result.histogram);
+  };
+  if (options.resolution)
+    result.resolution = measure_resolution(volume, *options.resolution, inside, result.survey, result.histogram,
+                                           level(), memory, context);
+  if (options.against) result.against = compare_against(volume, *options.against, memory, context);
+  if (options.nominal) result.nominal = measure_nominal(volume, *options.nominal, inside, level(), memory, context);
+  result.inside = result.survey.inside;
+  if (!options.needs_phase()) return result;
+  BitVolume phase(memory, size_of(volume));
   result.phase =
       find_phase(volume, options.threshold, options.phase, result.histogram, result.survey, phase, memory, context);
   const bool dark = !options.phase.bright && options.phase.number <= 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole way of an analysis: volume -> region -> threshold -> phase -> sample -> components -> blobs, porosity,
-// thickness; the volumes that come out are written on the way.
+// The whole way of an analysis: volume -> region -> noise, resolution,
+// difference from another volume, distance from a nominal surface; -> threshold -> phase -> sample -> components ->
+// blobs, porosity, thickness. The volumes that come out are written on the way.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "analysis/against.h"
 #include "analysis/blobs.h"
+#include "analysis/noise.h"
+#include "analysis/nominal.h"
 #include "analysis/phase.h"
 #include "analysis/porosity.h"
+#include "analysis/resolution.h"
 #include "analysis/sample.h"
 #include "analysis/slices.h"
 #include "analysis/thickness.h"
@@ -25,7 +30,11 @@ struct AnalyzeOptions {
   SampleOptions sample;
   std::vector<MorphologyStep> clean;
   Connectivity connectivity = Connectivity::corners;
-  bool porosity = true, blobs = true, thickness = false;
+  bool porosity = true, blobs = true, thickness = false;  // none: no phase is looked for
+  std::optional<NoiseOptions> noise;
+  std::optional<ResolutionOptions> resolution;
+  std::optional<AgainstOptions> against;
+  std::optional<NominalOptions> nominal;
   std::optional<double> part_depth;                     // given: blobs that touch are parted
   std::int64_t minimum_voxels = 1, maximum_voxels = 0;  // of a blob; 0: no limit
   std::string sort = "volume";
@@ -36,6 +45,8 @@ struct AnalyzeOptions {
   std::string provenance;  // for these, JSON
   std::int64_t memory_bytes = 0;
   std::filesystem::path scratch_folder;
+
+  bool needs_phase() const { return porosity || blobs || thickness || !phase_map.empty() || !distance_map.empty(); }
 };
 
 struct ValueStatistics {
@@ -46,7 +57,11 @@ struct ValueStatistics {
 struct Analysis {
   Survey survey;
   Histogram histogram;
-  PhaseResult phase;
+  std::optional<NoiseResult> noise;
+  std::optional<ResolutionResult> resolution;
+  std::optional<AgainstResult> against;
+  std::optional<NominalResult> nominal;
+  std::optional<PhaseResult> phase;  // where one was looked for; what follows is of it
   std::optional<SampleReport> sample;
   std::int64_t inside = 0, phase_inside = 0;  // voxels that are analysed, and of them in the phase
   ValueStatistics phase_values, rest_values;  // of the phase, and of what else is inside

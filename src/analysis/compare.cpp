@@ -317,11 +317,13 @@ std::int64_t minimum_compare_bytes(const VolumeGrid& grid, SsimMode ssim) {
 Comparison compare_volumes(const VolumeReader& reference, const VolumeReader& volume, const CompareOptions& options,
                            Context& context) {
   if (!same_grid(reference.grid(), volume.grid()))
-    throw Error(ErrorKind::input, {.what = "the volumes have different grids",
-                                   .where = {},
-                                   .why = format("the reference has {}, the other {}", describe(reference.grid()),
-                                                 describe(volume.grid())),
-                                   .hint = "reconstruct or voxelise both with the same [volume] section"});
+    throw Error(
+        ErrorKind::input,
+        {.what = "the volumes have different grids",
+         .where = {},
+         .why = format("the reference has {}, the other {}", describe(reference.grid()), describe(volume.grid())),
+         .hint =
+             "reconstruct or voxelise both with the same [volume] section, or see lepus analyze --against --register"});
   return Comparer(reference, volume, options, context).run();
 }
 

@@ -48,6 +48,8 @@ struct BandStaging {
   const float* dark = nullptr;
   const float* log_i0 = nullptr;
   float log_i0_everywhere = 0, clip = 1;
+  // The views of the band that recorded rows are of; 0: all.
+  std::int64_t first_view = 0, views = 0;
 };
 
 // Flats of a scan in the device's memory: each of `pixels` pixels.
@@ -71,7 +73,8 @@ public:
   virtual ~BandKernels() = default;
   virtual bool has(BandOperation) const { return false; }
 
-  // Recorded rows of all views, [view][row][column] of any type but f64, become the band.
+  // Recorded rows of all views, or of those that staging says, [view][row][column] of any type but f64, become the
+  // band.
   virtual void to_stage(PixelType type, const void* recorded, const SinogramBand& band, const BandStaging& staging,
                         Queue& queue);
   // p = -ln max(g, lowest); lowest is what staging.clip counts of the pixel make, or lowest_of_lines where the frames

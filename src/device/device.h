@@ -25,10 +25,14 @@ class Device;
 using Devices = std::vector<std::unique_ptr<Device>>;
 class Projector;
 class Queue;
+class RayProjector;
 class RowFilter;
+class VectorKernels;
+class VolumeKernels;
 struct ForwardJob;
 struct ForwardReport;
 struct ProjectorSetup;
+struct RayProjectorSetup;
 struct RowFilterSetup;
 
 // Memory that is given back with its last owner.
@@ -149,6 +153,11 @@ public:
   virtual std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) = 0;
   virtual std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) = 0;
   virtual BandKernels& band_kernels() = 0;  // what the corrections are made of
+  // A scan's operator and its transpose, and what iterative methods do beside them. A device that lacks them throws
+  // Error(unsupported).
+  virtual std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup);
+  virtual VectorKernels& vector_kernels();
+  virtual VolumeKernels* volume_kernels() { return nullptr; }  // null: it has none, and the host does that work
   // Line integrals of a volume, whose views `all` devices of this kind share.
   virtual void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) = 0;
 };

@@ -32,6 +32,14 @@ struct PlainImages {
 };
 std::unique_ptr<FrameSource> plain_frames(PlainImages images);
 
+// What such a source is, too: columns [column0, column1) of one row, as float grey levels, without the rest of it.
+class ColumnReader {
+public:
+  virtual ~ColumnReader() = default;
+  virtual void read_columns(std::int64_t frame, std::int64_t row, std::int64_t column0, std::int64_t column1,
+                            float* out) const = 0;
+};
+
 // Fills `count` pixels of host byte order from `offset`.
 void read_pixels(const InputFile& file, std::int64_t offset, std::int64_t count, PixelType type, bool big_endian,
                  void* out);

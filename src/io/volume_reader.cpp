@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // A volume read slab by slab from a source of slices.
+#include <algorithm>
+#include <vector>
+
 #include "core/format.h"
+#include "io/frame_sources.h"
 #include "io/stack.h"
+#include "io/volume_part.h"
 #include <lepus/error.h>
 
 namespace lepus {
 
 namespace {
 
-class FrameVolume final : public VolumeReader {
+class FrameVolume final : public VolumeReader, public PartReader {
 public:
   FrameVolume(std::unique_ptr<FrameSource> slices, VolumeInfo info)
-      : slices_(std::move(slices)), info_(std::move(info)) {}
+      : slices_(std::move(slices)),
+        info_(std::move(info)),
+        columns_(dynamic_cast<const ColumnReader*>(slices_.get())) {}
 
   const VolumeGrid& grid() const override { return info_.grid; }
   std::string format() const override { return info_.format; }
@@ -28,9 +35,42 @@ public:
     for (std::int64_t z = z0; z < z1; ++z, out += slice) slices_->read(z, 0, info_.grid.ny, out);
   }
 
+  std::array<std::int64_t, 3> brick() const override {
+    if (columns_) return {1, 1, 1};
+    return {info_.grid.nx, info_.grid.ny, 1};
+  }
+
+  void read_part(const VolumePart& part, float* out) const override {
+    const auto [x0, y0, z0] = part.first;
+    const auto [x1, y1, z1] = part.end;
+    const std::int64_t nx = info_.grid.nx;
+    const bool whole_rows = x0 == 0 && x1 == nx && part.step[0] == 1;
+    // Rows of packed slices are unpacked together; plain ones that nobody wants are not read.
+    const std::int64_t rows_at_once = columns_ && (part.step[1] > 1 || 2 * (x1 - x0) < nx) ? 1 : y1 - y0;
+    std::vector<float> rows(whole_rows && part.step[1] == 1 ? 0 : static_cast<std::size_t>(rows_at_once * nx));
+    for (std::int64_t z = z0; z < z1; z += part.step[2]) {
+      if (rows.empty()) {
+        slices_->read(z, y0, y1, out);
+        out += (y1 - y0) * nx;
+        continue;
+      }
+      for (std::int64_t y = y0; y < y1; y += part.step[1]) {
+        const float* row = rows.data();
+        if (rows_at_once == 1 && columns_) {
+          columns_->read_columns(z, y, x0, x1, rows.data());
+        } else {
+          if (y == y0) slices_->read(z, y0, y1, rows.data());
+          row += (y - y0) * nx + x0;
+        }
+        for (std::int64_t x = 0; x < x1 - x0; x += part.step[0]) *out++ = row[x];
+      }
+    }
+  }
+
 private:
   std::unique_ptr<FrameSource> slices_;
   VolumeInfo info_;
+  const ColumnReader* columns_;  // the same slices, where single pixels can be read; else null
 };
 
 }  // namespace

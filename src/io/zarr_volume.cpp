@@ -10,6 +10,7 @@
 #include "io/header_text.h"
 #include "io/pixels.h"
 #include "io/stack.h"
+#include "io/volume_part.h"
 #include "io/zarr_array.h"
 #include <lepus/error.h>
 
@@ -32,7 +33,7 @@ std::string read_packed(const fs::path& file, std::int64_t chunk_bytes) {
   return packed;
 }
 
-class ZarrVolume final : public VolumeReader {
+class ZarrVolume final : public VolumeReader, public PartReader {
 public:
   ZarrVolume(ZarrArray array, VolumeInfo info, bool complete)
       : array_(std::move(array)), info_(std::move(info)), complete_(complete) {}
@@ -49,37 +50,58 @@ public:
                                         .where = array_.folder.string(),
                                         .why = lepus::format("[{}, {}) of {}", z0, z1, info_.grid.nz),
                                         .hint = "report this"});
-    const auto [layers, along_y, along_x] = array_.chunks_along();
+    if (z0 == z1) return;
+    read_part({{0, 0, z0}, {info_.grid.nx, info_.grid.ny, z1}, {1, 1, 1}}, out);
+  }
+
+  std::array<std::int64_t, 3> brick() const override { return {array_.chunks[2], array_.chunks[1], array_.chunks[0]}; }
+
+  void read_part(const VolumePart& part, float* out) const override {
+    const auto& [cz, cy, cx] = array_.chunks;
     std::vector<char> voxels;
-    for (std::int64_t z = z0; z < z1;) {
-      const std::int64_t layer = z / array_.chunks[0];
-      const std::int64_t end = std::min(z1, (layer + 1) * array_.chunks[0]);
-      for (std::int64_t y = 0; y < along_y; ++y)
-        for (std::int64_t x = 0; x < along_x; ++x)
-          read_chunk({layer, y, x}, z, end, voxels, out + (z - z0) * info_.grid.nx * info_.grid.ny);
-      z = end;
-    }
+    std::vector<float> row(static_cast<std::size_t>(cx));
+    for (std::int64_t z = part.first[2] / cz; z * cz < part.end[2]; ++z)
+      for (std::int64_t y = part.first[1] / cy; y * cy < part.end[1]; ++y)
+        for (std::int64_t x = part.first[0] / cx; x * cx < part.end[0]; ++x)
+          read_chunk({z, y, x}, part, voxels, row, out);
   }
 
 private:
-  // Slices [z0, z1) of one chunk into the slab that begins with z0.
-  void read_chunk(const std::array<std::int64_t, 3>& chunk, std::int64_t z0, std::int64_t z1, std::vector<char>& voxels,
-                  float* out) const {
+  // Which of the part's voxels along an axis, counted in steps, lie in a chunk.
+  struct Steps {
+    std::int64_t begin, end;
+  };
+  static Steps steps_in(const VolumePart& part, std::size_t axis, std::int64_t chunk, std::int64_t length) {
+    return {part.steps_before(axis, chunk * length), part.steps_before(axis, (chunk + 1) * length)};
+  }
+
+  // What of one chunk is in the part.
+  void read_chunk(const std::array<std::int64_t, 3>& chunk, const VolumePart& part, std::vector<char>& voxels,
+                  std::vector<float>& row, float* out) const {
     const auto& [cz, cy, cx] = array_.chunks;
-    const std::int64_t y0 = chunk[1] * cy, x0 = chunk[2] * cx;
-    const std::int64_t rows = std::min(cy, info_.grid.ny - y0), columns = std::min(cx, info_.grid.nx - x0);
-    const auto row = [&](std::int64_t z, std::int64_t y) {
-      return out + ((z - z0) * info_.grid.ny + y0 + y) * info_.grid.nx + x0;
-    };
-    if (!unpack(chunk, z0 - chunk[0] * cz, z1 - z0, voxels)) {
-      for (std::int64_t z = z0; z < z1; ++z)
-        for (std::int64_t y = 0; y < rows; ++y) std::fill_n(row(z, y), columns, static_cast<float>(*array_.fill));
-      return;
-    }
-    const std::int64_t pixel = bytes_per_pixel(array_.type);
-    for (std::int64_t z = z0; z < z1; ++z)
-      for (std::int64_t y = 0; y < rows; ++y)
-        convert_to_float(array_.type, voxels.data() + ((z - z0) * cy + y) * cx * pixel, columns, row(z, y));
+    const Steps zs = steps_in(part, 2, chunk[0], cz), ys = steps_in(part, 1, chunk[1], cy),
+                xs = steps_in(part, 0, chunk[2], cx);
+    if (zs.begin == zs.end || ys.begin == ys.end || xs.begin == xs.end) return;
+    const auto voxel = [&](std::size_t axis, std::int64_t step) { return part.first[axis] + step * part.step[axis]; };
+    const std::int64_t first_slice = voxel(2, zs.begin), count = xs.end - xs.begin, step = part.step[0];
+    const bool there = unpack(chunk, first_slice - chunk[0] * cz, voxel(2, zs.end - 1) + 1 - first_slice, voxels);
+    const std::int64_t pixel = bytes_per_pixel(array_.type), in_row = voxel(0, xs.begin) - chunk[2] * cx;
+    for (std::int64_t k = zs.begin; k < zs.end; ++k)
+      for (std::int64_t j = ys.begin; j < ys.end; ++j) {
+        float* to = out + (k * part.along(1) + j) * part.along(0) + xs.begin;
+        if (!there) {
+          std::fill_n(to, count, static_cast<float>(*array_.fill));
+          continue;
+        }
+        const std::int64_t line = (voxel(2, k) - first_slice) * cy + voxel(1, j) - chunk[1] * cy;
+        const char* from = voxels.data() + (line * cx + in_row) * pixel;
+        if (step == 1) {
+          convert_to_float(array_.type, from, count, to);
+          continue;
+        }
+        convert_to_float(array_.type, from, (count - 1) * step + 1, row.data());
+        for (std::int64_t i = 0; i < count; ++i) to[i] = row[static_cast<std::size_t>(i * step)];
+      }
   }
 
   // `slices` slices of a chunk from `first` on; false where there is none.

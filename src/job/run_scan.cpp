@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "device/device.h"
 #include "io/scratch_volume.h"
+#include "job/iterate_scan.h"
 #include "job/outputs.h"
 #include "job/said_once.h"
 #include "run/reconstruct_scan.h"
@@ -72,9 +73,14 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
   check_outputs(scan, volume_file);
   const auto locks = reserve_volume(volume_file, options.force, once.progress);
   find_automatic_center(scan, once);
-  if (scan.post.empty()) return reconstruct_scan(scan, volume_file, options, once);
+  const bool iterative = scan.method.iterative();
+  if (scan.post.empty())
+    return iterative ? iterate_scan(scan, volume_file, options, once)
+                     : reconstruct_scan(scan, volume_file, options, once);
   ScratchVolume before(std::filesystem::absolute(volume_file).parent_path(), scan.grid, "1/mm");
-  ReconstructReport report = reconstruct_scan(scan, before, files_of_volume(volume_file).front(), options, once);
+  const std::filesystem::path output = files_of_volume(volume_file).front();
+  ReconstructReport report = iterative ? iterate_scan(scan, before, output, options, once)
+                                       : reconstruct_scan(scan, before, output, options, once);
   post_into(volume_file, before, scan, options, report, once);
   return report;
 }

@@ -415,8 +415,7 @@ private:
     usual.warnings = report_.warnings;
     usual.seconds = seconds_until_now(start_);
     usual.peak_memory_bytes = report_.peak_memory_bytes;
-    auto made = nlohmann::ordered_json::parse(provenance(scan_, volume_->pre(), volume_->fdk(), *audit_, usual));
-    made.erase("plan");  // there was none: the volume was held whole
+    auto made = nlohmann::ordered_json::parse(provenance(scan_, volume_->pre(), nullptr, *audit_, usual));
     made["backend"] = report_.backend;
     made["device"] = report_.device;
     made["live"] = {

@@ -184,8 +184,7 @@ void LiveVolume::correct(LiveView& view, Context& context) {
   picture.matrices.resize(1);
   const MemoryFrames frame(picture, view.counts.data());
   CorrectionChain chain(one_view_, frame, pre_.normalisation.get(), quiet);
-  const ChainBand corrected = chain.bring({0, rows}, nullptr, *host_engine(context.threads));
-  std::copy_n(corrected.wanted({0, rows}).data, rows * columns, view.counts.data());
+  std::ranges::copy(chain.corrected({0, rows}, context.threads), view.counts.data());
 }
 
 void LiveVolume::filter(std::vector<LiveView>& views, Context& context) {

@@ -126,11 +126,6 @@ void Normalisation::lowest_grey(std::int64_t row, float* lowest) const {
   for (std::int64_t i = 0; i < columns; ++i) lowest[i] *= clip;
 }
 
-void Normalisation::apply_grey(std::int64_t row, const float* factors, float* data) const {
-  const float* d = dark.size() ? dark.data() + row * columns : nullptr;
-  for (std::int64_t i = 0; i < columns; ++i) data[i] = counts_above_dark(data[i], d ? d[i] : 0.0F, clip) * factors[i];
-}
-
 void Normalisation::apply(std::int64_t row0, std::int64_t row1, float* data) const {
   const std::int64_t offset = row0 * columns, n = (row1 - row0) * columns;
   const float* d = dark.size() ? dark.data() + offset : nullptr;

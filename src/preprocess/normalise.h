@@ -29,8 +29,6 @@ struct Normalisation {
   void grey_factors(std::int64_t row, float* factors) const;
   // The grey levels that one count (`clip`) makes in a row: nothing below it is measured.
   void lowest_grey(std::int64_t row, float* lowest) const;
-  // One row of counts becomes grey levels, in place.
-  void apply_grey(std::int64_t row, const float* factors, float* row_of_counts) const;
   std::int64_t bytes() const { return dark.bytes() + log_i0.bytes(); }
 };
 

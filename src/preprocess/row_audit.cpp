@@ -111,9 +111,9 @@ void RowAudit::record(std::int64_t frame, std::int64_t row0, std::int64_t row1, 
       not_finite += !std::isfinite(line[i]);
       saturated += std::isfinite(line[i]) && line[i] >= saturation;
     }
+    const bool first = first_time(frame, row, static_cast<const unsigned char*>(native) + (row - row0) * row_bytes);
     if (not_finite > 0) fill_not_finite(line, columns);
-    if (first_time(frame, row, static_cast<const unsigned char*>(native) + (row - row0) * row_bytes))
-      record_bad(frame, not_finite, saturated);
+    if (first) record_bad(frame, not_finite, saturated);
   }
 }
 

@@ -51,8 +51,9 @@ public:
   // nothing is made of them.
   void watch_dark(const Normalisation& normalisation, const std::vector<std::int64_t>& bridged);
 
-  // Rows [row0, row1) of a frame as they were read. Replaces values that are not finite by the mean of their finite
-  // neighbours in the row. Throws Error(input) naming the frame when too many of its pixels are bad. Thread-safe.
+  // Rows [row0, row1) of a frame as they were read, and as floats, which may be the same memory. Replaces values that
+  // are not finite by the mean of their finite neighbours in the row. Throws Error(input) naming the frame when too
+  // many of its pixels are bad. Thread-safe.
   void record(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native, float* values);
 
   // The same of whole numbers, which all are finite, without their floats.

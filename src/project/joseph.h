@@ -59,38 +59,64 @@ struct JosephLine {
   double a0 = 0, da = 0, b0 = 0, db = 0, way_mm = 0;
 };
 
-LEPUS_HD inline JosephLine joseph_line(const JosephView& view, const JosephGrid& grid, double u, double v) {
+// A pixel's ray over the place i along an axis: a(i) = a0 + i da, b(i) = b0 + i db.
+struct AxisLine {
+  double a0 = 0, da = 0, b0 = 0, db = 0;
+};
+
+LEPUS_HD inline AxisLine axis_line(const JosephView& view, double u, double v, int axis) {
   double p[3], d[3];
   for (int k = 0; k < 3; ++k) {
     p[k] = view.point[k][0] + u * view.point[k][1] + v * view.point[k][2];
     d[k] = view.direction[k][0] + u * view.direction[k][1] + v * view.direction[k][2];
   }
+  const int a = joseph_axis_a(axis), b = joseph_axis_b(axis);
+  const double over = 1 / d[axis], da = d[a] * over, db = d[b] * over;
+  return {p[a] - p[axis] * da, da, p[b] - p[axis] * db, db};
+}
+
+// The same over its main axis, the one that it crosses fastest, and how it runs there.
+struct MainAxisRay : AxisLine {
+  int axis = 0;
+  double way_mm = 0;      // from plane to plane
+  double source = 0;      // its place; planes behind it are not crossed
+  bool forwards = false;  // away from the source i grows
+};
+
+LEPUS_HD inline MainAxisRay main_axis_ray(const JosephView& view, double u, double v) {
+  double d[3];
+  for (int k = 0; k < 3; ++k) d[k] = view.direction[k][0] + u * view.direction[k][1] + v * view.direction[k][2];
   // Rays at exactly 45 degrees are common in symmetric scans; the margin keeps rounding from deciding about them.
   constexpr double ahead = 1 + 1e-9;
   const double x = std::fabs(d[0]), y = std::fabs(d[1]), z = std::fabs(d[2]);
-  JosephLine line;
-  line.axis = y > ahead * x ? 1 : 0;
-  if (z > ahead * (line.axis == 1 ? y : x)) line.axis = 2;
-  const int axis = line.axis, a = joseph_axis_a(axis), b = joseph_axis_b(axis);
-  const double over = 1 / d[axis];
-  line.da = d[a] * over;
-  line.db = d[b] * over;
-  line.a0 = p[a] - p[axis] * line.da;
-  line.b0 = p[b] - p[axis] * line.db;
+  MainAxisRay ray;
+  ray.axis = y > ahead * x ? 1 : 0;
+  if (z > ahead * (ray.axis == 1 ? y : x)) ray.axis = 2;
+  const int axis = ray.axis;
+  static_cast<AxisLine&>(ray) = axis_line(view, u, v, axis);
   double way = 0;
   for (int k = 0; k < 3; ++k) way += d[k] * view.step_mm[k] * d[k] * view.step_mm[k];
-  line.way_mm = std::sqrt(way) * std::fabs(over);
+  ray.way_mm = std::sqrt(way) / std::fabs(d[axis]);
+  ray.source = view.point[axis][0] + u * view.point[axis][1] + v * view.point[axis][2] + view.nearest * d[axis];
+  ray.forwards = d[axis] > 0;
+  return ray;
+}
 
+// Planes behind the source are not crossed.
+LEPUS_HD inline void cut_at_source(const MainAxisRay& ray, double& first, double& last) {
+  if (ray.forwards && ray.source >= first) first = std::floor(ray.source) + 1;
+  if (!ray.forwards && ray.source <= last - 1) last = std::ceil(ray.source);
+}
+
+LEPUS_HD inline JosephLine joseph_line(const JosephView& view, const JosephGrid& grid, double u, double v) {
+  const MainAxisRay ray = main_axis_ray(view, u, v);
+  const int axis = ray.axis, a = joseph_axis_a(axis), b = joseph_axis_b(axis);
   double first = -grid.middle[axis], last = grid.size[axis] - grid.middle[axis];
-  const double source = p[axis] + view.nearest * d[axis];  // planes behind it are not crossed
-  if (d[axis] > 0 && source >= first) first = std::floor(source) + 1;
-  if (d[axis] < 0 && source <= last - 1) last = std::ceil(source);
-  clip_planes(line.a0, line.da, -1 - grid.middle[a], grid.size[a] - grid.middle[a], first, last);
-  clip_planes(line.b0, line.db, -1 - grid.middle[b], grid.size[b] - grid.middle[b], first, last);
+  cut_at_source(ray, first, last);
+  clip_planes(ray.a0, ray.da, -1 - grid.middle[a], grid.size[a] - grid.middle[a], first, last);
+  clip_planes(ray.b0, ray.db, -1 - grid.middle[b], grid.size[b] - grid.middle[b], first, last);
   if (!(first < last)) first = last = 0;  // also where a number is not one
-  line.first = static_cast<int>(first);
-  line.last = static_cast<int>(last);
-  return line;
+  return {axis, static_cast<int>(first), static_cast<int>(last), ray.a0, ray.da, ray.b0, ray.db, ray.way_mm};
 }
 
 LEPUS_HD inline JosephRay joseph_ray(const JosephLine& line) {

@@ -24,7 +24,7 @@ std::int64_t rows_at_a_time(const CorrectionChain& chain, const FrameSource& fra
                             const BandEngine& engine, int threads) {
   const std::int64_t row = frames.columns() * frames.frames();
   std::int64_t band = std::min(frames.in_memory(0, 0) ? band_rows_in_memory : usual_band_rows, frames.rows());
-  while (band > 1 && (chain.band_bytes(band, threads) > bytes || band * row > engine.most_floats()))
+  while (band > 1 && (chain.band_bytes(band, threads) > bytes || band * row > engine.maximum_floats()))
     band = (band + 1) / 2;
   return band;
 }
@@ -47,10 +47,10 @@ CorrectedFrames::CorrectedFrames(const FrameSource& recorded, CorrectionChain& c
       chain_(chain),
       audit_(audit),
       pool_(options.threads, &cancel),
-      engine_(!options.device ? host_engine(pool_) : device_engine(*options.device, pool_, options.device_bytes)),
-      store_(engine_->make_store(
+      engine_(pool_, options.device, options.device_bytes),
+      store_(engine_.make_store(
           {recorded.columns(), recorded.rows(), recorded.frames(), options.memory_bytes / 2, options.scratch})),
-      band_rows_(rows_at_a_time(chain, recorded, options.memory_bytes / 4, *engine_, pool_.size())),
+      band_rows_(rows_at_a_time(chain, recorded, options.memory_bytes / 4, engine_, pool_.size())),
       band_bytes_(chain.band_bytes(band_rows_, pool_.size())),
       done_(static_cast<std::size_t>((recorded.rows() + band_rows_ - 1) / band_rows_)) {
   expect({0, recorded.rows()});
@@ -67,7 +67,7 @@ void CorrectedFrames::expect(RowBand rows) {
   // Of a few slices only the rows that they see are corrected, not a band as high as a volume wants it. Files get all
   // rows, and cards bands of a size that they are fast with.
   const bool few = rows.size() > 0 && rows.size() < band_rows_;
-  if (few && files_.empty() && !engine_->takes_recorded() && std::ranges::none_of(done_, std::identity())) {
+  if (few && files_.empty() && engine_.on_host() && std::ranges::none_of(done_, std::identity())) {
     band_rows_ = rows.size();
     done_.assign(static_cast<std::size_t>((recorded_.rows() + band_rows_ - 1) / band_rows_), false);
   }
@@ -82,19 +82,13 @@ RowBand CorrectedFrames::rows_of(std::int64_t band) const {
   return {band * band_rows_, std::min((band + 1) * band_rows_, recorded_.rows())};
 }
 
-void CorrectedFrames::correct(std::int64_t band, CorrectionChain::Look look) const {
-  const RowBand rows = rows_of(band);
-  const ChainBand made = chain_.bring(rows, &audit_, *engine_, look);
-  store_->put(made.band, rows);
-}
-
-// One is read and one goes up while one is worked on.
-void CorrectedFrames::correct_on_device(const std::vector<std::int64_t>& bands) const {
-  engine_->drop_sent();
+// One is read and one goes up while one is worked on; the host reads a band when it takes it.
+void CorrectedFrames::correct(const std::vector<std::int64_t>& bands) const {
+  engine_.drop_sent();
   std::future<RecordedBand> reading;
   const auto read = [&](std::size_t i) {
     reading = std::async(std::launch::async, [this, rows = rows_of(bands[i])] {
-      return chain_.read_recorded(rows, &audit_, *engine_, pool_);
+      return chain_.read_recorded(rows, &audit_, engine_, pool_);
     });
   };
   read(0);
@@ -102,11 +96,11 @@ void CorrectedFrames::correct_on_device(const std::vector<std::int64_t>& bands) 
     if (i < bands.size()) {
       RecordedBand band = reading.get();
       if (i + 1 < bands.size()) read(i + 1);
-      engine_->send(std::move(band));
+      engine_.send(std::move(band));
     }
     if (i == 0) continue;
     const RowBand rows = rows_of(bands[i - 1]);
-    store_->put(chain_.correct_sent(rows, *engine_, look_for(bands[i - 1]), store_->room_for(rows)), rows);
+    store_->put(chain_.correct_sent(rows, engine_, look_for(bands[i - 1]), store_->place_for(rows)), rows);
   }
 }
 
@@ -119,11 +113,8 @@ void CorrectedFrames::ensure(RowBand rows) const {
     if (!done_[static_cast<std::size_t>(band)]) wanted.push_back(band);
   if (wanted.empty()) return;
   const auto start = std::chrono::steady_clock::now();
-  if (engine_->takes_recorded())
-    correct_on_device(wanted);
-  else
-    for (const std::int64_t band : wanted) correct(band, look_for(band));
-  engine_->wait();
+  correct(wanted);
+  engine_.wait();
   for (const std::int64_t band : wanted) done_[static_cast<std::size_t>(band)] = true;
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -144,7 +135,7 @@ void CorrectedFrames::forget() { done_.assign(done_.size(), false); }
 void CorrectedFrames::finish() {
   if (!files_.empty()) ensure({0, rows()});
   for (auto& [step, file] : files_) file->finish("");
-  engine_->finish();
+  engine_.finish();
 }
 
 std::int64_t CorrectedFrames::memory_bytes() const { return store_->memory_bytes() + band_bytes_; }

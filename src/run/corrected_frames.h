@@ -54,14 +54,13 @@ public:
   void finish();
   std::int64_t memory_bytes() const;  // at most
   // What the sweep may take on the device; 0: nothing was taken there.
-  std::int64_t device_bytes_left() const { return engine_->memory_for_others(); }
+  std::int64_t device_bytes_left() const { return engine_.memory_for_others(); }
   std::string description() const;  // "bands of 32 rows, kept in memory"
   double seconds() const { return seconds_; }
 
 private:
   void ensure(RowBand rows) const;
-  void correct(std::int64_t band, CorrectionChain::Look look) const;
-  void correct_on_device(const std::vector<std::int64_t>& bands) const;
+  void correct(const std::vector<std::int64_t>& bands) const;
   CorrectionChain::Look look_for(std::int64_t band) const;
   RowBand rows_of(std::int64_t band) const;
 
@@ -69,7 +68,7 @@ private:
   CorrectionChain& chain_;
   RowAudit& audit_;
   mutable ThreadPool pool_;
-  std::unique_ptr<BandEngine> engine_;
+  mutable BandEngine engine_;
   std::unique_ptr<RowKeeper> store_;
   std::int64_t band_rows_, band_bytes_;
   mutable std::mutex mutex_;

@@ -90,10 +90,7 @@ CorrectionChain::CorrectionChain(const Scan& scan, const FrameSource& frames, co
     facts.threads = &context.threads;
     facts.warning = [this](const std::string& message) { warnings_of_making_.push_back(message); };
     facts.band = [this, stage = stages[i], steps = steps_.size(), &context](RowBand rows) {
-      ChainBand made = run(rows, steps, stage, nullptr, *host_engine(context.threads), Look::no);
-      const Planes wanted = made.wanted(rows);
-      if (wanted.data != made.data.data()) std::copy_n(wanted.data, rows.size() * views_ * columns_, made.data.data());
-      return std::move(made.data);
+      return rows_after(steps, stage, rows, context.threads);
     };
     auto correction = make_correction(scan.corrections[i], facts, {&scan, normalisation});
     steps_.push_back(std::make_unique<Step>(Step{scan.corrections[i], stages[i], std::move(correction)}));
@@ -119,71 +116,50 @@ std::int64_t CorrectionChain::band_bytes(std::int64_t rows, int threads) const {
   const SinogramBand largest{nullptr, columns_, views_, {0, most}, rows_};
   for (const auto& step : steps_) scratch = std::max(scratch, step->correction->scratch_bytes(largest, threads));
   const std::int64_t written = files().empty() ? 0 : rows * views_ * columns_;
-  return (largest.floats() + written) * static_cast<std::int64_t>(sizeof(float)) + scratch;
-}
-
-ChainBand CorrectionChain::read(RowBand rows, RowAudit* audit, ThreadPool& pool) const {
-  ChainBand out;
-  out.band = {nullptr, columns_, views_, rows, rows_};
-  out.data = Buffer<float>(out.band.floats());
-  out.band.data = out.data.data();
-  const std::int64_t pixels = rows.size() * columns_;
-  std::vector<Buffer<unsigned char>> native;
-  std::vector<Buffer<float>> values;
-  for (int i = 0; i < pool.size(); ++i) {
-    native.emplace_back(pixels * bytes_per_pixel(frames_.pixel_type()));
-    values.emplace_back(pixels);
-  }
-  pool.parallel_for(0, views_, 1, [&](std::int64_t begin, std::int64_t end, int worker) {
-    unsigned char* bytes = native[static_cast<std::size_t>(worker)].data();
-    float* frame = values[static_cast<std::size_t>(worker)].data();
-    for (std::int64_t view = begin; view < end; ++view) {
-      frames_.read_native(view, rows.first, rows.last, bytes);
-      convert_to_float(frames_.pixel_type(), bytes, pixels, frame);
-      if (audit) audit->record(view, rows.first, rows.last, bytes, frame);
-      for (std::int64_t row = 0; row < rows.size(); ++row)
-        std::copy_n(frame + row * columns_, columns_, out.band.data + (row * views_ + view) * columns_);
-    }
-  });
-  return out;
+  const std::int64_t view_bytes = most * columns_ * std::min(value_bytes, bytes_per_pixel(frames_.pixel_type()));
+  const std::int64_t recorded = view_bytes * std::min(views_, views_read_together(view_bytes, threads));
+  return (largest.floats() + written) * value_bytes + recorded + scratch;
 }
 
 RecordedBand CorrectionChain::read_recorded(RowBand wanted, RowAudit* audit, BandEngine& engine,
                                             ThreadPool& readers) const {
-  const RowBand rows = rows_needed(wanted);
+  return read_rows(rows_needed(wanted), audit, engine, readers);
+}
+
+RecordedBand CorrectionChain::read_rows(RowBand rows, RowAudit* audit, BandEngine& engine, ThreadPool& readers) const {
   RecordedBand out;
   out.shape = {nullptr, columns_, views_, rows, rows_};
-  out.views.resize(static_cast<std::size_t>(views_));
   const PixelType type = frames_.pixel_type();
-  const void* const lies_at = frames_.in_memory(0, rows.first);
+  const void* const lies_at = engine.on_host() ? nullptr : frames_.in_memory(0, rows.first);
   if (lies_at) audit = nullptr;  // the caller's own: nobody keeps account
   if (type != PixelType::f64 && lies_at && engine.sends_from(lies_at)) {
     out.type = type;
-    for (std::int64_t view = 0; view < views_; ++view)
-      out.views[static_cast<std::size_t>(view)] = frames_.in_memory(view, rows.first);
+    for (std::int64_t view = 0; view < views_; ++view) out.views.push_back(frames_.in_memory(view, rows.first));
     return out;
   }
-  // Whole numbers are sent as they are; of the others those that are not numbers are filled in first.
   const bool whole = type != PixelType::f32 && type != PixelType::f64;
-  const bool as_they_are = whole || (type == PixelType::f32 && !audit);
-  out.type = as_they_are ? type : PixelType::f32;
+  out.type = type == PixelType::f64 ? PixelType::f32 : type;
   const std::int64_t pixels = rows.size() * columns_, view_bytes = pixels * bytes_per_pixel(out.type);
+  // Whole numbers are sent as they are; of the others those that are not numbers are filled in first.
+  const auto read = [=, this](std::int64_t view, unsigned char* sent) {
+    thread_local Buffer<unsigned char> doubles;
+    if (type == PixelType::f64 && doubles.size() < 2 * view_bytes) doubles = Buffer<unsigned char>(2 * view_bytes);
+    unsigned char* recorded = type == PixelType::f64 ? doubles.data() : sent;
+    frames_.read_native(view, rows.first, rows.last, recorded);
+    if (audit && whole) audit->record_whole(view, rows.first, rows.last, recorded);
+    if (whole) return;
+    auto* floats = reinterpret_cast<float*>(sent);
+    if (recorded != sent) convert_to_float(type, recorded, pixels, floats);
+    if (audit) audit->record(view, rows.first, rows.last, recorded, floats);
+  };
+  if (engine.on_host()) {
+    out.read = read;
+    return out;
+  }
   out.memory = engine.host_memory(view_bytes * views_);
+  for (std::int64_t view = 0; view < views_; ++view) out.views.push_back(out.memory.get() + view * view_bytes);
   readers.parallel_for(0, views_, 1, [&](std::int64_t begin, std::int64_t end, int) {
-    Buffer<unsigned char> recorded(as_they_are ? 0 : pixels * bytes_per_pixel(type));
-    for (std::int64_t view = begin; view < end; ++view) {
-      unsigned char* sent = out.memory.get() + view * view_bytes;
-      out.views[static_cast<std::size_t>(view)] = sent;
-      if (as_they_are) {
-        frames_.read_native(view, rows.first, rows.last, sent);
-        if (audit) audit->record_whole(view, rows.first, rows.last, sent);
-        continue;
-      }
-      auto* floats = reinterpret_cast<float*>(sent);
-      frames_.read_native(view, rows.first, rows.last, recorded.data());
-      convert_to_float(type, recorded.data(), pixels, floats);
-      if (audit) audit->record(view, rows.first, rows.last, recorded.data(), floats);
-    }
+    for (std::int64_t view = begin; view < end; ++view) read(view, out.memory.get() + view * view_bytes);
   });
   return out;
 }
@@ -260,28 +236,32 @@ void CorrectionChain::work_on(const SinogramBand& kept, RowBand wanted, std::siz
     SinogramBand left = part_of(kept, wanted);
     Buffer<float> here(left.floats());
     left.data = here.data();
-    engine.bring_back(kept, wanted, left.data);
+    engine.download(kept, wanted, left.data);
     writer_(i, wanted, left.sinograms(wanted));
   }
   if (now != leave_as) engine.take_log(part_of(kept, wanted), normalisation_);
   if (look == Look::yes && leave_as == Stage::line_integrals) count_lowest(middle, middle_row(), engine);
 }
 
-ChainBand CorrectionChain::run(RowBand wanted, std::size_t steps, Stage leave_as, RowAudit* audit, BandEngine& engine,
-                               Look look) {
-  ChainBand made = read(rows_of_steps(wanted, steps).front(), audit, engine.pool());
-  engine.normalise(made.band, normalisation_, first_stage(steps, leave_as));
-  work_on(made.band, wanted, steps, leave_as, engine, look);
-  return made;
+Buffer<float> CorrectionChain::rows_after(std::size_t steps, Stage leave_as, RowBand wanted, ThreadPool& threads) {
+  BandEngine engine(threads);
+  engine.send(read_rows(rows_of_steps(wanted, steps).front(), nullptr, engine, threads));
+  SinogramBand out{nullptr, columns_, views_, wanted, rows_};
+  Buffer<float> values(out.floats());
+  out.data = values.data();
+  const SinogramBand kept = engine.take_sent(normalisation_, first_stage(steps, leave_as), &out);
+  work_on(kept, wanted, steps, leave_as, engine, Look::no);
+  engine.download(kept, wanted, values.data());
+  return values;
 }
 
-ChainBand CorrectionChain::bring(RowBand wanted, RowAudit* audit, BandEngine& engine, Look look) {
-  return run(wanted, steps_.size(), Stage::line_integrals, audit, engine, look);
+Buffer<float> CorrectionChain::corrected(RowBand wanted, ThreadPool& threads) {
+  return rows_after(steps_.size(), Stage::line_integrals, wanted, threads);
 }
 
-SinogramBand CorrectionChain::correct_sent(RowBand wanted, BandEngine& engine, Look look, const SinogramBand* room) {
+SinogramBand CorrectionChain::correct_sent(RowBand wanted, BandEngine& engine, Look look, const SinogramBand* place) {
   constexpr Stage leave_as = Stage::line_integrals;
-  const SinogramBand kept = engine.take_sent(normalisation_, first_stage(steps_.size(), leave_as), room);
+  const SinogramBand kept = engine.take_sent(normalisation_, first_stage(steps_.size(), leave_as), place);
   work_on(kept, wanted, steps_.size(), leave_as, engine, look);
   return kept;
 }

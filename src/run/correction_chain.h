@@ -32,12 +32,6 @@ struct CorrectionReport {
   double rings_before = 0, rings_after = 0;  // rms of what stays the same in all views of line integrals
 };
 
-struct ChainBand {
-  Buffer<float> data;
-  SinogramBand band;  // in it, with rows beyond the wanted ones
-  Planes wanted(RowBand rows) const { return band.sinograms(rows); }
-};
-
 class CorrectionChain {
 public:
   // Makes the corrections; some look at the scan first. normalisation: null where frames hold line integrals.
@@ -54,12 +48,12 @@ public:
 
   // Whether what it does to the band is measured for the reports: that takes longer than some corrections.
   enum class Look { no, yes };
-  // With an engine of the host. audit may be null. Nobody else uses the engine meanwhile.
-  ChainBand bring(RowBand wanted, RowAudit* audit, BandEngine& engine, Look look = Look::no);
-  // The same in steps, for an engine that takes recorded pixels: the rows that `wanted` are made from, for the engine
-  // to be sent; and what becomes of the band that was sent first, where the engine keeps it: in `room` if it can.
+  // The rows that `wanted` are made from, for the engine to be sent (audit may be null); and what becomes of the band
+  // that was sent first, where the engine keeps it: in `place` if it can. Nobody else uses the engine meanwhile.
   RecordedBand read_recorded(RowBand wanted, RowAudit* audit, BandEngine& engine, ThreadPool& readers) const;
-  SinogramBand correct_sent(RowBand wanted, BandEngine& engine, Look look, const SinogramBand* room = nullptr);
+  SinogramBand correct_sent(RowBand wanted, BandEngine& engine, Look look, const SinogramBand* place = nullptr);
+  // Both at once on the host: [row][view][column].
+  Buffer<float> corrected(RowBand wanted, ThreadPool& threads);
   // When the engine has finished:
   std::vector<CorrectionReport> reports() const;
   double share_at_lowest() const;  // of the values that were looked at: as few as one count, which the log is taken of
@@ -79,8 +73,8 @@ private:
   struct Step;
 
   std::vector<RowBand> rows_of_steps(RowBand wanted, std::size_t steps) const;
-  ChainBand read(RowBand rows, RowAudit* audit, ThreadPool& pool) const;
-  ChainBand run(RowBand wanted, std::size_t steps, Stage leave_as, RowAudit* audit, BandEngine& engine, Look look);
+  RecordedBand read_rows(RowBand rows, RowAudit* audit, BandEngine& engine, ThreadPool& readers) const;
+  Buffer<float> rows_after(std::size_t steps, Stage leave_as, RowBand wanted, ThreadPool& threads);
   Stage first_stage(std::size_t steps, Stage leave_as) const;
   void work_on(const SinogramBand& kept, RowBand wanted, std::size_t steps, Stage leave_as, BandEngine& engine,
                Look look);

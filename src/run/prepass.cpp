@@ -68,29 +68,6 @@ void refuse_dead_flats(const Scan& scan, const PrePass& pre) {
                        "flats and darks"});
 }
 
-// One row of the flat detector in every view, as line integrals: views x columns.
-std::vector<float> flat_row_of_views(const ScanGeometry& geometry, const PrePass& pre, std::int64_t row,
-                                     Context& context) {
-  std::optional<ArcResampler> arc;
-  if (geometry.recorded_on_arc) arc.emplace(geometry);
-  const RowBand flat{row, row + 1};
-  const RowBand recorded = arc ? arc->recorded_rows(0, flat) : flat;
-  const std::int64_t views = pre.frames->frames(), columns = pre.frames->columns();
-  const ChainBand band = pre.chain->bring(recorded, nullptr, *host_engine(context.threads));
-  std::vector<float> sinogram(static_cast<std::size_t>(views * geometry.columns));
-  std::vector<float> rows(static_cast<std::size_t>(recorded.size() * columns));
-  for (std::int64_t view = 0; view < views; ++view) {
-    for (std::int64_t i = 0; i < recorded.size(); ++i)
-      std::copy_n(band.wanted(recorded).row(i, view), columns, rows.data() + i * columns);
-    float* line = sinogram.data() + view * geometry.columns;
-    if (arc)
-      arc->apply(view, flat, rows.data(), line);
-    else
-      std::copy(rows.begin(), rows.end(), line);
-  }
-  return sinogram;
-}
-
 // Views in which the beam was off or shut: even their brightest tenth is a hundredth of what it is in the others. No
 // number is wrong in them, but they draw streaks through the whole volume.
 void warn_of_dark_views(const std::vector<float>& sinogram, std::int64_t columns, PrePass& pre) {
@@ -154,7 +131,8 @@ std::optional<std::vector<std::int64_t>> only_dead_pixels(const Scan& scan, cons
 
 void look_at_middle_row(const Scan& scan, PrePass& pre, Context& context) {
   const std::int64_t row = consistency_row(scan.geometry);
-  const std::vector<float> sinogram = flat_row_of_views(scan.geometry, pre, row, context);
+  const auto flat_row = [&](std::int64_t v) { return flat_rows(scan.geometry, pre, {v, v + 1}, context); };
+  const std::vector<float> sinogram = flat_row(row);
   if (scan.filter.extrapolate <= 0)
     if (auto message = truncation(scan.geometry, row, sinogram.data()).message(); !message.empty())
       pre.warnings.push_back(std::move(message));
@@ -162,14 +140,31 @@ void look_at_middle_row(const Scan& scan, PrePass& pre, Context& context) {
   const Consistency turning = check_turning(scan.geometry, row, sinogram.data());
   if (turning.verdict == Turning::backwards || turning.verdict == Turning::mirrored)
     pre.warnings.push_back(turning.message);
-  else if (auto message = what_does_not_fit(
-               scan.geometry, row, sinogram.data(),
-               [&](std::int64_t other) { return flat_row_of_views(scan.geometry, pre, other, context); });
-           !message.empty())
+  else if (auto message = what_does_not_fit(scan.geometry, row, sinogram.data(), flat_row); !message.empty())
     pre.warnings.push_back(std::move(message));
 }
 
 }  // namespace
+
+std::vector<float> flat_rows(const ScanGeometry& geometry, const PrePass& pre, RowBand flat, Context& context) {
+  std::optional<ArcResampler> arc;
+  if (geometry.recorded_on_arc) arc.emplace(geometry);
+  const RowBand recorded = arc ? arc->recorded_rows(0, flat) : flat;  // an arc's map is the same in every view
+  const Buffer<float> corrected = pre.chain->corrected(recorded, context.threads);
+  if (!arc) return {corrected.begin(), corrected.end()};
+  const std::int64_t views = pre.frames->frames(), width = pre.frames->columns(), columns = geometry.columns;
+  std::vector<float> all(static_cast<std::size_t>(flat.size() * views * columns));
+  std::vector<float> one(static_cast<std::size_t>(recorded.size() * width));
+  std::vector<float> level(static_cast<std::size_t>(flat.size() * columns));
+  for (std::int64_t view = 0; view < views; ++view) {
+    for (std::int64_t row = 0; row < recorded.size(); ++row)
+      std::copy_n(corrected.data() + (row * views + view) * width, width, one.data() + row * width);
+    arc->apply(view, flat, one.data(), level.data());
+    for (std::int64_t row = 0; row < flat.size(); ++row)
+      std::copy_n(level.data() + row * columns, columns, all.data() + (row * views + view) * columns);
+  }
+  return all;
+}
 
 PrePass pre_pass(const Scan& scan, Context& context) {
   PrePass pre;

@@ -34,4 +34,7 @@ PrePass pre_pass(const Scan& scan, Context& context);
 // The same after a look at the counts (run/counts.h). Throws Error(input) where nothing can be made of them.
 PrePass checked_pre_pass(const Scan& scan, Context& context);
 
+// Rows of the flat detector in every view, as corrected line integrals: [row][view][column].
+std::vector<float> flat_rows(const ScanGeometry& geometry, const PrePass& pre, RowBand flat, Context& context);
+
 }  // namespace lepus

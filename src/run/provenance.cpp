@@ -7,6 +7,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "filter/weights.h"
 #include <lepus/version.h>
 
 namespace lepus {
@@ -70,7 +71,7 @@ Json to_json(const VolumeGrid& grid) {
 
 }  // namespace
 
-std::string provenance(const Scan& scan, const PrePass& pre, const Fdk& fdk, const RowAudit& audit,
+std::string provenance(const Scan& scan, const PrePass& pre, const Fdk* fdk, const RowAudit& audit,
                        const ReconstructReport& report) {
   Json inputs{{"frames", {{"views", pre.frames->frames()}, {"checksum", audit.checksum()}}}};
   if (!pre.flats_checksum.empty()) inputs["flats"] = {{"checksum", pre.flats_checksum}};
@@ -83,26 +84,29 @@ std::string provenance(const Scan& scan, const PrePass& pre, const Fdk& fdk, con
       entry.update({{"rms_change", c.rms_change}, {"rings_before", c.rings_before}, {"rings_after", c.rings_after}});
     corrections.push_back(std::move(entry));
   }
-  const Json all{{"lepus", version},
-                 {"finished", utc_now()},
-                 {"unit", "1/mm"},
-                 {"volume", to_json(scan.grid)},
-                 {"coverage", name_of(fdk.weights().coverage())},
-                 {"backend", fdk.backend()},
-                 {"device", fdk.device()},
-                 {"kernel", report.kernel},
-                 {"intensity", pre.intensity},
-                 {"inputs", inputs},
-                 {"corrections", corrections},
-                 {"pixels_not_finite", audit.not_finite()},
-                 {"pixels_saturated", audit.saturated()},
-                 {"pixels_at_dark", audit.at_dark().pixels},
-                 {"counts", pre.counts.views > 0 ? Json::parse(pre.counts.json()) : Json()},
-                 {"seconds", report.seconds},
-                 {"peak_memory_bytes", report.peak_memory_bytes},
-                 {"plan", to_json(fdk.plan())},
-                 {"warnings", report.warnings},
-                 {"scan", scan.resolved}};
+  Json all{{"lepus", version},
+           {"finished", utc_now()},
+           {"unit", "1/mm"},
+           {"volume", to_json(scan.grid)},
+           {"coverage", name_of(FdkWeights(scan.geometry).coverage())},
+           {"backend", report.backend},
+           {"device", report.device},
+           {"kernel", report.kernel},
+           {"intensity", pre.intensity},
+           {"inputs", inputs},
+           {"corrections", corrections},
+           {"pixels_not_finite", audit.not_finite()},
+           {"pixels_saturated", audit.saturated()},
+           {"pixels_at_dark", audit.at_dark().pixels},
+           {"counts", pre.counts.views > 0 ? Json::parse(pre.counts.json()) : Json()},
+           {"seconds", report.seconds},
+           {"peak_memory_bytes", report.peak_memory_bytes},
+           {"warnings", report.warnings},
+           {"scan", scan.resolved}};
+  if (fdk) {
+    all["field_of_view_mm"] = fdk->field_of_view_mm();
+    all["plan"] = to_json(fdk->plan());
+  }
   return all.dump();
 }
 

@@ -12,8 +12,9 @@
 
 namespace lepus {
 
-// The version, the resolved scan file, the plan, the checksums of the inputs, the time it took.
-std::string provenance(const Scan& scan, const PrePass& pre, const Fdk& fdk, const RowAudit& audit,
+// The version, the resolved scan file, the plan (null: FDK did not make it), the checksums of the inputs, the time it
+// took.
+std::string provenance(const Scan& scan, const PrePass& pre, const Fdk* fdk, const RowAudit& audit,
                        const ReconstructReport& report);
 
 std::string plan_json(const Scan& scan, const Fdk& fdk, const CountFigures& counts);

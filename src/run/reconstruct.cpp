@@ -5,12 +5,14 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "geometry/helix.h"
 #include "io/volume_file.h"
 #include "run/corrected_frames.h"
 #include "run/fdk.h"
 #include "run/prepass.h"
 #include "run/provenance.h"
 #include "run/reconstruct_scan.h"
+#include "run/scan_reports.h"
 
 namespace lepus {
 namespace {
@@ -43,6 +45,15 @@ void require_room_on_disk(const std::filesystem::path& file, const VolumeGrid& g
                                 .hint = "write to another disk, or ask for fewer or larger voxels"});
 }
 
+void refuse_helix(const Scan& scan) {
+  if (!is_helical(scan.geometry)) return;
+  throw Error(ErrorKind::unsupported,
+              {.what = "FDK cannot reconstruct a helical scan",
+               .where = scan.file.string(),
+               .why = "source and detector move along the axis, and its weights are those of a circle",
+               .hint = "take an iterative method: --method os-sart"});
+}
+
 // One in ten thousand draws arcs that are seen; corrections replace them where they can, and then what is left counts.
 std::string warning_of_dark(const Scan& scan, const PrePass& pre, const RowAudit& audit) {
   const DarkPixels dark = audit.at_dark();
@@ -57,16 +68,6 @@ std::string warning_of_dark(const Scan& scan, const PrePass& pre, const RowAudit
       "\"dead-pixels\" (with a defect map) or \"hot-pixels\" with below = true, and check the darks",
       100 * left, corrected ? " after the corrections" : "",
       scan.selection.first_row + dark.row * scan.selection.row_step, dark.column);
-}
-
-std::vector<std::string> audit_warnings(const Scan& scan, const PrePass& pre, const RowAudit& audit) {
-  std::vector<std::string> warnings;
-  if (audit.not_finite() > 0)
-    warnings.push_back(format("{} pixels were not numbers and were replaced by their neighbours", audit.not_finite()));
-  if (audit.saturated() > 0)
-    warnings.push_back(format("{} of {} pixels are saturated", audit.saturated(), audit.pixels()));
-  if (std::string dark = warning_of_dark(scan, pre, audit); !dark.empty()) warnings.push_back(std::move(dark));
-  return warnings;
 }
 
 // Half of the memory is for what the corrections need; the plan gets the rest. Null: rows need no other views. On a
@@ -89,6 +90,18 @@ std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, 
       context.cancel);
 }
 
+}  // namespace
+
+std::vector<std::string> audit_warnings(const Scan& scan, const PrePass& pre, const RowAudit& audit) {
+  std::vector<std::string> warnings;
+  if (audit.not_finite() > 0)
+    warnings.push_back(format("{} pixels were not numbers and were replaced by their neighbours", audit.not_finite()));
+  if (audit.saturated() > 0)
+    warnings.push_back(format("{} of {} pixels are saturated", audit.saturated(), audit.pixels()));
+  if (std::string dark = warning_of_dark(scan, pre, audit); !dark.empty()) warnings.push_back(std::move(dark));
+  return warnings;
+}
+
 std::vector<std::string> correction_lines(const PrePass& pre, const CorrectedFrames* corrected) {
   std::vector<std::string> lines;
   for (const CorrectionReport& c : pre.chain->reports()) {
@@ -102,8 +115,6 @@ std::vector<std::string> correction_lines(const PrePass& pre, const CorrectedFra
     lines.push_back(format("corrections took {:.2f} s: {}", corrected->seconds(), corrected->description()));
   return lines;
 }
-
-}  // namespace
 
 ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
                                    const ReconstructOptions& options, Context& context) {
@@ -119,6 +130,7 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
 ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& output,
                                    const ReconstructOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
+  refuse_helix(scan);
   const PrePass pre = checked_pre_pass(scan, context);
   RowAudit audit(*pre.frames, {scan.maximum_bad_fraction, scan.saturation_level});
   if (pre.normalisation)
@@ -168,7 +180,7 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
   report.write_wait_seconds = times.write_wait_s;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.peak_memory_bytes = peak_resident_bytes();
-  report.provenance = provenance(scan, pre, fdk, audit, report);
+  report.provenance = provenance(scan, pre, &fdk, audit, report);
   writer.finish(report.provenance);
   return report;
 }

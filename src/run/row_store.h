@@ -32,7 +32,7 @@ public:
   virtual ~RowKeeper() = default;
   // Where an engine may work on these rows, so that nothing is left to be put; null: nowhere. Valid until the next
   // call.
-  virtual const SinogramBand* room_for(RowBand /*rows*/) { return nullptr; }
+  virtual const SinogramBand* place_for(RowBand /*rows*/) { return nullptr; }
   // Rows of a band as the engine keeps it. One writer at a time; rows that are not being written can be read.
   virtual void put(const SinogramBand& kept, RowBand rows) = 0;
   virtual void get(std::int64_t view, RowBand rows, float* out) const = 0;

@@ -4,6 +4,7 @@
 #include "core/format.h"
 #include "geometry/arc.h"
 #include "geometry/exchange.h"
+#include "geometry/helix.h"
 #include "io/number_file.h"
 #include "scan/sections.h"
 
@@ -226,7 +227,8 @@ ScanGeometry read_geometry_section(const ScanDocument& document, const Scan& sca
     geometry = from_import(document, scan, resolution);
   else {
     const CircularScan circle = circular_scan(document, scan, resolution);
-    geometry = located(document, "geometry", [&] { return build_scan(circle); });
+    const double pitch = document.get<double>("geometry.pitch_mm");
+    geometry = located(document, "geometry", [&] { return build_scan(with_helix(circle, pitch)); });
   }
   select_rows(geometry, scan.selection);
   select_views(geometry, scan.selection.frames);

@@ -20,6 +20,7 @@ constexpr ValueRange side{.least = 1, .most = 1e6};
 constexpr ValueRange fraction{.least = 0, .most = 1};
 constexpr ValueRange positive_fraction{.least = 0, .most = 1, .open = true};
 constexpr ValueRange scale{.least = 1e-9, .most = 1e9};
+constexpr ValueRange count_of_iterations{.least = 1, .most = 1e6};
 constexpr ValueRange right_angle{.least = -89, .most = 89};
 
 constexpr std::string_view axes_orders =
@@ -35,6 +36,9 @@ constexpr auto sections = std::to_array<ScanSection>({
     {"volume", "The voxels to reconstruct."},
     {"filter", "The ramp filter."},
     {"backprojection", "The backprojection."},
+    {"method",
+     "How the volume is made from the line integrals: filtered backprojection (FDK), or an iterative method. "
+     "docs/iterative.md says which to take when."},
     {"correct", "A correction of the frames. Write `[[correct]]` once for each; they run in the order of the file."},
     {"post", "A step on the finished volume. Write `[[post]]` once for each; docs/post.md explains them."},
     {"output", "The volume file."},
@@ -190,6 +194,11 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      "The way source and detector turn around the object, seen from above; a turntable that turns clockwise makes them "
      "turn counter-clockwise.",
      "counter-clockwise clockwise"},
+    {"geometry", "pitch_mm", number, "mm", "0.0", "",
+     "How far source and detector move up along the axis in a counter-clockwise turn (a helix); the middle of the scan "
+     "is at "
+     "z = 0. Iterative methods reconstruct such scans.",
+     ""},
     {"geometry", "perturbations_file", text, "", "", "none",
      "Text file with 10 numbers per frame: source u, v, depth (mm); detector u, v, depth (mm); in-plane, pitch, yaw "
      "(deg); angle (deg).",
@@ -264,6 +273,85 @@ constexpr auto all_keys = std::to_array<ScanKey>({
 
     {"backprojection", "interpolation", choice, "", "\"linear\"", "", "How detector pixels are interpolated.",
      "nearest linear cubic"},
+
+    {"method", "name", choice, "", "\"fdk\"", "", "The method.",
+     "fdk sirt sart os-sart cgls lsqr ramp-cgls mlem osem iterative-fdk fista-tv chambolle-pock os-momentum"},
+    {"method", "iterations", integer, "", "50", "", "Iterations at most; in each, every line integral is used once.",
+     "", count_of_iterations},
+    {"method", "subsets", integer, "", "", "10, or as many as there are views",
+     "Of the views, for `os-sart`, `osem` and `os-momentum`: each iteration goes through them one after the other.", "",
+     side},
+    {"method", "order", choice, "", "\"distant\"", "",
+     "In which order: each subset as far as can be in angle from those before it, as they come, or by chance.",
+     "distant sequential random"},
+    {"method", "seed", integer, "", "1", "", "Of the random order: the same seed, the same volume.", "", from_zero},
+    {"method",
+     "relaxation",
+     number,
+     "",
+     "1.0",
+     "",
+     "Length of the steps of `sirt`, `sart`, `os-sart` and `iterative-fdk`, below 2.",
+     "",
+     {.least = 0, .most = 2, .open = true}},
+    {"method", "strength", number, "", "0.0", "",
+     "Of the regularisation, without unit: total variation (`fista-tv`, `chambolle-pock`, `os-momentum`) or damping "
+     "(`cgls`, `lsqr`, `ramp-cgls`). At 1 what was measured has no say; try 0.0001 to 0.01.",
+     "", from_zero},
+    {"method", "choose_strength", boolean, "", "false", "",
+     "Choose the strength by the discrepancy principle: so strong that what is left of the line integrals is as large "
+     "as their noise.",
+     ""},
+    {"method", "huber", number, "1/mm", "0.0", "",
+     "Differences between neighbours below it count squared, not as they are (`chambolle-pock`).", "", from_zero},
+    {"method",
+     "total_variation_steps",
+     integer,
+     "",
+     "20",
+     "",
+     "Inner steps of `fista-tv`; `os-momentum` shares them among its subsets.",
+     "",
+     {.least = 1, .most = 1000}},
+    {"method", "low", number, "1/mm", "", "none", "No voxel below it.", ""},
+    {"method", "high", number, "1/mm", "", "none", "No voxel above it.", ""},
+    {"method", "start", text, "", "\"zero\"", "",
+     "What the first iteration begins with: `\"zero\"`, `\"fdk\"`, or a volume file of the same size.", ""},
+    {"method", "weights", choice, "", "\"none\"", "",
+     "Whether line integrals count all alike, or as many photons as they were measured with.", "none counts"},
+    {"method", "mask", text, "", "", "none",
+     "Volume file of the same size: where it is 0 the volume is known to be empty.", ""},
+    {"method", "prior", text, "", "", "none",
+     "Volume file of the same size that the volume resembles, for `chambolle-pock` (PICCS).", ""},
+    {"method", "prior_share", number, "", "0.5", "",
+     "Of the regularisation that is taken from the difference to the prior volume.", "", fraction},
+    {"method",
+     "extend",
+     numbers,
+     "",
+     "[0.0, 0.0, 0.0]",
+     "",
+     "Volume beyond both ends of x, y and z that is iterated too and cut off afterwards, in shares of its size: for "
+     "objects that reach past the field of view.",
+     "",
+     {.least = 0, .most = 4},
+     3},
+    {"method", "model", choice, "", "\"joseph\"", "",
+     "How a ray meets voxels: interpolated between them, by its exact length in each, by the area of the pixel, or "
+     "interpolated with a fast transpose that is not the exact one.",
+     "joseph siddon footprint voxel"},
+    {"method", "stop_residual", number, "", "0.0", "",
+     "Stop where what is left of the line integrals is so small a share of them; 0: never.", "", fraction},
+    {"method", "stop_change", number, "", "0.0", "",
+     "Stop where an iteration changes so small a share of the volume; 0: never.", "", fraction},
+    {"method", "stop_at_noise", boolean, "", "false", "",
+     "Stop where what is left of the line integrals is as small as their noise.", ""},
+    {"method", "noise", number, "", "", "measured",
+     "Of the line integrals, root mean square; with weights, of the weighted ones.", "", positive},
+    {"method", "save_every", integer, "", "0", "",
+     "Save the state beside the output after so many iterations, to go on from with --resume; 0: only when "
+     "interrupted.",
+     "", from_zero},
 
     {"correct", "kind", text, "", "", "required", "Which correction; see below.", ""},
     {"post", "kind", text, "", "", "required", "Which step; see below.", ""},

@@ -59,6 +59,7 @@ Scan resolve(const ScanDocument& document) {
   scan.post = document.post();
   scan.filter = filter_options(document);
   scan.interpolation = interpolation_of(document.get<std::string>("backprojection.interpolation"));
+  scan.method = read_method_section(document, resolution);
   scan.output = document.find<std::string>("output.file").value_or("");
   scan.resolved = resolved_text(document, scan, resolution);
   return scan;

@@ -14,6 +14,7 @@
 #include "filter/ramp.h"
 #include "io/frames.h"
 #include "io/count_scales.h"
+#include "scan/method_settings.h"
 #include <lepus/geometry.h>
 #include <lepus/options.h>
 
@@ -72,6 +73,7 @@ struct Scan {
   std::vector<CorrectionSpec> post;  // steps on the finished volume
   RampOptions filter;
   Interpolation interpolation = Interpolation::linear;
+  MethodSettings method;
   std::string output;                 // "" where the file names none
   std::string resolved;               // the scan file with every default written out, as TOML
   std::vector<std::string> warnings;  // worth telling the user, no reason to stop

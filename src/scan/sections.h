@@ -52,6 +52,9 @@ void select_rows(ScanGeometry& geometry, const FrameSelection& selection);
 std::optional<VolumeGrid> explicit_grid(const ScanDocument& document);
 void read_volume_section(const ScanDocument& document, Scan& scan, Resolution& resolution);
 
+// method_section.cpp
+MethodSettings read_method_section(const ScanDocument& document, Resolution& resolution);
+
 // resolved.cpp
 std::string resolved_text(const ScanDocument& document, const Scan& scan, const Resolution& resolution);
 

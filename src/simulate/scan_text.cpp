@@ -76,6 +76,7 @@ std::string scan_toml(const ScanText& s) {
   unless_zero("in_plane_deg", degrees(c.in_plane_rad), "about the detector's normal");
   unless_zero("pitch_deg", degrees(c.pitch_rad), "about its rows");
   unless_zero("yaw_deg", degrees(c.yaw_rad), "about its columns");
+  unless_zero("pitch_mm", o.helix_pitch_mm, "along the axis in every turn");
   if (c.mirror_columns) t += "mirror_columns = true\n";
   if (c.mirror_rows) t += "mirror_rows = true\n";
   if (s.equal_steps) {

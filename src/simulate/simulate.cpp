@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/format.h"
+#include "geometry/helix.h"
 #include "core/memory.h"
 #include "core/output_file.h"
 #include "core/output_folder.h"
@@ -154,6 +155,9 @@ void check(const SimulationOptions& o) {
   require(std::isfinite(o.phantom.value_per_mm), "phantom value", number(o.phantom.value_per_mm), "give 1/mm");
   require(o.jitter.source_mm >= 0 && o.jitter.detector_mm >= 0 && o.jitter.in_plane_deg >= 0 && o.jitter.angle_deg >= 0,
           "jitter", "a standard deviation is negative", "give numbers that are not negative");
+  require(std::isfinite(o.helix_pitch_mm), "helix pitch", number(o.helix_pitch_mm), "give mm per turn");
+  require(o.helix_pitch_mm == 0 || o.grid, "helix pitch", "no part of the axis is in every view",
+          "give --size and --voxel");
   require(std::isfinite(o.hidden_shift_px), "hidden shift", number(o.hidden_shift_px), "give pixels");
   require(o.tube_kv == 0 || o.spectrum_file.empty(), "spectrum", "both a tube voltage and a spectrum file are given",
           "keep one of them");
@@ -168,12 +172,12 @@ void check(const SimulationOptions& o) {
 
 SimulationReport simulate_scan(const SimulationOptions& options, const fs::path& folder, Context& context) {
   check(options);
-  const ScanGeometry described = build_scan(options.scan);
+  const ScanGeometry described = build_scan(with_helix(options.scan, options.helix_pitch_mm));
   CircularScan real_scan = options.scan;
   const auto jitter = make_jitter(options.jitter, options.scan.angles_rad.size(), options.detector.seed);
   real_scan.perturbations = sum(real_scan.perturbations, jitter);
   real_scan.detector_shift_u_mm += options.hidden_shift_px * options.scan.pixel_width_mm;
-  const ScanGeometry real = build_scan(real_scan);
+  const ScanGeometry real = build_scan(with_helix(real_scan, options.helix_pitch_mm));
 
   const Spectrum spectrum = spectrum_of(options);
   MadePhantom made = make_phantom(options.phantom, options.phantom.size_mm > 0 ? 0 : fitting_size_mm(described),

@@ -61,6 +61,7 @@ struct SimulationOptions {
   ProjectOptions project{.subpixels = 2, .average = PixelAverage::intensity, .spot_diameter_mm = 0, .spot_samples = 12};
   DetectorOptions detector;
   JitterOptions jitter;
+  double helix_pitch_mm = 0;   // source and detector move up by it in every turn
   double hidden_shift_px = 0;  // the detector is this much further along +u than the scan file says
   double tube_kv = 0;          // 0: one energy (materials at default_energy_kev); else a tungsten spectrum
   double filter_aluminium_mm = 2.5, filter_copper_mm = 0;

@@ -3,56 +3,22 @@
 #include "fuzz_targets.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <unistd.h>
-
+#include "fuzz_folder.h"
 #include "io/frames.h"
+#include "io/stl_file.h"
 #include "io/volume_file.h"
 #include "bench/rabbitct/format.h"
 #include "bench/rabbitct/result.h"
 #include <lepus/error.h>
 
 namespace lepus::fuzz {
-namespace fs = std::filesystem;
 
 namespace {
-
-// One folder per process, removed when it ends.
-class Folder {
-public:
-  Folder() {
-    const fs::path base = fs::is_directory("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path();
-    path_ = base / ("lepus_fuzz_" + std::to_string(::getpid()));
-    fs::create_directories(path_);
-  }
-  ~Folder() {
-    std::error_code code;
-    fs::remove_all(path_, code);
-  }
-  fs::path write(const std::string& name, const void* data, std::size_t size) const {
-    const fs::path file = path_ / name;
-    fs::create_directories(file.parent_path());
-    std::FILE* out = std::fopen(file.c_str(), "wb");
-    if (out) {
-      std::fwrite(data, 1, size, out);
-      std::fclose(out);
-    }
-    return file;
-  }
-
-private:
-  fs::path path_;
-};
-
-const Folder& folder() {
-  static const Folder one;
-  return one;
-}
 
 constexpr std::int64_t most_pixels = 1 << 20;
 
@@ -88,6 +54,13 @@ void read_frames(const FrameFiles& files) {
 void mha(const std::uint8_t* data, std::size_t size) { read_volume(folder().write("a.mha", data, size)); }
 
 void nrrd(const std::uint8_t* data, std::size_t size) { read_volume(folder().write("a.nrrd", data, size)); }
+
+void stl(const std::uint8_t* data, std::size_t size) {
+  try {
+    (void)read_stl(folder().write("a.stl", data, size));
+  } catch (const Error&) {
+  }
+}
 
 void tiff(const std::uint8_t* data, std::size_t size) {
   const fs::path file = folder().write("a.tif", data, size);

@@ -61,21 +61,20 @@ Difference difference(const std::vector<CorrectionSpec>& specs, bool flats_chang
   const auto flats = [&, &recorded = frames] { return flats_change ? changing_flats(recorded) : nullptr; };
   CorrectionChain on_host(scan.scan, frames, &normalisation, scan.context(), flats());
   CorrectionChain on_device(scan.scan, frames, &normalisation, scan.context(), flats());
-  const ChainBand host = on_host.bring(rows, nullptr, *host_engine(scan.context().threads));
-  const auto engine = device_engine(card(), scan.context().threads);
-  engine->send(on_device.read_recorded(rows, nullptr, *engine, scan.context().threads));
-  const SinogramBand kept = on_device.correct_sent(rows, *engine, CorrectionChain::Look::no);
+  const Buffer<float> host = on_host.corrected(rows, scan.context().threads);
+  BandEngine engine(scan.context().threads, &card());
+  engine.send(on_device.read_recorded(rows, nullptr, engine, scan.context().threads));
+  const SinogramBand kept = on_device.correct_sent(rows, engine, CorrectionChain::Look::no);
   std::vector<float> device(static_cast<std::size_t>(kept.floats()));
-  engine->bring_back(kept, rows, device.data());
+  engine.download(kept, rows, device.data());
   double squares = 0, largest = 0, value = 0;
-  for (std::int64_t i = 0; i < host.band.floats(); ++i) {
-    const double d =
-        std::abs(static_cast<double>(host.data[i]) - static_cast<double>(device[static_cast<std::size_t>(i)]));
+  for (std::int64_t i = 0; i < host.size(); ++i) {
+    const double d = std::abs(static_cast<double>(host[i]) - static_cast<double>(device[static_cast<std::size_t>(i)]));
     squares += d * d;
     largest = d <= largest ? largest : d;  // NaN stays
-    value = std::max(value, std::abs(static_cast<double>(host.data[i])));
+    value = std::max(value, std::abs(static_cast<double>(host[i])));
   }
-  return {std::sqrt(squares / static_cast<double>(host.band.floats())) / value, largest / value};
+  return {std::sqrt(squares / static_cast<double>(host.size())) / value, largest / value};
 }
 
 // The log and the exponential of host and device differ by some rounding steps (6e-8 of a value up to 1.6); filters sum
@@ -291,9 +290,9 @@ TEST(ChainGpu, FramesCanBeAskedForAgainAfterAnError) {
   frames.fails = true;
   EXPECT_THROW(corrected.read_native(0, 0, frames.rows(), got.data()), Error);
   corrected.read_native(0, 0, frames.rows(), got.data());
-  const ChainBand expected = on_host.bring({0, frames.rows()}, nullptr, *host_engine(scan.context().threads));
+  const Buffer<float> expected = on_host.corrected({0, frames.rows()}, scan.context().threads);
   for (std::int64_t i = 0; i < frames.rows() * frames.columns(); ++i)
-    ASSERT_NEAR(got[static_cast<std::size_t>(i)], expected.data[i / frames.columns() * row + i % frames.columns()],
+    ASSERT_NEAR(got[static_cast<std::size_t>(i)], expected[i / frames.columns() * row + i % frames.columns()],
                 2 * largest_limit)
         << "row " << i / frames.columns();
 }

@@ -175,6 +175,8 @@ class Help(ProgramCase):
                         shutil.copytree(demo, place / "demo")
                     if name not in ("simulate", "reconstruct"):
                         shutil.copy(demo / "truth.mha", place / "demo" / "volume.mha")
+                    if name == "view":  # serves until it is interrupted, and then ends well
+                        line = f"BROWSER=true timeout --preserve-status -s INT 2 {line}"
                     path = f"{PROGRAM.rsplit('/', 1)[0]}:/usr/bin:/bin"
                     result = subprocess.run(["bash", "--norc", "-o", "pipefail", "-c", line], cwd=place,
                                             capture_output=True, text=True, timeout=120,

@@ -34,6 +34,7 @@ def good_lines(volume="v.mha", scan="scan/scan.toml", out="out"):
         "calibrate": ["calibrate", scan, "-o", f"{out}/c.toml"],
         "preview": ["preview", scan, "-o", f"{out}/p.html"],
         "reconstruct": ["reconstruct", scan, "-o", f"{out}/v.mha"],
+        "project": ["project", volume, "--scan", scan, "-o", f"{out}/p.raw"],
         "live": ["live", scan, "-o", f"{out}/v.mha", "--views", "8", "--timeout", "1"],
         "post": ["post", volume, "-o", f"{out}/v.mha", "--do", "median radius=1"],
         "compare": ["compare", volume, "v.nrrd"],

@@ -110,6 +110,7 @@ void Backprojection::accumulate(const Wedge& wedge, const Slab& slab, cudaStream
                 .guard = !all_in_front(wedge, slab),
                 .rays = Rays::any,
                 .interpolation = interpolation_,
+                .weighted = weighted_,
                 .stream = stream};
   const bool from_middle = layout_.kind == TexelKind::gather || layout_.kind == TexelKind::linear;
   const auto half = [&](std::int64_t n) { return from_middle ? n / 2 : 0; };

@@ -39,6 +39,9 @@ public:
   };
   void accumulate(const Wedge& wedge, const Slab& slab, cudaStream_t stream) const;
 
+  // Plain sums of samples from now on, without 1 / w^2; of views that share no texels.
+  void leave_out_weights() { weighted_ = false; }
+
   // Another shape of the same kernel: benchmarks compare them.
   void use_kernel(Launcher launcher) { launcher_ = launcher; }
 
@@ -49,6 +52,7 @@ private:
   std::int64_t columns_, detector_rows_;
   VolumeGrid grid_;
   Interpolation interpolation_;
+  bool weighted_ = true;
   Launcher launcher_;
 };
 

@@ -30,7 +30,7 @@ __device__ inline float gathered(const ViewOnDevice& view, float u1, float v1, f
   return fused(fv, difference(below, above), above);
 }
 
-template <Beam beam, bool guard, int K, int C, class Tile>
+template <Beam beam, bool guard, bool weighted, int K, int C, class Tile>
 __global__ void __launch_bounds__(Tile::threads, Tile::min_blocks)
     exact_kernel(const __grid_constant__ ViewBlock views, const SlabOnDevice slab, int chunk0) {
   const int x = static_cast<int>(blockIdx.x) * Tile::nx + Tile::x(threadIdx.x);
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::min_blocks)
 #pragma unroll
       for (int k = 0; k < K; ++k) {
         const WeighedPoint p = general_point<beam, true>(view, start, static_cast<float>(k), 1.0f, slab.gain);
-        float value = gathered(view, p.u, p.v, last_row1, column0), weight = p.weight;
+        float value = gathered(view, p.u, p.v, last_row1, column0), weight = weighted ? p.weight : 1.0f;
         if (guard && !p.seen) value = weight = 0.0f;
         sum[c][k] = fused(value, weight, sum[c][k]);
       }
@@ -83,21 +83,23 @@ __global__ void __launch_bounds__(Tile::threads, Tile::min_blocks)
       if (inside(c, k)) column[c * next + k * slice] = sum[c][k];
 }
 
-// every_beam = false leaves out what a sweep does not run.
-template <int K, int C, class Tile, bool every_beam = true>
+template <bool weighted, int K, int C, class Tile>
+auto exact_kernel_for(const Launch& launch) {
+  if (launch.beam == Beam::parallel) return exact_kernel<Beam::parallel, false, weighted, K, C, Tile>;
+  if (launch.beam == Beam::fan) return exact_kernel<Beam::fan, true, weighted, K, C, Tile>;
+  if (launch.guard) return exact_kernel<Beam::cone, true, weighted, K, C, Tile>;
+  return exact_kernel<Beam::cone, false, weighted, K, C, Tile>;
+}
+
+// every_case = false leaves out what a sweep does not run.
+template <int K, int C, class Tile, bool every_case = true>
 void launch_exact_as(const ViewBlock& views, const SlabOnDevice& slab, const Launch& launch) {
   const dim3 grid(tiles(slab.nx, Tile::nx), tiles(slab.ny, Tile::ny * C), chunks(slab.z0, slab.z1, K));
-  const int chunk0 = first_chunk(slab.z0, K);
-  const auto run = [&](auto kernel) {
-    kernel<<<grid, Tile::threads, 0, launch.stream>>>(views, slab, chunk0);
-    check_launch("the exact backprojection");
-  };
-  if constexpr (every_beam) {
-    if (launch.beam == Beam::parallel) return run(exact_kernel<Beam::parallel, false, K, C, Tile>);
-    if (launch.beam == Beam::fan) return run(exact_kernel<Beam::fan, true, K, C, Tile>);
-    if (launch.guard) return run(exact_kernel<Beam::cone, true, K, C, Tile>);
-  }
-  run(exact_kernel<Beam::cone, false, K, C, Tile>);
+  auto kernel = exact_kernel<Beam::cone, false, true, K, C, Tile>;
+  if constexpr (every_case)
+    kernel = launch.weighted ? exact_kernel_for<true, K, C, Tile>(launch) : exact_kernel_for<false, K, C, Tile>(launch);
+  kernel<<<grid, Tile::threads, 0, launch.stream>>>(views, slab, first_chunk(slab.z0, K));
+  check_launch("the exact backprojection");
 }
 
 }  // namespace lepus::cuda

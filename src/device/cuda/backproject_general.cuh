@@ -14,7 +14,7 @@
 
 namespace lepus::cuda {
 
-template <Beam beam, bool guard, int K, int C, class Tile>
+template <Beam beam, bool guard, bool weighted, int K, int C, class Tile>
 __global__ void __launch_bounds__(Tile::threads, Tile::min_blocks)
     general_kernel(const __grid_constant__ ViewBlock views, const SlabOnDevice slab, int chunk0) {
   const int x = static_cast<int>(blockIdx.x) * Tile::nx + Tile::x(threadIdx.x);
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::min_blocks)
       for (int k = 0; k < K; ++k) {
         const WeighedPoint p = general_point<beam>(view, start, static_cast<float>(k), 0.5f, slab.gain);
         float value = tex2DLayered<float>(view.texture, p.u, difference(p.v, view.first_row), view.layer);
-        float weight = p.weight;
+        float weight = weighted ? p.weight : 1.0f;
         if (guard && !p.seen) value = weight = 0.0f;
         sum[c][k] = fused(value, weight, sum[c][k]);
       }
@@ -62,21 +62,24 @@ __global__ void __launch_bounds__(Tile::threads, Tile::min_blocks)
       if (inside(c, k)) column[c * next + k * slice] = sum[c][k];
 }
 
-// every_beam = false leaves out what a sweep does not run.
-template <int K, int C, class Tile, bool every_beam = true>
+template <bool weighted, int K, int C, class Tile>
+auto general_kernel_for(const Launch& launch) {
+  if (launch.beam == Beam::parallel) return general_kernel<Beam::parallel, false, weighted, K, C, Tile>;
+  if (launch.beam == Beam::fan) return general_kernel<Beam::fan, true, weighted, K, C, Tile>;
+  if (launch.guard) return general_kernel<Beam::cone, true, weighted, K, C, Tile>;
+  return general_kernel<Beam::cone, false, weighted, K, C, Tile>;
+}
+
+// every_case = false leaves out what a sweep does not run.
+template <int K, int C, class Tile, bool every_case = true>
 void launch_general_as(const ViewBlock& views, const SlabOnDevice& slab, const Launch& launch) {
   const dim3 grid(tiles(slab.nx, Tile::nx), tiles(slab.ny, Tile::ny * C), chunks(slab.z0, slab.z1, K));
-  const int chunk0 = first_chunk(slab.z0, K);
-  const auto run = [&](auto kernel) {
-    kernel<<<grid, Tile::threads, 0, launch.stream>>>(views, slab, chunk0);
-    check_launch("the backprojection of general matrices");
-  };
-  if constexpr (every_beam) {
-    if (launch.beam == Beam::parallel) return run(general_kernel<Beam::parallel, false, K, C, Tile>);
-    if (launch.beam == Beam::fan) return run(general_kernel<Beam::fan, true, K, C, Tile>);
-    if (launch.guard) return run(general_kernel<Beam::cone, true, K, C, Tile>);
-  }
-  run(general_kernel<Beam::cone, false, K, C, Tile>);
+  auto kernel = general_kernel<Beam::cone, false, true, K, C, Tile>;
+  if constexpr (every_case)
+    kernel =
+        launch.weighted ? general_kernel_for<true, K, C, Tile>(launch) : general_kernel_for<false, K, C, Tile>(launch);
+  kernel<<<grid, Tile::threads, 0, launch.stream>>>(views, slab, first_chunk(slab.z0, K));
+  check_launch("the backprojection of general matrices");
 }
 
 }  // namespace lepus::cuda

@@ -52,6 +52,7 @@ struct Launch {
   bool guard;
   Rays rays;
   Interpolation interpolation;  // of the plain kernel; the others are linear
+  bool weighted;                // by 1 / w^2; general and exact kernels alone can do without
   cudaStream_t stream;
 };
 using Launcher = void (*)(const ViewBlock& views, const SlabOnDevice& slab, const Launch& launch);

@@ -5,8 +5,11 @@
 #include "device/cuda/copy_views.h"
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/devices.h"
-#include "device/cuda/forward_project_planes.h"
+#include "device/cuda/forward_project.h"
 #include "device/cuda/projector.h"
+#include "device/cuda/ray_projector.h"
+#include "device/cuda/vector_kernels.h"
+#include "device/cuda/volume_kernels.h"
 #include <lepus/error.h>
 
 namespace lepus::cuda {
@@ -111,10 +114,13 @@ public:
     return cuda::make_row_filter(number_, setup);
   }
   BandKernels& band_kernels() override { return *kernels_; }
+  std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup) override {
+    return cuda::make_ray_projector(number_, setup);
+  }
+  VolumeKernels* volume_kernels() override { return volume_kernels_.get(); }
+  VectorKernels& vector_kernels() override { return *vectors_; }
   void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override {
-    std::vector<int> numbers;
-    for (const auto& device : all) numbers.push_back(device->info().number);
-    cuda::forward_project(job, numbers, precision_, memory_bytes_, report);
+    cuda::forward_project(job, all, precision_, report);
   }
 
 private:
@@ -123,6 +129,8 @@ private:
   std::int64_t memory_bytes_;
   DeviceInfo info_;
   std::unique_ptr<BandKernels> kernels_ = make_band_kernels(number_);
+  std::unique_ptr<VectorKernels> vectors_ = make_vector_kernels(number_);
+  std::unique_ptr<VolumeKernels> volume_kernels_ = make_volume_kernels(number_);
 };
 
 [[noreturn]] void refuse_stranger(const char* what) {

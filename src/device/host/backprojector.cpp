@@ -34,8 +34,9 @@ std::string processor_name() {
 class CpuBackprojector : public Backprojector {
 public:
   CpuBackprojector(const cpu::Kernels& kernels, const ScanGeometry& geometry, const VolumeGrid& grid,
-                   Interpolation interpolation)
+                   Interpolation interpolation, bool weighted = true)
       : kernels_(kernels), orbit_(examine_orbit(geometry, grid)) {
+    job_.weighted = weighted;
     job_.beam = geometry.beam;
     job_.interpolation = interpolation;
     job_.columns = geometry.columns;
@@ -117,6 +118,10 @@ std::string describe_cpu(const std::string& target) {
 std::unique_ptr<Backprojector> make_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid,
                                                   Interpolation interpolation, const std::string& target) {
   return std::make_unique<CpuBackprojector>(kernels_for(target), geometry, grid, interpolation);
+}
+
+std::unique_ptr<Backprojector> make_unweighted_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid) {
+  return std::make_unique<CpuBackprojector>(cpu::best_kernels(), geometry, grid, Interpolation::linear, false);
 }
 
 }  // namespace lepus

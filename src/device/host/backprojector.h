@@ -52,6 +52,8 @@ public:
 // this machine cannot run it.
 std::unique_ptr<Backprojector> make_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid,
                                                   Interpolation interpolation, const std::string& target = "");
+// The sum of the views at each voxel's centre, linear between pixels, without FDK's weight.
+std::unique_ptr<Backprojector> make_unweighted_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid);
 std::vector<std::string> cpu_targets();                    // that this machine can run, the best first
 std::string describe_cpu(const std::string& target = "");  // "Intel Xeon, AVX-512, 2 hardware threads"
 

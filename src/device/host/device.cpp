@@ -10,7 +10,10 @@
 #include "device/host/band_kernels/band_kernels.h"
 #include "device/host/backprojector.h"
 #include "device/host/projector.h"
+#include "device/host/ray_projector.h"
 #include "device/host/row_filter.h"
+#include "device/host/vector_kernels.h"
+#include "device/host/volume_kernels.h"
 #include <lepus/error.h>
 
 namespace lepus::host {
@@ -70,7 +73,13 @@ public:
   std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) override {
     return host::make_row_filter(setup, threads_.size());
   }
+  std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup) override {
+    return host::make_ray_projector(
+        setup, is_reference() ? WeightPrecision::double_precision : WeightPrecision::single_precision);
+  }
   BandKernels& band_kernels() override { return *kernels_; }
+  VectorKernels& vector_kernels() override { return *vectors_; }
+  VolumeKernels* volume_kernels() override { return volume_kernels_.get(); }
   void forward_project(const ForwardJob& job, const Devices&, ForwardReport& report) override {
     if (is_reference())
       forward_project_reference(job, threads_, report);
@@ -84,6 +93,8 @@ private:
   ThreadPool& threads_;
   std::string target_;
   std::unique_ptr<BandKernels> kernels_ = make_band_kernels();
+  std::unique_ptr<VectorKernels> vectors_ = make_vector_kernels();
+  std::unique_ptr<VolumeKernels> volume_kernels_ = make_volume_kernels();
   DeviceInfo info_;
 };
 

@@ -195,7 +195,7 @@ void trace_lines(const Job& job, const Matrix34& m, double z, const Seen& seen, 
     const VD t = hn::Mul(hn::Set(d, m(2, 2)), r), tv = fan ? zero : t;
     const VD a = hn::Sub(u, column), b = hn::Sub(hn::Mul(hn::Set(d, m(0, 2)), r), hn::Mul(column, t));
     const VD c = hn::Sub(v, row), e = hn::Sub(hn::Mul(hn::Set(d, m(1, 2)), rv), hn::Mul(row, tv));
-    const VD weight = hn::Mul(r, r);
+    const VD weight = job.weighted ? hn::Mul(r, r) : one;
     store_whole(hn::Add(hn::MulAdd(column, hn::Set(d, pixels_per_column), row), hn::Set(d, corner0)), lines.corner + k);
     store_single(a, lines.a + k);
     store_single(c, lines.c + k);
@@ -208,7 +208,7 @@ void trace_lines(const Job& job, const Matrix34& m, double z, const Seen& seen, 
       store_single(hn::Neg(hn::Mul(b1, t)), lines.b2 + k);
       store_single(hn::Mul(e1, hn::Add(one, hn::Mul(cubed, hn::Mul(tv, tv)))), lines.e + k);
       store_single(hn::Neg(hn::Mul(e1, tv)), lines.e2 + k);
-      store_single(parallel ? zero : hn::Mul(hn::Mul(hn::Set(d, -2.0), weight), t), lines.weight1 + k);
+      store_single(parallel || !job.weighted ? zero : hn::Mul(hn::Mul(hn::Set(d, -2.0), weight), t), lines.weight1 + k);
     } else {
       store_single(b, lines.b + k);
       store_single(e, lines.e + k);
@@ -255,7 +255,7 @@ HWY_INLINE void find_places(const Job& job, const Lanes& lanes, std::int64_t str
   const Floats d;
   const Lines& lines = lanes.lines();
   const VF one = hn::Set(d, 1.0f), column_stride = hn::Set(d, static_cast<float>(stride / floats_per_pixel(kind)));
-  const bool fan = job.beam == Beam::fan, parallel = job.beam == Beam::parallel;
+  const bool fan = job.beam == Beam::fan, same_weight = job.beam == Beam::parallel || !job.weighted;
   for (std::int64_t i = begin; i < end; i += static_cast<std::int64_t>(hn::Lanes(d))) {
     const VF dz = lanes.dz(i), weight = lanes.of(lines.weight, i);
     const VF a = lanes.of(lines.a, i), b = lanes.of(lines.b, i), c = lanes.of(lines.c, i), e = lanes.of(lines.e, i);
@@ -274,7 +274,7 @@ HWY_INLINE void find_places(const Job& job, const Lanes& lanes, std::int64_t str
       if (!fan) v = hn::MulAdd(v, change, v);
       const VF s = hn::Add(change, one);
       set_place<kind, clamped>(lanes, u, v, column_stride, places, i);
-      hn::Store(parallel ? weight : hn::Mul(hn::Mul(weight, s), s), d, places.weight + i);
+      hn::Store(same_weight ? weight : hn::Mul(hn::Mul(weight, s), s), d, places.weight + i);
     }
   }
 }

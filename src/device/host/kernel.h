@@ -32,7 +32,8 @@ struct Job {
   const Orbit* orbit = nullptr;
   const BandSet* wedge = nullptr;
   SlabView slab;
-  int group = 1;  // of views that share coordinates; orbit->group, or 1 where the kernel has no use for it
+  bool weighted = true;  // by 1/w^2, as FDK is; without, views are just sampled
+  int group = 1;         // of views that share coordinates; orbit->group, or 1 where the kernel has no use for it
   std::int64_t tile = largest_tile;  // voxel columns per side of a tile: coordinates are counted from its middle
   std::int64_t tiles_x = 0, tiles_y = 0, first_chunk = 0, chunks = 0;  // of the voxel columns that stand for all others
 

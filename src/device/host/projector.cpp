@@ -7,16 +7,15 @@
 #include "core/memory.h"
 #include "device/host/band_store.h"
 #include "device/host/device.h"
+#include "device/host/z_fastest.h"
 
 namespace lepus::host {
 namespace {
 
-// An odd number of cache lines from column to column spreads neighbouring columns over the cache's sets.
-std::int64_t padded_rows(std::int64_t rows) { return ((rows + 15) / 16 | 1) * 16; }
-
 class HostViews final : public ViewStore {
 public:
-  HostViews(std::int64_t slots, std::int64_t columns, std::int64_t rows) : bands(slots, columns, padded_rows(rows)) {}
+  HostViews(std::int64_t slots, std::int64_t columns, std::int64_t rows)
+      : bands(slots, columns, ZFastest::padded(rows)) {}
   void set_window(std::int64_t slot, RowBand rows, Keep keep) override {
     bands.turn_to(slot, rows, keep == Keep::nothing);
   }

@@ -209,8 +209,9 @@ void add_plainly(const Job& job, const Piece& piece, std::int64_t view, ColumnIn
     const auto p = detector_point(m.m.data(), job.beam, static_cast<double>(at.x), static_cast<double>(at.y),
                                   static_cast<double>(piece.first_slice + z));
     if (!in_front_of_source(p.w)) continue;
-    sums[(z - piece.first) * sums_stride] += static_cast<float>(
-        distance_weight(job.beam, p.w) * sample(job.interpolation, job.columns, job.rows, p.u, p.v, pixel));
+    sums[(z - piece.first) * sums_stride] +=
+        static_cast<float>((job.weighted ? distance_weight(job.beam, p.w) : 1.0) *
+                           sample(job.interpolation, job.columns, job.rows, p.u, p.v, pixel));
   }
 }
 

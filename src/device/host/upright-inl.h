@@ -89,7 +89,7 @@ HWY_INLINE void trace(const Job& job, const Texels& texels, const RowNumbers& ro
     }
     const VF cell = own_walk<kind, group> ? rounded_down(u) : hn::ConvertTo(d, whole(u));
     const VF f = hn::Sub(u, cell), inverse = hn::Mul(hn::Set(d, frame.inverse_w), s);
-    const VF distance = hn::Mul(inverse, inverse);
+    const VF distance = job.weighted ? hn::Mul(inverse, inverse) : one;
     hn::Store(hn::MulAdd(on(frame.v), sv, hn::Set(d, frame.v_offset)), d, paths.v + k);
     hn::Store(hn::Mul(hn::Set(d, frame.dv), sv), d, paths.dv + k);
     hn::Store(hn::MulAdd(cell, hn::Set(d, texels.columns_apart), hn::Set(d, texels.corner)), d, paths.corner + k);

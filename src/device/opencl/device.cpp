@@ -5,7 +5,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
-#include "device/opencl/band_operations.h"
+#include "device/opencl/band_kernels.h"
 #include "device/opencl/forward_project.h"
 #include "device/opencl/projector.h"
 #include "device/opencl/queue.h"

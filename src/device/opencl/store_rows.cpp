@@ -26,11 +26,10 @@ public:
     const RowRequest& first = requests.front();
     const auto views = static_cast<std::int64_t>(requests.size());
     const auto* const order = reinterpret_cast<const std::int64_t*>(order_.get()) + first.position;
-    const BandOnDevice band{corrected.data, corrected.columns, corrected.views, corrected.rows};
     if (setup().resampler)
-      map_views(band, map_, first.rows, setup().columns, order, views, lines, queue);
+      map_views(corrected, map_, first.rows, setup().columns, order, views, lines, queue);
     else
-      take_views(band, first.rows, order, views, lines, queue);
+      take_views(corrected, first.rows, order, views, lines, queue);
   }
 
 private:

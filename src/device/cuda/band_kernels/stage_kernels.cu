@@ -39,22 +39,22 @@ struct StageOfPixel {
 constexpr int views_at_once = 8;
 
 template <class Pixel>
-__global__ void to_stage(const Pixel* recorded, SinogramBand band, BandStaging staging) {
+__global__ void to_stage(const Pixel* recorded, std::int64_t views, SinogramBand band, BandStaging staging) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x, columns = band.columns;
   const std::int64_t rows = band.rows.last - band.rows.first;
   for (std::int64_t row = blockIdx.y; row < rows && x < columns; row += gridDim.y) {
     const StageOfPixel stage(staging, (band.rows.first + row) * columns + x);
-    for (std::int64_t view0 = std::int64_t{blockIdx.z} * views_at_once; view0 < band.views;
+    for (std::int64_t view0 = std::int64_t{blockIdx.z} * views_at_once; view0 < views;
          view0 += std::int64_t{gridDim.z} * views_at_once) {
       const Pixel* from = recorded + (view0 * rows + row) * columns + x;
-      float* to = band.data + (row * band.views + view0) * columns + x;
+      float* to = band.data + (row * band.views + staging.first_view + view0) * columns + x;
       float values[views_at_once];
 #pragma unroll
       for (int i = 0; i < views_at_once; ++i)
-        if (view0 + i < band.views) values[i] = static_cast<float>(from[i * rows * columns]);
+        if (view0 + i < views) values[i] = static_cast<float>(from[i * rows * columns]);
 #pragma unroll
       for (int i = 0; i < views_at_once; ++i)
-        if (view0 + i < band.views) to[i * columns] = stage(values[i]);
+        if (view0 + i < views) to[i * columns] = stage(values[i]);
     }
   }
 }
@@ -115,7 +115,8 @@ dim3 blocks_of(const SinogramBand& band) {
 
 template <class Pixel>
 void launch_from(const void* recorded, const SinogramBand& band, const BandStaging& staging, cudaStream_t stream) {
-  to_stage<<<blocks_of(band), 256, 0, stream>>>(static_cast<const Pixel*>(recorded), band, staging);
+  const std::int64_t views = staging.views > 0 ? staging.views : band.views;
+  to_stage<<<blocks_of(band), 256, 0, stream>>>(static_cast<const Pixel*>(recorded), views, band, staging);
   check_launch("the stage of a band");
 }
 

@@ -10,7 +10,7 @@
 
 namespace lepus::cuda {
 
-// Recorded rows of all views, [view][row][column] of any type but f64, become the band.
+// As BandKernels::to_stage.
 void launch_to_stage(PixelType type, const void* recorded, const SinogramBand& band, const BandStaging& staging,
                      cudaStream_t stream);
 // p = -ln max(g, lowest); lowest is what staging.clip counts of the pixel make, or lowest_of_lines where the frames

@@ -31,21 +31,18 @@ std::vector<float> grey_factors(const BandStaging& staging, std::int64_t first, 
 
 void to_stage(PixelType type, const void* recorded, const SinogramBand& band, const BandStaging& staging,
               ThreadPool& threads) {
-  const std::int64_t columns = band.columns, rows = band.rows.size(), row_bytes = columns * bytes_per_pixel(type);
-  const auto* bytes = static_cast<const unsigned char*>(recorded);
-  threads.parallel_for(0, band.views, 1, [&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t view = begin; view < end; ++view)
-      for (std::int64_t row = 0; row < rows; ++row)
-        convert_to_float(type, bytes + (view * rows + row) * row_bytes, columns,
-                         band.data + (row * band.views + view) * columns);
-  });
-  if (staging.to == BandStage::as_it_is) return;
+  const std::int64_t columns = band.columns, row_bytes = columns * bytes_per_pixel(type);
+  const std::int64_t views = staging.views > 0 ? staging.views : band.views;
   for_rows(band, threads, [&](std::int64_t first, float* values) {
     const float* dark = staging.dark ? staging.dark + first : nullptr;
     const float* log_i0 = staging.log_i0 ? staging.log_i0 + first : nullptr;
     const std::vector<float> factors =
         staging.to == BandStage::counts_to_grey ? grey_factors(staging, first, columns) : std::vector<float>();
-    for (std::int64_t view = 0; view < band.views; ++view, values += columns)
+    const auto* from = static_cast<const unsigned char*>(recorded) + (first / columns - band.rows.first) * row_bytes;
+    values += staging.first_view * columns;
+    for (std::int64_t view = 0; view < views; ++view, values += columns, from += band.rows.size() * row_bytes) {
+      convert_to_float(type, from, columns, values);
+      if (staging.to == BandStage::as_it_is) continue;
       for (std::int64_t u = 0; u < columns; ++u) {
         if (staging.to == BandStage::line_to_grey) {
           values[u] = grey_of_line(values[u]);
@@ -56,6 +53,7 @@ void to_stage(PixelType type, const void* recorded, const SinogramBand& band, co
                         ? counts * factors[static_cast<std::size_t>(u)]
                         : line_of_counts(counts, log_i0 ? log_i0[u] : staging.log_i0_everywhere);
       }
+    }
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bands of rows of all views, [row][view][column]: recorded pixels become grey levels or line integrals, grey levels line
-// integrals, and views are taken out of the band. A work-item has a pixel of the detector and goes through views.
+// Bands of rows of all views, [row][view][column]: recorded pixels become grey levels or line integrals, and grey levels
+// line integrals. A work-item has a pixel of the detector and goes through views.
 
 enum { COUNTS_TO_GREY, COUNTS_TO_LINE, LINE_TO_GREY, AS_IT_IS };  // BandStage
 enum { U8, I8, U16, I16, U32, I32, F32 };                         // PixelType

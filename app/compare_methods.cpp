@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/compare_methods.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/array_volume.h"
+#include "analysis/panel.h"
+#include "core/format.h"
+#include "iterative/method.h"
+#include "job/iterate_scan.h"
+#include "job/line_integrals.h"
+#include "job/method_input.h"
+#include "job/run_scan.h"
+#include "job/said_once.h"
+#include "job/slab_scan.h"
+#include "run/memory_io.h"
+#include "run/reconstruct_scan.h"
+
+namespace lepus::app {
+namespace {
+
+struct Tried {
+  std::string name;
+  std::vector<float> voxels;
+  double seconds = 0, residual = 0;
+};
+
+// Of the choices, those that the method has.
+MethodSettings settings_for(const std::string& name, const MethodSettings& all) {
+  MethodSettings settings = all;
+  settings.name = name;
+  if (!settings.iterative()) return settings;
+  const MethodKind& kind = method_kind(name);
+  if (!kind.subsets) settings.subsets.reset();
+  if (!kind.regularised) {
+    settings.strength = 0;
+    settings.choose_strength = false;
+  }
+  if (!kind.huber) settings.huber = 0;
+  if (!kind.prior) settings.prior.clear();
+  if (!kind.bounded) settings.low = -INFINITY, settings.high = INFINITY;
+  if (kind.weights == MethodKind::Weights::refused) settings.weights = "none";
+  return settings;
+}
+
+double elapsed_s(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// |A x - b| / |b| for volumes of one slab.
+class Residual {
+public:
+  Residual(const Scan& scan, const std::string& output, const ReconstructOptions& options, Context& context)
+      : lines_(scan, output, options, context),
+        operator_(lines_.geometry(), scan.grid, operator_options(scan, options)) {
+    data_.resize(static_cast<std::size_t>(operator_.values()));
+    const auto per_view = static_cast<std::size_t>(lines_.values_per_view());
+    for (std::int64_t view = 0; view < lines_.geometry().views(); ++view)
+      lines_.view(view, std::span(data_).subspan(static_cast<std::size_t>(view) * per_view, per_view));
+  }
+  double of(const std::vector<float>& voxels) const {
+    std::vector<float> made(data_.size());
+    operator_.forward(voxels, made);
+    double left = 0, all = 0;
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      left += std::pow(static_cast<double>(made[i]) - data_[i], 2);
+      all += std::pow(static_cast<double>(data_[i]), 2);
+    }
+    return std::sqrt(left / std::max(1e-300, all));
+  }
+
+private:
+  static OperatorOptions operator_options(const Scan& scan, const ReconstructOptions& options) {
+    OperatorOptions choices;
+    choices.model = ray_model(scan.method.model);
+    choices.compute = options.compute;
+    return choices;
+  }
+  LineIntegrals lines_;
+  Operator operator_;
+  std::vector<float> data_;
+};
+
+Tried run_method(const std::string& name, Scan scan, const std::string& output, const ReconstructOptions& options,
+                 Context& context) {
+  Tried tried{.name = name, .voxels = std::vector<float>(static_cast<std::size_t>(scan.grid.voxels()))};
+  scan.method = settings_for(name, scan.method);
+  scan.resolved = with_method(scan.resolved, scan.method);
+  MemoryVolume volume(scan.grid, tried.voxels.data());
+  const auto start = std::chrono::steady_clock::now();
+  if (scan.method.iterative())
+    iterate_scan(scan, volume, output, options, context);
+  else
+    reconstruct_scan(scan, volume, output, options, context);
+  tried.seconds = elapsed_s(start);
+  return tried;
+}
+
+std::string methods_table(const std::vector<Tried>& all) {
+  std::string text = format("{:<16} {:>9} {:>10}\n", "method", "time s", "residual");
+  for (const Tried& tried : all)
+    text += format("{:<16} {:>9.2f} {:>10.4g}\n", tried.name, tried.seconds, tried.residual);
+  return text;
+}
+
+void save_panel(const std::vector<Tried>& all, const SlabScan& slab, const std::string& picture,
+                const ReconstructOptions& options, Context& context, bool force) {
+  std::vector<PanelRow> rows;
+  std::vector<Slice> slices;
+  for (const Tried& tried : all)
+    slices.push_back(extract_slices(ArrayVolume(slab.scan.grid, tried.voxels), {{Axis::z, slab.middle}},
+                                    options.compute.memory_bytes, context)
+                         .front());
+  const GreyWindow window = percentile_window({slices.front()}, 0.5, 99.5);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    rows.push_back({.label = format("{}: {:.1f} s, residual {:.3g}", all[i].name, all[i].seconds, all[i].residual),
+                    .slices = {slices[i]},
+                    .window = window});
+  save_png(draw_panel(rows, {.title = format("slice {} of a slab of {}", slab.middle, slab.scan.grid.nz)}), picture,
+           force);
+}
+
+}  // namespace
+
+int compare_methods(const std::vector<std::string>& names, const Scan& scan, const std::string& picture,
+                    const ReconstructOptions& options, Session& session) {
+  if (std::filesystem::path(picture).extension() != ".png")
+    throw Error(ErrorKind::usage, {.what = format("a comparison in {}", picture),
+                                   .where = "option --output",
+                                   .why = "methods are compared in a picture",
+                                   .hint = "give for example -o methods.png"});
+  for (const std::string& name : names)
+    if (name != "fdk") method_options(settings_for(name, scan.method), scan.geometry.views(), 0);
+  const auto lock = session.reserve(picture);
+  SaidOnce said(session.context().progress);
+  Context context{session.context().threads, session.context().cancel, said};
+  SlabScan slab = middle_slab(scan);
+  find_automatic_center(slab.scan, context);
+  const Residual residual(slab.scan, picture, options, context);
+  std::vector<Tried> all;
+  for (const std::string& name : names) {
+    all.push_back(run_method(name, slab.scan, picture, options, context));
+    all.back().residual = residual.of(all.back().voxels);
+  }
+  save_panel(all, slab, picture, options, context, session.common().force);
+  session.print(methods_table(all));
+  session.report(format("wrote     {}: {} methods, slice {} of a slab of {} slices from {} rows", picture, all.size(),
+                        slab.middle, slab.scan.grid.nz, slab.scan.geometry.rows));
+  nlohmann::json methods = nlohmann::json::array();
+  for (const Tried& tried : all)
+    methods.push_back({{"name", tried.name}, {"seconds", tried.seconds}, {"residual", tried.residual}});
+  session.result(
+      {{"output", picture}, {"slices", slab.scan.grid.nz}, {"rows", slab.scan.geometry.rows}, {"methods", methods}});
+  return exit_ok;
+}
+
+}  // namespace lepus::app

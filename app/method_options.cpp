@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/method_options.h"
+
+#include <charconv>
+#include <filesystem>
+
+#include "core/format.h"
+#include "core/text.h"
+#include "iterative/method.h"
+#include "job/method_input.h"
+#include <lepus/error.h>
+
+namespace lepus::app {
+namespace {
+
+double strength_of(const std::string& text, const char* option) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code == std::errc{} && end == text.data() + text.size()) return value;
+  throw Error(ErrorKind::usage, {.what = format("'{}' is not a number", shown(text)),
+                                 .where = format("option {}", option),
+                                 .why = {},
+                                 .hint = "give a number, for example 0.001, or auto"});
+}
+
+}  // namespace
+
+void MethodArguments::describe(OptionTable& table) {
+  std::vector<std::string> names{"fdk"};
+  for (const MethodKind& kind : method_kinds()) names.emplace_back(kind.name);
+  table.group("Method");
+  table
+      .value("--method", "NAME", method,
+             "filtered backprojection (fdk) or an iterative method; docs/iterative.md says which")
+      .one_of(std::move(names))
+      .otherwise("method.name of the scan file, or fdk");
+  table.value("--iterations", "N", iterations, "how many at most").otherwise("method.iterations, or 50");
+  table.value("--subsets", "N", subsets, "of the views, for os-sart, osem and os-momentum")
+      .otherwise("method.subsets, or 10");
+  table
+      .value("--strength", "NUMBER", strength,
+             "of the regularisation, without unit (try 0.0001 to 0.01), or auto: as strong as the noise wants it")
+      .otherwise("method.strength, or 0");
+  table.value("--start", "FILE", start, "begin with zero, with fdk, or with the volume in a file")
+      .otherwise("method.start, or zero");
+  table
+      .value("--weights", "NAME", weights,
+             "line integrals count all alike (none) or as many photons as they had (counts)")
+      .one_of({"none", "counts"})
+      .otherwise("method.weights, or none");
+  table.value("--model", "NAME", model, "how a ray meets voxels")
+      .one_of({"joseph", "siddon", "footprint", "voxel"})
+      .otherwise("method.model, or joseph");
+  table.value("--save-every", "N", save_every, "keep the state beside the output after every N iterations")
+      .otherwise("method.save_every, or only when interrupted");
+  table.flag("--resume", resume, "go on from the state beside the output that an interrupted run left");
+  table.group("Options");
+}
+
+void MethodArguments::apply(Scan& scan, bool several) const {
+  MethodSettings& settings = scan.method;
+  if (!method.empty()) settings.name = method;
+  if (iterations) settings.iterations = *iterations;
+  if (subsets) settings.subsets = *subsets;
+  if (strength == "auto")
+    settings.choose_strength = true;
+  else if (!strength.empty())
+    settings.strength = strength_of(strength, "--strength");
+  if (!start.empty()) settings.start = start;
+  if (!weights.empty()) settings.weights = weights;
+  if (!model.empty()) settings.model = model;
+  if (save_every) settings.save_every = *save_every;
+  settings.resume = resume;
+  if (several) return;
+  const bool given = iterations || subsets || save_every || resume || !strength.empty() || !start.empty() ||
+                     !weights.empty() || !model.empty();
+  if (!settings.iterative()) {
+    if (given)
+      throw Error(ErrorKind::usage, {.what = "the method fdk has no iterations and none of their options",
+                                     .where = scan.file.string(),
+                                     .why = "neither --method nor method.name names an iterative method",
+                                     .hint = "add for example --method os-sart"});
+    return;
+  }
+  method_options(settings, scan.geometry.views(), 0);  // whatever can be said against them is said before any work
+  scan.resolved = with_method(scan.resolved, settings);
+}
+
+}  // namespace lepus::app

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a volume is made from line integrals: the options that go before [method] of the scan file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/options.h"
+#include "scan/scan.h"
+
+namespace lepus::app {
+
+struct MethodArguments {
+  std::string method, strength, start, weights, model;
+  std::optional<std::int64_t> iterations, subsets, save_every;
+  bool resume = false;
+
+  void describe(OptionTable& table);
+  // Into scan.method, and into the resolved scan file that the volume keeps. Throws Error(usage) where the method does
+  // not know them, unless several are to be compared.
+  void apply(Scan& scan, bool several) const;
+};
+
+}  // namespace lepus::app

@@ -1,0 +1,15 @@
+# lepus view's server, where cpp-httplib is found (libcpp-httplib-dev): sets LEPUS_HAVE_VIEW and the target lepus_http. Without
+# it the command is there and says what is missing.
+option(LEPUS_WITH_VIEW "Build the server of lepus view (needs cpp-httplib)" ON)
+set(LEPUS_HAVE_VIEW FALSE)
+add_library(lepus_http INTERFACE)
+if(LEPUS_WITH_VIEW)
+  pkg_check_modules(LEPUS_HTTP IMPORTED_TARGET cpp-httplib)
+endif()
+if(LEPUS_HTTP_FOUND)
+  set(LEPUS_HAVE_VIEW TRUE)
+  target_link_libraries(lepus_http INTERFACE PkgConfig::LEPUS_HTTP Threads::Threads)
+  target_compile_definitions(lepus_http INTERFACE LEPUS_HAVE_VIEW=1)
+else()
+  message(STATUS "lepus: built without the server of lepus view (install libcpp-httplib-dev to add it)")
+endif()

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// A helical scan: source and detector move along the axis while they turn. The middle of the scan is at z = 0.
+#pragma once
+
+#include <lepus/geometry.h>
+
+namespace lepus {
+
+// The scan with `pitch_mm` along +z for every counter-clockwise turn, as perturbations of its views.
+CircularScan with_helix(CircularScan scan, double pitch_mm);
+// Whether the source moves along the axis by more than a tenth of the height that the detector sees there; parallel
+// beams: the detector. Less is a scanner that wobbles, which FDK allows for.
+bool is_helical(const ScanGeometry& geometry);
+
+}  // namespace lepus

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "iterative/bounds.h"
+
+namespace lepus {
+
+void sum_curvature(LinearMap& map, Algebra& algebra, const Vector* weights, Vector& out) {
+  Vector lengths(map, map.values());
+  algebra.fill(out, 1);
+  map.forward(out.data(), lengths.data());
+  if (weights) algebra.multiply(lengths, lengths, *weights);
+  map.adjoint(lengths.data(), out.data());
+}
+
+double largest_curvature(Problem& problem, Algebra& algebra) {
+  Vector sums(*problem.map, problem.map->voxels());
+  sum_curvature(*problem.map, algebra, nullptr, sums);
+  return algebra.largest_magnitude(sums);
+}
+
+double strength_unit(Problem& problem, Algebra& algebra, const Vector* weights) {
+  LinearMap& map = *problem.map;
+  Vector back(map, map.voxels());
+  if (weights) {
+    Vector weighted(map, map.values());
+    algebra.multiply(weighted, problem.data, *weights);
+    map.adjoint(weighted.data(), back.data());
+  } else {
+    map.adjoint(problem.data.data(), back.data());
+  }
+  return algebra.largest_magnitude(back);
+}
+
+}  // namespace lepus

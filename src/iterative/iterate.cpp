@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "iterative/iterate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/format.h"
+
+namespace lepus {
+namespace {
+
+double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Residuals (1: that of an empty volume) may rise a little while subsets or momentum are at work; a method that is lost
+// makes them larger and larger.
+class DivergenceWatch {
+public:
+  explicit DivergenceWatch(bool oscillates) : oscillates_(oscillates) {}
+  bool lost(double residual) const {
+    return !std::isfinite(residual) || residual > (oscillates_ ? 3 * std::max(1.0, first_) : 5 * smallest_);
+  }
+  // Whether it is the smallest so far.
+  bool note(double residual) {
+    if (first_ == 0) first_ = residual;
+    if (!(residual < smallest_)) return false;
+    smallest_ = residual;
+    return true;
+  }
+
+private:
+  bool oscillates_;
+  double first_ = 0, smallest_ = std::numeric_limits<double>::infinity();
+};
+
+// Says the residual about ten times a run, and whenever an iteration takes long.
+class ResidualLog {
+public:
+  ResidualLog(Progress& progress, std::int64_t iterations) : progress_(progress), iterations_(iterations) {}
+  void tell(std::int64_t iteration, double residual) {
+    constexpr double long_s = 10;
+    const std::int64_t tenths = 10 * iteration / iterations_;
+    if (tenths == said_tenths_ && now_s() - said_s_ < long_s) return;
+    said_tenths_ = tenths;
+    said_s_ = now_s();
+    progress_.note(format("iteration {} of {}: residual {:.4g}", iteration, iterations_, residual));
+  }
+
+private:
+  Progress& progress_;
+  std::int64_t iterations_, said_tenths_ = 0;
+  double said_s_ = now_s();
+};
+
+// Why to stop after an iteration; "": go on.
+std::string reason_to_stop(const MethodOptions& options, double residual, double change, double noise_norm) {
+  if (options.residual > 0 && residual <= options.residual)
+    return format("the residual {:.3g} is at or below {:.3g}", residual, options.residual);
+  if (noise_norm > 0 && residual <= noise_norm)
+    return format("the residual {:.3g} is at or below the noise, {:.3g}", residual, noise_norm);
+  if (options.change > 0 && change <= options.change)
+    return format("the volume changed by {:.3g}, at or below {:.3g}", change, options.change);
+  return "";
+}
+
+}  // namespace
+
+IterateReport iterate(Method& method, Problem& problem, const MethodOptions& options, const IterateHooks& hooks) {
+  Progress silent;
+  Progress& progress = hooks.progress ? *hooks.progress : silent;
+  const double start = now_s();
+  Algebra algebra(*problem.map);
+  method.prepare();
+  if (hooks.restore)
+    hooks.restore(method);
+  else
+    method.start();
+
+  double unit = std::sqrt(algebra.squared(problem.data));
+  if (unit == 0) unit = 1;
+  const double noise_norm = options.noise * std::sqrt(static_cast<double>(problem.data.size())) / unit;
+  Vector good(*problem.map, problem.map->voxels()), before(*problem.map, problem.map->voxels());
+  algebra.copy(good, method.volume());
+  DivergenceWatch watch(method_kind(options.method).oscillates);
+  IterateReport report;
+  report.iterations = method.iteration();
+  report.stopped = format("all {} iterations are done", options.iterations);
+  bool saved = true;
+  ResidualLog log(progress, options.iterations);
+  progress.begin(format("iterating ({})", options.method), options.iterations);
+  progress.advance(method.iteration());
+  while (method.iteration() < options.iterations) {
+    algebra.copy(before, method.volume());
+    const double residual = method.step() / unit;
+    if (watch.lost(residual)) {
+      report.diverged = true;
+      report.stopped = format("iteration {} left a residual of {:.3g}: it diverges", method.iteration() + 1, residual);
+      algebra.copy(method.volume(), good);
+      break;
+    }
+    method.set_iteration(method.iteration() + 1);
+    report.iterations = method.iteration();
+    report.residuals.push_back(residual);
+    saved = false;
+    const bool best = watch.note(residual);
+    double change = 0;
+    if (best) std::swap(good, before);
+    if (options.change > 0) {
+      algebra.combine(before, 1, method.volume(), -1, best ? good : before);
+      change = std::sqrt(algebra.squared(before) / std::max(1e-300, algebra.squared(method.volume())));
+    }
+    progress.advance();
+    log.tell(method.iteration(), residual);
+    if (hooks.save && hooks.save_every > 0 && method.iteration() % hooks.save_every == 0) {
+      hooks.save(method);
+      saved = true;
+    }
+    if (std::string why = reason_to_stop(options, residual, change, noise_norm); !why.empty()) {
+      report.stopped = std::move(why);
+      break;
+    }
+    if (hooks.cancel && hooks.cancel->cancelled() && method.iteration() < options.iterations) {
+      report.cancelled = true;
+      report.stopped = format("interrupted after iteration {}", method.iteration());
+      if (hooks.save && !saved) hooks.save(method);
+      break;
+    }
+  }
+  progress.end();
+  report.seconds = now_s() - start;
+  return report;
+}
+
+}  // namespace lepus

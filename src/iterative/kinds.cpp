@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The methods by name, and which choices each of them has.
+#include <algorithm>
+#include <cmath>
+
+#include "core/format.h"
+#include "core/text.h"
+#include "iterative/method.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+[[noreturn]] void refuse_option(const MethodOptions& options, std::string what, std::string why, std::string hint) {
+  throw Error(ErrorKind::usage, {.what = std::move(what),
+                                 .where = format("method {}", options.method),
+                                 .why = std::move(why),
+                                 .hint = std::move(hint)});
+}
+
+std::string names_of(bool MethodKind::*has) {
+  std::string names;
+  for (const MethodKind& kind : method_kinds())
+    if (kind.*has) names += (names.empty() ? "" : ", ") + std::string(kind.name);
+  return names;
+}
+
+}  // namespace
+
+const std::vector<MethodKind>& method_kinds() {
+  using enum MethodKind::Weights;
+  static const std::vector<MethodKind> kinds{
+      {.name = "sirt",
+       .summary = "simultaneous: slow, smooth, safe",
+       .make = make_sirt,
+       .bounded = true,
+       .weights = direct},
+      {.name = "sart", .summary = "view after view", .make = make_sart, .bounded = true, .weights = direct},
+      {.name = "os-sart",
+       .summary = "subset after subset: the usual choice for few views",
+       .make = make_os_sart,
+       .subsets = true,
+       .bounded = true,
+       .weights = direct},
+      {.name = "cgls", .summary = "least squares by conjugate gradients", .make = make_cgls, .regularised = true},
+      {.name = "lsqr", .summary = "least squares by bidiagonalisation", .make = make_lsqr, .regularised = true},
+      {.name = "ramp-cgls",
+       .summary = "conjugate gradients on ramp-filtered residuals: least squares in few iterations",
+       .make = make_ramp_cgls,
+       .regularised = true,
+       .weights = refused},
+      {.name = "mlem",
+       .summary = "maximum likelihood, never below zero",
+       .make = make_mlem,
+       .non_negative = true,
+       .weights = refused},
+      {.name = "osem",
+       .summary = "maximum likelihood, subset after subset",
+       .make = make_osem,
+       .subsets = true,
+       .non_negative = true,
+       .weights = refused},
+      {.name = "iterative-fdk",
+       .summary = "FDK of what is left, again and again",
+       .make = make_iterative_fdk,
+       .bounded = true,
+       .weights = refused},
+      {.name = "fista-tv",
+       .summary = "least squares with total variation",
+       .make = make_fista_tv,
+       .volumes = 14,
+       .regularised = true,
+       .bounded = true},
+      {.name = "chambolle-pock",
+       .summary = "least squares with total variation, Huber's rule, a prior volume",
+       .make = make_chambolle_pock,
+       .volumes = 18,
+       .regularised = true,
+       .bounded = true,
+       .prior = true,
+       .huber = true,
+       .oscillates = true},
+      {.name = "os-momentum",
+       .summary = "ordered subsets with momentum: few iterations, total variation where wanted",
+       .make = make_os_momentum,
+       .volumes = 14,
+       .subsets = true,
+       .regularised = true,
+       .bounded = true,
+       .weights = direct},
+  };
+  return kinds;
+}
+
+const MethodKind& method_kind(const std::string& name) {
+  std::vector<std::string> names;
+  for (const MethodKind& kind : method_kinds()) {
+    if (name == kind.name) return kind;
+    names.emplace_back(kind.name);
+  }
+  const std::string near = nearest_name(name, names);
+  std::string all = "fdk";
+  for (const auto& one : names) all += ", " + one;
+  throw Error(ErrorKind::usage, {.what = format("no method is called \"{}\"", shown(name)),
+                                 .where = "method",
+                                 .why = "there are " + all,
+                                 .hint = near.empty() ? "take one of these" : format("did you mean {}?", near)});
+}
+
+void check_options(const MethodOptions& options, std::int64_t views) {
+  const MethodKind& kind = method_kind(options.method);
+  const auto not_negative = [&](const char* name, double value) {
+    if (!(value >= 0))
+      refuse_option(options, format("{} = {}", name, value), "it is not a number above or equal to zero",
+                    "leave it out");
+  };
+  if (options.iterations < 1)
+    refuse_option(options, format("{} iterations", options.iterations), "at least one is needed",
+                  "ask for one or more");
+  if (options.subsets < 1 || options.subsets > views)
+    refuse_option(options, format("{} subsets", options.subsets), format("the scan has {} views", views),
+                  format("take between 1 and {}", views));
+  if (options.subsets > 1 && !kind.subsets)
+    refuse_option(options, format("{} subsets", options.subsets), "it uses all views at once",
+                  "take one of " + names_of(&MethodKind::subsets));
+  not_negative("strength", options.strength);
+  if (options.strength > 0 && !kind.regularised)
+    refuse_option(options, format("strength = {}", options.strength), "it does not regularise",
+                  "take one of " + names_of(&MethodKind::regularised));
+  not_negative("huber", options.huber);
+  if (options.huber > 0 && !kind.huber)
+    refuse_option(options, format("huber = {}", options.huber), "it does not know Huber's rule",
+                  "take " + names_of(&MethodKind::huber));
+  not_negative("residual", options.residual);
+  not_negative("change", options.change);
+  not_negative("noise", options.noise);
+  if (!(options.relaxation > 0 && options.relaxation < 2))
+    refuse_option(options, format("relaxation = {}", options.relaxation), "steps converge between 0 and 2", "try 1");
+  if (!(options.prior_share >= 0 && options.prior_share <= 1))
+    refuse_option(options, format("prior_share = {}", options.prior_share), "it is a share", "take 0 to 1");
+  if (options.total_variation_steps < 1)
+    refuse_option(options, format("{} steps of total variation", options.total_variation_steps),
+                  "at least one is needed", "try 20");
+  const bool bounds = std::isfinite(options.low) || std::isfinite(options.high);
+  if (!(options.low < options.high))
+    refuse_option(options, format("bounds {} to {}", options.low, options.high), "nothing lies between them",
+                  "give the lower one first");
+  if (bounds && !kind.bounded && !(kind.non_negative && options.low == 0 && !std::isfinite(options.high)))
+    refuse_option(options, format("bounds {} to {}", options.low, options.high), "it does not keep them",
+                  "take one of " + names_of(&MethodKind::bounded));
+}
+
+std::unique_ptr<Method> make_method(Problem& problem, const MethodOptions& options) {
+  check_options(options, problem.map->views());
+  const MethodKind& kind = method_kind(options.method);
+  if (problem.prior && !kind.prior)
+    refuse_option(options, "a prior volume", "it does not use one", "take " + names_of(&MethodKind::prior));
+  if (problem.weights && kind.weights == MethodKind::Weights::refused)
+    refuse_option(options, "statistical weights", "it does not use them", "leave them out, or take another method");
+  return kind.make(problem, options);
+}
+
+}  // namespace lepus

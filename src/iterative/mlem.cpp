@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maximum likelihood by expectation maximisation: x *= A' (b / A x) / A' 1. Shepp, Vardi, IEEE Trans. Med. Imaging 1
+// (1982); subsets: Hudson, Larkin, IEEE Trans. Med. Imaging 13 (1994). The line integrals are taken for counts, so none
+// is below zero, and the volume stays at or above zero. A ray that meets nothing (A x = 0) has no say, whatever it
+// counted, and voxels that a subset does not see stay as they are.
+#include <cmath>
+
+#include "iterative/method.h"
+#include "iterative/subsets.h"
+
+namespace lepus {
+namespace {
+
+class Mlem final : public Method {
+public:
+  Mlem(Problem& problem, const MethodOptions& options, std::int64_t count)
+      : Method(problem, options), subsets_(problem, count, options.order, options.seed), sensitivity_(problem, count) {}
+
+  void prepare() override { factor_ = work_volume(); }
+
+  void start() override {
+    algebra_.fill(volume(), 1);
+    if (problem_.start) algebra_.copy(volume(), problem_.start);
+    algebra_.clamp(volume(), 0, HUGE_VAL);
+    if (problem_.mask) algebra_.multiply(volume(), volume(), problem_.mask);
+  }
+
+  double step() override {
+    double squared = 0;
+    for (const std::int64_t s : subsets_.order(iteration())) {
+      LinearMap& some = subsets_.map(s);
+      Vector& ratio = subsets_.work(s, ratio_);
+      Vector& residual = subsets_.work(s, residual_);
+      const Vector& data = subsets_.gather(problem_.data, s, gathered_);
+      some.forward(volume().data(), ratio.data());
+      algebra_.combine(residual, 1, data, -1, ratio);
+      squared += algebra_.squared(residual);
+      algebra_.divide(ratio, data, ratio);
+      some.adjoint(ratio.data(), factor_.data());
+      const Vector& seen = sensitivity_.get(s, [&](Vector& sums) {
+        algebra_.fill(ratio, 1);
+        some.adjoint(ratio.data(), sums.data());
+      });
+      // x += x (factor - seen) / seen: nothing where nothing is seen.
+      algebra_.combine(factor_, 1, factor_, -1, seen);
+      algebra_.divide(factor_, factor_, seen);
+      algebra_.multiply(factor_, factor_, volume());
+      algebra_.combine(volume(), 1, volume(), 1, factor_);
+    }
+    return std::sqrt(squared);
+  }
+
+private:
+  Subsets subsets_;
+  SubsetVolumes sensitivity_;
+  Vector factor_, ratio_, residual_, gathered_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_mlem(Problem& problem, const MethodOptions& options) {
+  return std::make_unique<Mlem>(problem, options, 1);
+}
+std::unique_ptr<Method> make_osem(Problem& problem, const MethodOptions& options) {
+  return std::make_unique<Mlem>(problem, options, options.subsets);
+}
+
+}  // namespace lepus

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "iterative/scaled_map.h"
+
+#include <utility>
+
+namespace lepus {
+namespace {
+
+class ScaledMap final : public LinearMap {
+public:
+  ScaledMap(LinearMap& map, std::unique_ptr<LinearMap> owned, const Vector* row_scale, Vector own_scale,
+            const Vector* mask)
+      : owned_(std::move(owned)),
+        map_(owned_ ? *owned_ : map),
+        own_scale_(std::move(own_scale)),
+        row_scale_(own_scale_ ? &own_scale_ : row_scale),
+        mask_(mask) {
+    if (mask_) masked_ = Vector(map_, map_.voxels());
+    if (row_scale_) scaled_ = Vector(map_, map_.values());
+  }
+
+  VolumeShape shape() const override { return map_.shape(); }
+  std::int64_t views() const override { return map_.views(); }
+  std::int64_t values_per_view() const override { return map_.values_per_view(); }
+  Device& home() const override { return map_.home(); }
+  Queue& queue() const override { return map_.queue(); }
+
+  void forward(const float* volume, float* line_integrals) override {
+    VectorKernels& kernels = home().vector_kernels();
+    if (mask_) kernels.multiply(masked_.data(), volume, mask_->data(), voxels(), queue());
+    map_.forward(mask_ ? masked_.data() : volume, line_integrals);
+    if (row_scale_) kernels.multiply(line_integrals, line_integrals, row_scale_->data(), values(), queue());
+  }
+  void adjoint(const float* line_integrals, float* volume) override {
+    VectorKernels& kernels = home().vector_kernels();
+    if (row_scale_) kernels.multiply(scaled_.data(), line_integrals, row_scale_->data(), values(), queue());
+    map_.adjoint(row_scale_ ? scaled_.data() : line_integrals, volume);
+    if (mask_) kernels.multiply(volume, volume, mask_->data(), voxels(), queue());
+  }
+
+  std::unique_ptr<LinearMap> subset(std::span<const std::int64_t> views) const override {
+    auto some = map_.subset(views);
+    Vector scale;
+    if (row_scale_) {
+      const std::int64_t n = values_per_view();
+      scale = Vector(*some, static_cast<std::int64_t>(views.size()) * n);
+      for (std::size_t i = 0; i < views.size(); ++i)
+        home().copy(scale.data() + static_cast<std::int64_t>(i) * n, row_scale_->data() + views[i] * n,
+                    n * static_cast<std::int64_t>(sizeof(float)), queue());
+    }
+    LinearMap& shared = *some;
+    return std::make_unique<ScaledMap>(shared, std::move(some), nullptr, std::move(scale), mask_);
+  }
+
+private:
+  std::unique_ptr<LinearMap> owned_;  // of a subset
+  LinearMap& map_;
+  Vector own_scale_;
+  const Vector *row_scale_, *mask_;
+  Vector masked_, scaled_;
+};
+
+}  // namespace
+
+std::unique_ptr<LinearMap> scaled_map(LinearMap& map, const Vector* row_scale, const Vector* mask) {
+  return std::make_unique<ScaledMap>(map, nullptr, row_scale, Vector(), mask);
+}
+
+}  // namespace lepus

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/method_input.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/format.h"
+#include "geometry/camera.h"
+#include "io/volume_file.h"
+#include "iterative/method.h"
+#include <lepus/error.h>
+
+namespace lepus {
+
+MethodOptions method_options(const MethodSettings& settings, std::int64_t views, double noise) {
+  constexpr std::int64_t usual_subsets = 10;
+  const MethodKind& kind = method_kind(settings.name);
+  MethodOptions options;
+  options.method = settings.name;
+  options.iterations = settings.iterations;
+  options.subsets = settings.subsets.value_or(kind.subsets ? std::min(usual_subsets, views) : 1);
+  options.order = settings.order == "sequential" ? ViewOrder::sequential
+                  : settings.order == "random"   ? ViewOrder::random
+                                                 : ViewOrder::distant;
+  options.seed = static_cast<std::uint64_t>(settings.seed);
+  options.relaxation = settings.relaxation;
+  options.strength = settings.strength;
+  options.huber = settings.huber;
+  options.prior_share = settings.prior_share;
+  options.total_variation_steps = settings.total_variation_steps;
+  options.low = settings.low;
+  options.high = settings.high;
+  options.residual = settings.stop_residual;
+  options.change = settings.stop_change;
+  options.noise = settings.stop_at_noise ? noise : 0;
+  check_options(options, views);
+  return options;
+}
+
+std::string resumable_options(const MethodSettings& settings, std::int64_t subsets) {
+  MethodSettings same = settings;
+  same.subsets = subsets;
+  same.iterations = 1;
+  same.save_every = 0;
+  same.stop_residual = same.stop_change = 0;
+  same.stop_at_noise = false;
+  same.noise.reset();
+  std::string text = method_toml(same);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+RayModel ray_model(const std::string& name) {
+  return name == "siddon"      ? RayModel::siddon
+         : name == "footprint" ? RayModel::footprint
+         : name == "voxel"     ? RayModel::voxel
+                               : RayModel::joseph;
+}
+
+ExtendedGrid extended_grid(const VolumeGrid& grid, const std::vector<double>& extend) {
+  const auto more = [&](std::size_t axis, std::int64_t n) {
+    return static_cast<std::int64_t>(std::ceil(extend[axis] * static_cast<double>(n)));
+  };
+  ExtendedGrid extended{grid, more(0, grid.nx), more(1, grid.ny), more(2, grid.nz)};
+  extended.grid.origin_mm =
+      grid.centre(-static_cast<double>(extended.x), -static_cast<double>(extended.y), -static_cast<double>(extended.z));
+  extended.grid.nx += 2 * extended.x;
+  extended.grid.ny += 2 * extended.y;
+  extended.grid.nz += 2 * extended.z;
+  return extended;
+}
+
+std::vector<float> read_volume_for(const std::string& file, const VolumeGrid& grid, const ExtendedGrid& extended,
+                                   float outside) {
+  const auto volume = open_volume(file);
+  const VolumeGrid& given = volume->grid();
+  if (given.nx != grid.nx || given.ny != grid.ny || given.nz != grid.nz)
+    throw Error(ErrorKind::input, {.what = "a volume of another size",
+                                   .where = file,
+                                   .why = format("it has {} x {} x {} voxels, the scan's volume {} x {} x {}", given.nx,
+                                                 given.ny, given.nz, grid.nx, grid.ny, grid.nz),
+                                   .hint = "reconstruct it with the same [volume]"});
+  std::vector<float> voxels(static_cast<std::size_t>(extended.grid.voxels()), outside);
+  std::vector<float> slice(static_cast<std::size_t>(grid.nx * grid.ny));
+  for (std::int64_t z = 0; z < grid.nz; ++z) {
+    volume->read(z, z + 1, slice.data());
+    for (std::int64_t y = 0; y < grid.ny; ++y)
+      std::copy_n(
+          slice.begin() + y * grid.nx, grid.nx,
+          voxels.begin() + ((z + extended.z) * extended.grid.ny + y + extended.y) * extended.grid.nx + extended.x);
+  }
+  return voxels;
+}
+
+std::vector<double> view_angles(const ScanGeometry& geometry) {
+  std::vector<double> angles;
+  for (std::int64_t view = 0; view < geometry.views(); ++view)
+    angles.push_back(view_angle_rad(camera_of(geometry, view)));
+  return angles;
+}
+
+}  // namespace lepus

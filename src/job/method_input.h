@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the scan file's [method] to what iterative methods take: options, the grid that is iterated, volumes from files.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "iterative/problem.h"
+#include "scan/scan.h"
+#include <lepus/operator.h>
+
+namespace lepus {
+
+// Throws Error(usage) for choices that the method does not have. `noise`: root mean square, where it is known.
+MethodOptions method_options(const MethodSettings& settings, std::int64_t views, double noise);
+// All that must be the same to go on from a saved state: not how long.
+std::string resumable_options(const MethodSettings& settings, std::int64_t subsets);
+RayModel ray_model(const std::string& name);
+
+// The grid with `extend` of it more at both ends of every axis, whole voxels; and where the grid lies in it.
+struct ExtendedGrid {
+  VolumeGrid grid;
+  std::int64_t x = 0, y = 0, z = 0;  // voxels before the given grid
+};
+ExtendedGrid extended_grid(const VolumeGrid& grid, const std::vector<double>& extend);
+
+// A volume of the given grid's size, zero (or `outside`) beyond it. Throws Error(input) where it has another size.
+std::vector<float> read_volume_for(const std::string& file, const VolumeGrid& grid, const ExtendedGrid& extended,
+                                   float outside);
+std::vector<double> view_angles(const ScanGeometry& geometry);
+
+}  // namespace lepus

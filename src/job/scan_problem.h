@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scan as the problem that an iterative method solves: the operator on the machine's devices, the corrected line
+// integrals in its memory, FDK and the ramp filter beside it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "iterative/method.h"
+#include "job/line_integrals.h"
+#include "job/method_input.h"
+
+namespace lepus {
+
+class ScanProblem {
+public:
+  // Corrects and reads the whole scan. Throws Error(memory) where the method's vectors do not fit into the limit.
+  ScanProblem(const Scan& scan, const std::filesystem::path& output, const ReconstructOptions& options,
+              Context& context);
+
+  Problem& problem() { return problem_; }
+  const MethodOptions& options() const { return options_; }
+  void set_strength(double strength) { options_.strength = strength; }
+  double noise() const { return noise_; }  // root mean square of what the method's residuals are measured in
+  LineIntegrals& lines() { return lines_; }
+
+  // The given grid's part of the method's volume, zero outside the field of view where the scan wants that.
+  void write(Vector& volume, VolumeWriter& writer);
+
+private:
+  void make_map();
+  void load_views(Context& context);
+  void load_volumes();
+  void fdk_of(const float* line_integrals, float* volume) const;
+  void ramp(float* line_integrals) const;
+  bool at_home_on_host() const { return problem_.map->home().info().host; }
+
+  const Scan& scan_;
+  const MethodKind& kind_;
+  ExtendedGrid extended_;
+  LineIntegrals lines_;
+  Compute compute_;
+  std::unique_ptr<LinearMap> map_;
+  Problem problem_;
+  MethodOptions options_;
+  double noise_ = 0;
+};
+
+}  // namespace lepus

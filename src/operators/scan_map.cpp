@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operators/scan_map.h"
+
+#include <utility>
+
+#include "device/host/device.h"
+#include "operators/scan_operator.h"
+
+namespace lepus {
+namespace {
+
+// Where the vectors of a method live; its subsets share it.
+struct MapHome {
+  std::unique_ptr<Device> host;  // where the operator's devices are not the home
+  std::unique_ptr<Queue> host_queue;
+};
+
+class ScanMap final : public LinearMap {
+public:
+  ScanMap(std::unique_ptr<ScanOperator> scan, std::shared_ptr<MapHome> home)
+      : scan_(std::move(scan)), home_(std::move(home)) {}
+
+  VolumeShape shape() const override { return {scan_->grid().nx, scan_->grid().ny, scan_->grid().nz}; }
+  std::int64_t views() const override { return scan_->geometry().views(); }
+  std::int64_t values_per_view() const override { return scan_->geometry().rows * scan_->geometry().columns; }
+
+  void forward(const float* volume, float* line_integrals) override { scan_->forward(volume, line_integrals, place()); }
+  void adjoint(const float* line_integrals, float* volume) override { scan_->adjoint(line_integrals, volume, place()); }
+  std::unique_ptr<LinearMap> subset(std::span<const std::int64_t> views) const override {
+    return std::make_unique<ScanMap>(scan_->subset(views), home_);
+  }
+
+  Device& home() const override { return home_->host ? *home_->host : *scan_->machines().devices.front(); }
+  Queue& queue() const override { return home_->host ? *home_->host_queue : *scan_->machines().queues.front(); }
+
+private:
+  ArrayPlace place() const { return home_->host ? ArrayPlace::host : ArrayPlace::device; }
+
+  std::unique_ptr<ScanOperator> scan_;
+  std::shared_ptr<MapHome> home_;
+};
+
+}  // namespace
+
+std::unique_ptr<LinearMap> make_scan_map(const ScanGeometry& geometry, const VolumeGrid& grid,
+                                         const OperatorOptions& options, std::int64_t method_bytes) {
+  auto scan = std::make_unique<ScanOperator>(geometry, grid, options);
+  OperatorDevices& machines = scan->machines();
+  const Device& first = *machines.devices.front();
+  const bool fits =
+      first.info().host || method_bytes + scan->projector().work_bytes(grid.nz, geometry.views(), geometry.rows) <=
+                               first.memory_limit_bytes();
+  auto home = std::make_shared<MapHome>();
+  if (machines.devices.size() > 1 || !fits) {
+    home->host = host::make_device("cpu", machines.threads);
+    home->host_queue = home->host->make_queue();
+  }
+  return std::make_unique<ScanMap>(std::move(scan), std::move(home));
+}
+
+}  // namespace lepus

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scan's operator as the linear map that iterative methods are written against.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "operators/linear_map.h"
+#include <lepus/operator.h>
+
+namespace lepus {
+
+// The vectors' home is the operator's device where there is one alone and its memory holds `method_bytes` (what the
+// method keeps in vectors) beside the operator; else the host, and pieces travel.
+std::unique_ptr<LinearMap> make_scan_map(const ScanGeometry& geometry, const VolumeGrid& grid,
+                                         const OperatorOptions& options, std::int64_t method_bytes);
+
+}  // namespace lepus

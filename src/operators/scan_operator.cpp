@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operators/scan_operator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/format.h"
+#include "geometry/camera.h"
+#include "operators/chunk_queue.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+const ScanGeometry& checked_scan(const ScanGeometry& geometry, const VolumeGrid& grid) {
+  if (geometry.views() < 1 || geometry.columns < 1 || geometry.rows < 1)
+    throw Error(ErrorKind::usage,
+                {.what = "an operator needs a scan with views and pixels",
+                 .where = {},
+                 .why = format("it has {} views of {} x {} pixels", geometry.views(), geometry.columns, geometry.rows),
+                 .hint = {}});
+  if (grid.nx < 1 || grid.ny < 1 || grid.nz < 1)
+    throw Error(ErrorKind::usage, {.what = "an operator needs a volume with voxels",
+                                   .where = {},
+                                   .why = format("it has {} x {} x {}", grid.nx, grid.ny, grid.nz),
+                                   .hint = {}});
+  const auto usable = [](double step) { return std::isfinite(step) && step != 0; };
+  if (!usable(grid.step_mm.x) || !usable(grid.step_mm.y) || !usable(grid.step_mm.z))
+    throw Error(ErrorKind::usage,
+                {.what = "an operator needs voxels with a size",
+                 .where = {},
+                 .why = format("their steps are {}, {} and {} mm", grid.step_mm.x, grid.step_mm.y, grid.step_mm.z),
+                 .hint = {}});
+  check_views(geometry);
+  return geometry;
+}
+
+const char* name_of(RayModel model) {
+  switch (model) {
+    case RayModel::joseph:
+      return "Joseph's rays";
+    case RayModel::siddon:
+      return "Siddon's rays";
+    case RayModel::footprint:
+      return "separable footprints";
+    case RayModel::voxel:
+      break;
+  }
+  return "Joseph's rays, unmatched voxel transpose";
+}
+
+}  // namespace
+
+ScanOperator::ScanOperator(const ScanGeometry& geometry, const VolumeGrid& grid, const OperatorOptions& options,
+                           ForcedCut forced)
+    : ScanOperator(checked_scan(geometry, grid), grid, options, forced,
+                   std::make_shared<OperatorDevices>(options.compute)) {}
+
+ScanOperator::ScanOperator(const ScanGeometry& geometry, const VolumeGrid& grid, const OperatorOptions& options,
+                           ForcedCut forced, std::shared_ptr<OperatorDevices> machines)
+    : geometry_(geometry),
+      grid_(grid),
+      options_(options),
+      forced_(forced),
+      pieces_(geometry_, grid_),
+      machines_(std::move(machines)) {
+  const Precision precision =
+      options.compute.precision == Precision::half ? Precision::fast : options.compute.precision;
+  for (const auto& device : machines_->devices)
+    projectors_.push_back(device->make_ray_projector({&geometry_, grid_, options.model, precision}));
+}
+
+std::string ScanOperator::description() const {
+  std::string where;
+  for (const auto& device : machines_->devices) where += (where.empty() ? "" : ", ") + device->info().name;
+  return format("{}: {}; {}", name_of(options_.model), projector().description(), where);
+}
+
+std::unique_ptr<ScanOperator> ScanOperator::subset(std::span<const std::int64_t> views) const {
+  ScanGeometry part = geometry_;
+  part.matrices.clear();
+  for (const std::int64_t view : views) {
+    if (view < 0 || view >= geometry_.views())
+      throw Error(ErrorKind::usage, {.what = format("there is no view {} to take into a subset", view),
+                                     .where = {},
+                                     .why = format("the scan has {}", geometry_.views()),
+                                     .hint = {}});
+    part.matrices.push_back(geometry_.matrices[static_cast<std::size_t>(view)]);
+  }
+  checked_scan(part, grid_);
+  return std::unique_ptr<ScanOperator>(new ScanOperator(part, grid_, options_, forced_, machines_));
+}
+
+OperatorSizes ScanOperator::sizes() const {
+  std::int64_t smallest = forced_.device_bytes;
+  if (smallest == 0) {
+    smallest = machines_->devices.front()->memory_limit_bytes();
+    for (const auto& device : machines_->devices) smallest = std::min(smallest, device->memory_limit_bytes());
+  }
+  return {geometry_, grid_, pieces_, projector(), smallest, static_cast<std::int64_t>(projectors_.size())};
+}
+
+bool ScanOperator::in_place(ArrayPlace place) const {
+  const bool alone = projectors_.size() == 1;
+  if (place == ArrayPlace::device && !alone)
+    throw Error(ErrorKind::usage, {.what = "arrays in a device's memory need an operator with that device alone",
+                                   .where = {},
+                                   .why = format("this one has {} devices", projectors_.size()),
+                                   .hint = "hand over arrays in host memory"});
+  return place == ArrayPlace::device || (alone && machines_->devices.front()->info().host && forced_.device_bytes == 0);
+}
+
+void ScanOperator::forward(const float* volume, float* line_integrals, ArrayPlace place) const {
+  if (in_place(place)) {
+    Queue& queue = *machines_->queues.front();
+    projectors_.front()->forward({volume, {0, grid_.nz}}, {line_integrals, 0, geometry_.views(), {0, geometry_.rows}},
+                                 queue);
+    if (place == ArrayPlace::host) queue.wait();
+    return;
+  }
+  share_chunks(forward_plan(),
+               [&](std::size_t worker, ChunkQueue& chunks) { forward_chunks(worker, volume, line_integrals, chunks); });
+}
+
+void ScanOperator::adjoint(const float* line_integrals, float* volume, ArrayPlace place) const {
+  if (in_place(place)) {
+    Queue& queue = *machines_->queues.front();
+    machines_->devices.front()->clear(volume, grid_.voxels() * std::int64_t{sizeof(float)}, queue);
+    projectors_.front()->adjoint({line_integrals, 0, geometry_.views(), {0, geometry_.rows}}, {volume, {0, grid_.nz}},
+                                 queue);
+    if (place == ArrayPlace::host) queue.wait();
+    return;
+  }
+  share_chunks(adjoint_plan(),
+               [&](std::size_t worker, ChunkQueue& chunks) { adjoint_chunks(worker, line_integrals, volume, chunks); });
+}
+
+}  // namespace lepus

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scan's operator over slabs, wedges and devices: what lepus::Operator and the methods' linear map are made of.
+// Where the device works in the host's memory, or the arrays lie in the device's own, they are used as they are; else
+// pieces go there and back (plan.h), copies beside the sums, and several devices take them from one queue.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/threads.h"
+#include "device/device.h"
+#include "device/ray_projector.h"
+#include "operators/pieces.h"
+#include "operators/plan.h"
+#include <lepus/operator.h>
+
+namespace lepus {
+
+class ChunkQueue;
+
+// The devices that an operator and its subsets share.
+struct OperatorDevices {
+  explicit OperatorDevices(const Compute& compute) : threads(compute.threads), devices(open_devices(compute, threads)) {
+    for (const auto& device : devices) queues.push_back(device->make_queue());
+  }
+  ThreadPool threads;
+  Devices devices;
+  std::vector<std::unique_ptr<Queue>> queues;  // of the sums, one per device
+};
+
+// Whether a device that works in the host's memory is handed copies of pieces all the same, as if it had a memory of
+// this many bytes: tests cut small problems so.
+struct ForcedCut {
+  std::int64_t device_bytes = 0;  // 0: not
+};
+
+class ScanOperator {
+public:
+  ScanOperator(const ScanGeometry& geometry, const VolumeGrid& grid, const OperatorOptions& options,
+               ForcedCut forced = {});
+
+  const ScanGeometry& geometry() const { return geometry_; }
+  const VolumeGrid& grid() const { return grid_; }
+  std::int64_t values() const { return geometry_.views() * geometry_.rows * geometry_.columns; }
+  std::string description() const;
+  OperatorDevices& machines() const { return *machines_; }
+  const RayProjector& projector() const { return *projectors_.front(); }
+  OperatorPlan forward_plan() const { return plan_forward(sizes()); }
+  OperatorPlan adjoint_plan() const { return plan_adjoint(sizes()); }
+
+  void forward(const float* volume, float* line_integrals, ArrayPlace place) const;
+  void adjoint(const float* line_integrals, float* volume, ArrayPlace place) const;
+  std::unique_ptr<ScanOperator> subset(std::span<const std::int64_t> views) const;
+
+private:
+  ScanOperator(const ScanGeometry& geometry, const VolumeGrid& grid, const OperatorOptions& options, ForcedCut forced,
+               std::shared_ptr<OperatorDevices> machines);
+  OperatorSizes sizes() const;
+  bool in_place(ArrayPlace place) const;
+  // Each device works on chunks until there are no more.
+  void share_chunks(const OperatorPlan& plan, const std::function<void(std::size_t, ChunkQueue&)>& work) const;
+  void forward_chunks(std::size_t worker, const float* volume, float* line_integrals, ChunkQueue& chunks) const;
+  void adjoint_chunks(std::size_t worker, const float* line_integrals, float* volume, ChunkQueue& chunks) const;
+
+  ScanGeometry geometry_;
+  VolumeGrid grid_;
+  OperatorOptions options_;
+  ForcedCut forced_;
+  SliceRows pieces_;
+  std::shared_ptr<OperatorDevices> machines_;
+  std::vector<std::unique_ptr<RayProjector>> projectors_;  // one per device
+};
+
+}  // namespace lepus

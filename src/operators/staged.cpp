@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces of the work on a device with a memory of its own: two places for wedges, so that one is copied while the sums
+// of the other run.
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "operators/chunk_queue.h"
+#include "operators/scan_operator.h"
+
+namespace lepus {
+namespace {
+
+constexpr std::int64_t float_bytes = sizeof(float);
+
+// Memory for a wedge, and how far its copy and its sums are.
+struct WedgePlace {
+  Block memory;
+  std::unique_ptr<Event> copied, summed;
+  float* values() const { return reinterpret_cast<float*>(memory.get()); }
+};
+
+std::vector<WedgePlace> wedge_places(Device& device, const OperatorPlan& plan, std::int64_t columns) {
+  std::int64_t rows = 0, views = 0;
+  for (const OperatorChunk& chunk : plan.chunks) rows = std::max(rows, chunk.rows.size());
+  for (const ViewRange& wedge : plan.wedges) views = std::max(views, wedge.count);
+  std::vector<WedgePlace> places(std::min<std::size_t>(2, plan.wedges.size()));
+  for (WedgePlace& place : places)
+    place = {device.allocate(std::max<std::int64_t>(1, rows * views * columns) * float_bytes), device.make_event(),
+             device.make_event()};
+  return places;
+}
+
+Block slab_memory(Device& device, const OperatorPlan& plan, const VolumeGrid& grid) {
+  std::int64_t slices = 1;
+  for (const OperatorChunk& chunk : plan.chunks) slices = std::max(slices, chunk.slices.slices());
+  return device.allocate(slices * grid.nx * grid.ny * float_bytes);
+}
+
+}  // namespace
+
+void ScanOperator::share_chunks(const OperatorPlan& plan,
+                                const std::function<void(std::size_t, ChunkQueue&)>& work) const {
+  ChunkQueue chunks(plan);
+  if (projectors_.size() == 1) return work(0, chunks);
+  std::exception_ptr failed;
+  std::mutex mutex;
+  std::vector<std::jthread> workers;
+  for (std::size_t worker = 0; worker < projectors_.size(); ++worker)
+    workers.emplace_back([&, worker] {
+      try {
+        work(worker, chunks);
+      } catch (...) {
+        chunks.stop();
+        const std::lock_guard lock(mutex);
+        if (!failed) failed = std::current_exception();
+      }
+    });
+  workers.clear();
+  if (failed) std::rethrow_exception(failed);
+}
+
+// A wedge is downloaded after the sums of the next one have been given to the device: a copy into plain host memory
+// blocks the caller.
+void ScanOperator::forward_chunks(std::size_t worker, const float* volume, float* line_integrals,
+                                  ChunkQueue& chunks) const {
+  Device& device = *machines_->devices[worker];
+  Queue& sums = *machines_->queues[worker];
+  const auto copies = device.make_queue(QueueRank::beside);
+  const OperatorPlan& plan = chunks.plan();
+  const std::int64_t slice = grid_.nx * grid_.ny, columns = geometry_.columns;
+  std::vector<WedgePlace> places = wedge_places(device, plan, columns);
+  const Block slab = slab_memory(device, plan, grid_);
+  auto* voxels = reinterpret_cast<float*>(slab.get());
+
+  const auto download = [&](const ChunkQueue::Step& step, WedgePlace& place) {
+    const RowBand rows = plan.chunks[step.chunk].rows;
+    const ViewRange wedge = plan.wedges[step.wedge];
+    copies->after(*place.summed);
+    device.copy_rows(line_integrals + (wedge.first * geometry_.rows + rows.first) * columns,
+                     geometry_.rows * columns * float_bytes, place.values(), rows.size() * columns * float_bytes,
+                     rows.size() * columns * float_bytes, wedge.count, *copies);
+    place.copied->mark(*copies);
+  };
+  std::optional<ChunkQueue::Step> before;
+  std::optional<std::size_t> held;
+  std::size_t turn = 0;
+  while (const auto step = chunks.next_step()) {
+    const OperatorChunk& chunk = plan.chunks[step->chunk];
+    const ViewRange wedge = plan.wedges[step->wedge];
+    if (held != step->chunk)
+      device.copy(voxels, volume + chunk.slices.z0 * slice, chunk.slices.slices() * slice * float_bytes, sums);
+    held = step->chunk;
+    WedgePlace& place = places[turn % places.size()];
+    if (places.size() == 1 && before) {
+      download(*before, place);
+      before.reset();
+    }
+    sums.after(*place.copied);
+    projectors_[worker]->forward({voxels, chunk.slices}, {place.values(), wedge.first, wedge.count, chunk.rows}, sums);
+    place.summed->mark(sums);
+    if (before) download(*before, places[(turn + 1) % places.size()]);
+    before = step;
+    ++turn;
+  }
+  if (before) download(*before, places[(turn + places.size() - 1) % places.size()]);
+  copies->wait();
+  sums.wait();
+}
+
+void ScanOperator::adjoint_chunks(std::size_t worker, const float* line_integrals, float* volume,
+                                  ChunkQueue& chunks) const {
+  Device& device = *machines_->devices[worker];
+  Queue& sums = *machines_->queues[worker];
+  const auto copies = device.make_queue(QueueRank::beside);
+  const OperatorPlan& plan = chunks.plan();
+  const std::int64_t slice = grid_.nx * grid_.ny, columns = geometry_.columns;
+  std::vector<WedgePlace> places = wedge_places(device, plan, columns);
+  const Block slab = slab_memory(device, plan, grid_);
+  auto* voxels = reinterpret_cast<float*>(slab.get());
+
+  std::size_t turn = 0;
+  while (const auto next = chunks.next_chunk()) {
+    const OperatorChunk& chunk = plan.chunks[*next];
+    const std::int64_t bytes = chunk.slices.slices() * slice * float_bytes;
+    device.clear(voxels, bytes, sums);
+    for (const ViewRange& wedge : plan.wedges) {
+      // What this wedge's views see of the slab may be less than what all of them do.
+      const RowBand rows = pieces_.rows(wedge, chunk.slices);
+      if (rows.size() == 0) continue;
+      WedgePlace& place = places[turn++ % places.size()];
+      copies->after(*place.summed);
+      device.copy_rows(place.values(), rows.size() * columns * float_bytes,
+                       line_integrals + (wedge.first * geometry_.rows + rows.first) * columns,
+                       geometry_.rows * columns * float_bytes, rows.size() * columns * float_bytes, wedge.count,
+                       *copies);
+      place.copied->mark(*copies);
+      sums.after(*place.copied);
+      projectors_[worker]->adjoint({place.values(), wedge.first, wedge.count, rows}, {voxels, chunk.slices}, sums);
+      place.summed->mark(sums);
+    }
+    device.copy(volume + chunk.slices.z0 * slice, voxels, bytes, sums);
+  }
+  copies->wait();
+  sums.wait();
+}
+
+}  // namespace lepus

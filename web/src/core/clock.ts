@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page's own clock: how many slices it drew and when, for the test of the scrolling rate (window.lepusClock).
+import { state } from './state';
+import { NUMBER } from './axes';
+import type { Axis, Triple } from './protocol';
+
+interface Drawn {
+  axis: Axis;
+  index: number;
+  width: number;
+  height: number;
+}
+
+const waiting: ((drawn: Drawn) => void)[] = [];
+const drawn: { axis: Axis; index: number; time: number }[] = [];
+
+/** A pane drew a picture of this slice. */
+export function tick(now: Drawn): void {
+  drawn.push({ axis: now.axis, index: now.index, time: performance.now() });
+  if (drawn.length > 1000) drawn.shift();
+  for (const wake of waiting.splice(0)) wake(now);
+}
+
+/** Goes through `count` slices, each as soon as the one before is on the screen; resolves to slices per second. */
+async function scroll(axis: Axis, from: number, count: number): Promise<{ rate: number; slices: number; seconds: number; canvas: [number, number] }> {
+  const start = performance.now();
+  let canvas: [number, number] = [0, 0];
+  for (let index = from; index < from + count; index++) {
+    const at = [...state.get().at] as Triple;
+    at[NUMBER[axis]] = index;
+    state.set({ at });
+    for (;;) {
+      const seen = await new Promise<Drawn>((wake) => waiting.push(wake));
+      canvas = [seen.width, seen.height];
+      if (seen.axis === axis && seen.index === index) break;
+    }
+  }
+  const seconds = (performance.now() - start) / 1000;
+  return { rate: count / seconds, slices: count, seconds, canvas };
+}
+
+export const clock = { drawn, scroll };
+declare global {
+  interface Window {
+    lepusClock: typeof clock;
+  }
+}
+window.lepusClock = clock;
