@@ -74,6 +74,8 @@ __device__ Run<width> load(const float* from) {
   return run;
 }
 
+__device__ void prefetch(const float* from) { asm volatile("prefetch.global.L2 [%0];" : : "l"(from)); }
+
 // What is written is not read again before all the rest was: it need not stay in the cache.
 template <int width>
 __device__ void store(float* to, const Run<width>& run) {
@@ -113,6 +115,16 @@ __global__ void __launch_bounds__(32 * dual_rows, 2) dual_step(const __grid_cons
         }
       }
       value = load<width>(step.volume + at);
+      // The slice after this one is on its way to the second-level cache while this one is worked on; a sector is asked
+      // for once.
+      if (z + 1 < step.nz && z < last && lane * width % 8 == width) {
+#pragma unroll
+        for (int axis = 0; axis < 3; ++axis) {
+          prefetch(step.now[axis] + at + slice);
+          if constexpr (with_momentum) prefetch(step.before[axis] + at + slice);
+        }
+        prefetch(step.volume + at + slice);
+      }
       // Differences at an axis' last voxel are zero, and so is their dual.
 #pragma unroll
       for (int i = 0; i < width; ++i) {
