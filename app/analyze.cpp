@@ -14,6 +14,7 @@
 #include "core/forwarded_progress.h"
 #include "core/output_file.h"
 #include "core/output_folder.h"
+#include "device/device.h"
 #include <lepus/version.h>
 
 namespace lepus::app {
@@ -23,7 +24,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct AnalyzeArguments {
-  std::string volume, output, against, nominal, threshold = "otsu", phase = "dark", mask, sort = "volume";
+  std::string volume, output, against, nominal, backend = "auto", threshold = "otsu", phase = "dark", mask,
+                                                sort = "volume";
   std::vector<double> box, noise_box, cylinder;
   std::optional<double> radius, seal, part, tolerance;
   std::vector<std::string> clean, save;
@@ -176,6 +178,12 @@ int run_analyze(const AnalyzeArguments& a, Session& session) {
   options.provenance = provenance_of(*volume, a);
   if (options.against) options.against->provenance = options.provenance;
 
+  Devices devices;
+  if (!options.clean.empty()) {
+    devices = open_devices(compute_on(a.backend), context.threads);
+    if (!devices.front()->info().host) options.device = devices.front().get();
+  }
+
   AnalyzeFacts facts;
   facts.volume = fs::path(a.volume).filename().string();
   facts.against = fs::path(a.against).filename().string();
@@ -282,6 +290,8 @@ std::unique_ptr<Command> analyze_command() {
   table.value("--phase", "CLASS", a.phase, "dark, bright, or the number of a class, counted from 0, the darkest");
   table.value("--bins", "N", a.bins, "bins of the histogram, where values are no small integers");
   table.value("--clean", "STEP", a.clean, "open:R, close:R, erode:R, dilate:R (balls), open-box:R ..., fill-holes");
+  table.value("--backend", "NAME", a.backend, "what runs --clean with balls: a GPU where there is one, else the CPU")
+      .one_of({"auto", "cpu", "cuda"});
   table.group("Where");
   table.value("--box", "X0,X1,Y0,Y1,Z0,Z1", a.box, "within this box, in millimetres");
   table.value("--radius", "MM", a.radius, "within this distance from the rotation axis");

@@ -257,7 +257,7 @@ Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Cont
   const bool dark = !options.phase.bright && options.phase.number <= 0;
   if (options.sample.remove_air || options.sample.remove_container)
     find_sample(options, shape, dark, phase, inside, result, memory, context);
-  for (const MorphologyStep& step : options.clean) apply(step, shape, phase, memory, context);
+  for (const MorphologyStep& step : options.clean) apply(step, shape, phase, memory, context, options.device);
   intersect(phase, inside, context);
   result.inside = inside.count(context);
   result.phase_inside = phase.count(context);

@@ -29,6 +29,7 @@ struct AnalyzeOptions {
   PhaseChoice phase;
   SampleOptions sample;
   std::vector<MorphologyStep> clean;
+  Device* device = nullptr;  // for these, where it can; null: the host
   Connectivity connectivity = Connectivity::corners;
   bool porosity = true, blobs = true, thickness = false;  // none: no phase is looked for
   std::optional<NoiseOptions> noise;
