@@ -39,9 +39,6 @@ public:
   };
   void accumulate(const Wedge& wedge, const Slab& slab, cudaStream_t stream) const;
 
-  // Another shape of the same kernel: benchmarks compare them.
-  void use_kernel(Launcher launcher) { launcher_ = launcher; }
-
 private:
   bool all_in_front(const Wedge& wedge, const Slab& slab) const;
   ViewLayout layout_;
