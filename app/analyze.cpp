@@ -14,6 +14,7 @@
 #include "core/forwarded_progress.h"
 #include "core/output_file.h"
 #include "core/output_folder.h"
+#include "device/device.h"
 #include <lepus/version.h>
 
 namespace lepus::app {
@@ -23,9 +24,10 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct AnalyzeArguments {
-  std::string volume, output, against, threshold = "otsu", phase = "dark", mask, sort = "volume";
+  std::string volume, output, against, nominal, backend = "auto", threshold = "otsu", phase = "dark", mask,
+                                                sort = "volume";
   std::vector<double> box, noise_box, cylinder;
-  std::optional<double> radius, seal, part;
+  std::optional<double> radius, seal, part, tolerance;
   std::vector<std::string> clean, save;
   int connectivity = 26;
   std::int64_t minimum_voxels = 1, maximum_voxels = 0, cell = 0, bins = 1024;
@@ -68,7 +70,14 @@ analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
     o.against.emplace();
     o.against->registered = a.register_them;
   }
-  const bool some = a.porosity || a.blobs || a.thickness || o.noise || o.resolution || o.against;
+  if (a.tolerance && (a.nominal.empty() || !(*a.tolerance > 0)))
+    refuse(a.nominal.empty() ? "there is no nominal surface" : "the tolerance must be above zero", "option --tolerance",
+           "give --nominal part.stl --tolerance 0.05, in millimetres");
+  if (!a.nominal.empty()) {
+    o.nominal.emplace();
+    o.nominal->tolerance_mm = a.tolerance;
+  }
+  const bool some = a.porosity || a.blobs || a.thickness || o.noise || o.resolution || o.against || o.nominal;
   o.porosity = a.porosity || !some;
   o.blobs = a.blobs || !some;
   o.thickness = a.thickness;
@@ -119,6 +128,7 @@ std::string provenance_of(const VolumeReader& volume, const AnalyzeArguments& a)
                                {"mask", a.mask},
                                {"against", a.against},
                                {"register", a.register_them},
+                               {"nominal", a.nominal},
                                {"remove_air", a.remove_air},
                                {"remove_container", a.remove_container},
                                {"seal", a.seal.value_or(0)},
@@ -159,6 +169,8 @@ int run_analyze(const AnalyzeArguments& a, Session& session) {
     options.against->other = against.get();
     options.against->mask = options.region.mask;
   }
+  std::optional<analysis::MeshDistance> surface;
+  if (options.nominal) options.nominal->surface = &surface.emplace(read_stl(a.nominal));
   KeptWarnings warnings(session.context().progress);
   Context context{session.context().threads, session.context().cancel, warnings};
   const std::int64_t minimum = minimum_bytes(volume->grid(), context.threads.size());
@@ -166,9 +178,16 @@ int run_analyze(const AnalyzeArguments& a, Session& session) {
   options.provenance = provenance_of(*volume, a);
   if (options.against) options.against->provenance = options.provenance;
 
+  Devices devices;
+  if (!options.clean.empty()) {
+    devices = open_devices(compute_on(a.backend), context.threads);
+    if (!devices.front()->info().host) options.device = devices.front().get();
+  }
+
   AnalyzeFacts facts;
   facts.volume = fs::path(a.volume).filename().string();
   facts.against = fs::path(a.against).filename().string();
+  facts.nominal = fs::path(a.nominal).filename().string();
   facts.unit = volume->unit();
   facts.threshold = a.threshold;
   facts.phase = a.phase;
@@ -263,12 +282,16 @@ std::unique_ptr<Command> analyze_command() {
   table.value("--cylinder", "X,Y,RADIUS", a.cylinder, "the same of this cylinder, to a few voxels, in millimetres");
   table.value("--against", "FILE", a.against, "how far it is from this volume of the same grid").file();
   table.flag("--register", a.register_them, "of any grid: turned and shifted onto the first one before");
+  table.value("--nominal", "STL", a.nominal, "how far the surface of what is bright lies from this one").file();
+  table.value("--tolerance", "MM", a.tolerance, "the share of the surface that lies within this").otherwise("not said");
   table.group("The phase");
   table.value("--threshold", "HOW", a.threshold,
               "otsu, multi-otsu:N, numbers, local:RADIUS,OFFSET, hysteresis:LOW,HIGH");
   table.value("--phase", "CLASS", a.phase, "dark, bright, or the number of a class, counted from 0, the darkest");
   table.value("--bins", "N", a.bins, "bins of the histogram, where values are no small integers");
   table.value("--clean", "STEP", a.clean, "open:R, close:R, erode:R, dilate:R (balls), open-box:R ..., fill-holes");
+  table.value("--backend", "NAME", a.backend, "what runs --clean with balls: a GPU where there is one, else the CPU")
+      .one_of({"auto", "cpu", "cuda"});
   table.group("Where");
   table.value("--box", "X0,X1,Y0,Y1,Z0,Z1", a.box, "within this box, in millimetres");
   table.value("--radius", "MM", a.radius, "within this distance from the rotation axis");

@@ -13,7 +13,7 @@
 namespace lepus::app {
 
 struct AnalyzeFacts {
-  std::string volume, against;           // their names; "": there is no other one
+  std::string volume, against, nominal;  // their names; "": there is none
   std::string unit;                      // of its values, "" where it does not say
   std::string threshold, phase, region;  // as words
   VolumeGrid grid;

@@ -16,7 +16,7 @@
 #include "job/line_integrals.h"
 #include "job/method_input.h"
 #include "job/run_scan.h"
-#include "job/said_once.h"
+#include "job/warn_once.h"
 #include "job/slab_scan.h"
 #include "run/memory_io.h"
 #include "run/reconstruct_scan.h"
@@ -137,8 +137,8 @@ int compare_methods(const std::vector<std::string>& names, const Scan& scan, con
   for (const std::string& name : names)
     if (name != "fdk") method_options(settings_for(name, scan.method), scan.geometry.views(), 0);
   const auto lock = session.reserve(picture);
-  SaidOnce said(session.context().progress);
-  Context context{session.context().threads, session.context().cancel, said};
+  WarnOnce once(session.context().progress);
+  Context context{session.context().threads, session.context().cancel, once};
   SlabScan slab = middle_slab(scan);
   find_automatic_center(slab.scan, context);
   const Residual residual(slab.scan, picture, options, context);

@@ -14,6 +14,7 @@
 #include "io/frames.h"
 #include "io/stored_images.h"
 #include "io/volume_file.h"
+#include "io/zarr_array.h"
 #include "run/counts.h"
 #include "scan/describe.h"
 #include "scan/scan.h"
@@ -74,6 +75,21 @@ std::string provenance_summary(const nlohmann::json& provenance) {
   return text;
 }
 
+// Of a Zarr folder with several resolutions: a line for each level.
+std::string levels_text(const InfoArguments& a, nlohmann::json& object) {
+  if (!is_zarr(a.file)) return {};
+  const auto group = read_zarr_group(a.file);
+  if (!group || group->levels.size() < 2) return {};
+  std::string text;
+  for (std::size_t i = 0; i < group->levels.size(); ++i) {
+    const VolumeGrid g = open_volume(format("{}#{}", a.file, i))->grid();
+    text += format("level {:<3} {} x {} x {} of {:g} x {:g} x {:g} mm: {}#{}\n", i, g.nx, g.ny, g.nz, g.step_mm.x,
+                   g.step_mm.y, g.step_mm.z, a.file, i);
+    object["levels"].push_back({{"size", {g.nx, g.ny, g.nz}}, {"voxel_mm", {g.step_mm.x, g.step_mm.y, g.step_mm.z}}});
+  }
+  return text;
+}
+
 int volume_info(const InfoArguments& a, const VolumeReader& volume, Session& session) {
   const nlohmann::json provenance = nlohmann::json::parse(volume.provenance(), nullptr, false);
   if (a.provenance) {
@@ -97,6 +113,7 @@ int volume_info(const InfoArguments& a, const VolumeReader& volume, Session& ses
                         {"size", {g.nx, g.ny, g.nz}},
                         {"voxel_mm", {g.step_mm.x, g.step_mm.y, g.step_mm.z}},
                         {"origin_mm", {g.origin_mm.x, g.origin_mm.y, g.origin_mm.z}}};
+  text += levels_text(a, object);
   if (!a.header) {
     const std::int64_t slice = 4 * g.nx * g.ny;  // bytes; one as it is stored is read beside the slab
     const std::int64_t slab = session.buffer_bytes(3 * slice) - 2 * slice;

@@ -16,7 +16,7 @@
 #include "core/output_file.h"
 #include "correct/rings/ring_energy.h"
 #include "job/run_scan.h"
-#include "job/said_once.h"
+#include "job/warn_once.h"
 #include "run/memory_io.h"
 #include "run/reconstruct_scan.h"
 #include "post/slice_quality.h"
@@ -118,8 +118,8 @@ std::string table_of(const std::vector<PreviewVersion>& versions) {
 
 int run_preview(const PreviewArguments& a, Session& session) {
   Scan scan = read_scan(a.scan_file);
-  SaidOnce said(session.context().progress);  // every version looks at the same scan
-  Context context{session.context().threads, session.context().cancel, said};
+  WarnOnce once(session.context().progress);  // every version looks at the same scan
+  Context context{session.context().threads, session.context().cancel, once};
   const fs::path page = a.output, picture = fs::path(page).replace_extension(".png");
   const bool force = session.common().force;
   if (page == picture)

@@ -76,6 +76,41 @@ Json to_json(const analysis::AgainstResult& r) {
   return json;
 }
 
+Json to_json(const analysis::NominalResult& n) {
+  return {{"threshold", n.threshold},
+          {"points", n.points},
+          {"area_mm2", n.area_mm2},
+          {"mean_mm", n.mean_mm},
+          {"spread_mm", n.spread_mm},
+          {"smallest_mm", n.smallest_mm},
+          {"largest_mm", n.largest_mm},
+          {"percentile_5_mm", n.percentile_5_mm},
+          {"median_mm", n.median_mm},
+          {"percentile_95_mm", n.percentile_95_mm},
+          {"within_tolerance", n.within ? Json(*n.within) : Json()},
+          {"histogram", {{"mm", n.bin_mm}, {"share", n.bin_share}}}};
+}
+
+// Distances from three sides, blue where material is missing and red where there is too much.
+std::string nominal_pictures(const analysis::NominalResult& n, const AnalyzeFacts& f) {
+  const GreyWindow window = symmetric_window(n.views, 99);
+  std::string text = format("<h2>Distance from {}</h2>\n<div class=\"pictures\">\n", html_text(f.nominal));
+  for (const Slice& view : n.views)
+    text += format(
+        "<figure><figcaption>seen from {} ({} right, {} up)</figcaption><img src=\"data:image/png;base64,{}\" "
+        "alt=\"\"></figure>\n",
+        view.request.axis == Axis::x   ? "+x"
+        : view.request.axis == Axis::y ? "-y"
+                                       : "+z",
+        view.right(), view.up(),
+        base64(png_bytes(draw_slice(view, window, ColourMap::diverging, view.pixel_width_mm), "report")));
+  return text +
+         format(
+             "</div>\n<p class=\"small\">Blue: {:.4g} mm inside the nominal surface; white: on it; red: {:.4g} mm "
+             "outside. Black: nothing.</p>\n",
+             -window.low, window.high);
+}
+
 }  // namespace
 
 void add_quality_rows(const Analysis& a, const AnalyzeFacts& f, SummaryRows& rows) {
@@ -109,12 +144,22 @@ void add_quality_rows(const Analysis& a, const AnalyzeFacts& f, SummaryRows& row
     rows.emplace_back("difference", format("{} - {}: rms {:.5g}, mean {:.4g}, largest {:.5g}, in {} voxels", f.against,
                                            f.volume, c.rmse, c.bias, c.maximum_error, c.voxels));
   }
+  if (a.nominal) {
+    const auto& n = *a.nominal;
+    rows.emplace_back(
+        "nominal",
+        format("{}: mean {:.4g} mm, spread {:.4g} mm, 90 % between {:.4g} and {:.4g} mm, extremes {:.4g} and "
+               "{:.4g} mm; {} points at {:.5g}{}",
+               f.nominal, n.mean_mm, n.spread_mm, n.percentile_5_mm, n.percentile_95_mm, n.smallest_mm, n.largest_mm,
+               n.points, n.threshold, n.within ? format("; {:.2f} % within the tolerance", 100 * *n.within) : ""));
+  }
 }
 
 void add_quality_json(const Analysis& a, Json& json) {
   if (a.noise) json["noise"] = to_json(*a.noise);
   if (a.resolution) json["resolution"] = to_json(*a.resolution);
   if (a.against) json["against"] = to_json(*a.against);
+  if (a.nominal) json["nominal"] = to_json(*a.nominal);
 }
 
 std::string quality_charts(const Analysis& a, const AnalyzeFacts& f) {
@@ -141,16 +186,23 @@ std::string quality_charts(const Analysis& a, const AnalyzeFacts& f) {
     if (r.tenth_per_mm) mtf.lines.push_back({"10 %", {*r.tenth_per_mm, *r.tenth_per_mm}, {0, 0.1}});
     text += plot::svg(mtf);
   }
+  if (a.nominal) {
+    plot::Line line{"surface", a.nominal->bin_mm, {}};
+    for (const double share : a.nominal->bin_share) line.y.push_back(100 * share);
+    text += plot::svg(
+        plot::LineChart{"Distance from the nominal surface", "mm", "% of the area in a bin", false, false, {line}});
+  }
   return text;
 }
 
 std::string quality_pictures(const Analysis& a, const AnalyzeFacts& f) {
-  if (!a.against) return {};
+  const std::string nominal = a.nominal ? nominal_pictures(*a.nominal, f) : "";
+  if (!a.against) return nominal;
   PanelOptions options;
   options.cell_pixels = 320;
   const Picture panel = comparison_panel(f.volume, a.against->first, f.against, a.against->other, options);
-  return format("<h2>Against {}</h2>\n<img src=\"data:image/png;base64,{}\" alt=\"\">\n", html_text(f.against),
-                base64(png_bytes(panel, "report")));
+  return nominal + format("<h2>Against {}</h2>\n<img src=\"data:image/png;base64,{}\" alt=\"\">\n",
+                          html_text(f.against), base64(png_bytes(panel, "report")));
 }
 
 }  // namespace lepus::app

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of an analysis' report that needs no phase: noise, resolution, the difference from another volume.
+// The part of an analysis' report that needs no phase: noise, resolution, the differences from another
+// volume and from a nominal surface.
 #pragma once
 
 #include <string>

@@ -34,7 +34,7 @@ int main() try {
 
   std::vector<float> lines(counts.size());
   const std::vector<lepus::CorrectionStep> steps{lepus::corrections::Dose{.values = doses, .reference = 1.0},
-                                                 lepus::corrections::HotPixels{}};
+                                                 lepus::corrections::Zingers{}};
   for (const std::string& report : lepus::correct_counts(geometry, counts, {.flat = flat, .dark = dark}, steps, lines))
     std::cout << report << "\n";
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,11 +16,19 @@
 
 namespace lepus {
 
+// How far a run is: which scan, how it is cut, which slabs are in the output, what was counted.
+struct RunState;
+LEPUS_API std::string to_json(const RunState& state);
+
 struct ReconstructOptions {
   Compute compute;
   bool force = false;                  // overwrite the output
   Progress* progress = nullptr;        // null: nobody is told
   const CancelFlag* cancel = nullptr;  // null: it cannot be interrupted
+  // Is called when slabs are about to be made, after each that is in the output, and when the last one is: from
+  // several threads, one at a time. The value is valid until it returns.
+  std::function<void(const RunState&)> state = {};
+  bool slab_checksums = false;  // in the state
 };
 
 struct ReconstructReport {

@@ -15,8 +15,8 @@ namespace {
 
 using namespace align_test;
 
-CircularScan misaligned(const CircularScan& told) {
-  CircularScan s = told;
+CircularScan misaligned(const CircularScan& stated) {
+  CircularScan s = stated;
   s.source_detector_mm = 612;
   s.detector_shift_u_mm = 3.1;
   s.detector_shift_v_mm = -2.2;
@@ -53,8 +53,8 @@ std::vector<BeadTrack> exact_tracks(const CircularScan& scan, const std::vector<
 
 // Without noise the solution is exact, to what the solver's last step leaves.
 TEST(Calibrate, ExactTracksGiveTheExactGeometry) {
-  const CircularScan told = cone_scan(200, 200, 40), truth = misaligned(told);
-  const CalibrateResult r = calibrate({told, exact_tracks(truth, beads().centres_mm), {}});
+  const CircularScan stated = cone_scan(200, 200, 40), truth = misaligned(stated);
+  const CalibrateResult r = calibrate({stated, exact_tracks(truth, beads().centres_mm), {}});
   EXPECT_LT(r.rms_px, 1e-6);
   EXPECT_NEAR(r.scan.source_detector_mm, truth.source_detector_mm, 1e-3);
   EXPECT_NEAR(r.scan.detector_shift_u_mm, truth.detector_shift_u_mm, 1e-4);
@@ -66,37 +66,37 @@ TEST(Calibrate, ExactTracksGiveTheExactGeometry) {
 }
 
 TEST(Calibrate, BeadSpacingGivesTheScale) {
-  CircularScan told = cone_scan(200, 200, 40);
-  const CircularScan truth = misaligned(told);
-  told.source_axis_mm = 240;  // wrong; the beads know better
+  CircularScan stated = cone_scan(200, 200, 40);
+  const CircularScan truth = misaligned(stated);
+  stated.source_axis_mm = 240;  // wrong; the beads know better
   const auto centres = beads().centres_mm;
   const double spacing = (centres.back().z - centres.front().z) / static_cast<double>(centres.size() - 1);
-  const CalibrateResult r = calibrate({told, exact_tracks(truth, centres), spacing});
+  const CalibrateResult r = calibrate({stated, exact_tracks(truth, centres), spacing});
   EXPECT_NEAR(r.scan.source_axis_mm, 300, 1e-2);
   EXPECT_NEAR(r.beads_mm.front().z - r.beads_mm[1].z, -spacing, 1e-3);
 }
 
 TEST(Calibrate, SightingsOfSomethingElseAreLeftOut) {
-  const CircularScan told = cone_scan(200, 200, 40), truth = misaligned(told);
+  const CircularScan stated = cone_scan(200, 200, 40), truth = misaligned(stated);
   auto tracks = exact_tracks(truth, beads().centres_mm);
   tracks[3][17].column += 9;
-  const CalibrateResult r = calibrate({told, tracks, {}});
+  const CalibrateResult r = calibrate({stated, tracks, {}});
   EXPECT_EQ(r.left_out, 1);
   EXPECT_EQ(r.bad_views, std::vector<std::int64_t>{17});
   EXPECT_NEAR(r.scan.source_detector_mm, truth.source_detector_mm, 1e-2);
 }
 
 TEST(Calibrate, TooFewBeadsIsAnError) {
-  const CircularScan told = cone_scan(200, 200, 40);
-  auto tracks = exact_tracks(told, beads().centres_mm);
+  const CircularScan stated = cone_scan(200, 200, 40);
+  auto tracks = exact_tracks(stated, beads().centres_mm);
   tracks.resize(3);
-  EXPECT_THROW(calibrate({told, tracks, {}}), Error);
+  EXPECT_THROW(calibrate({stated, tracks, {}}), Error);
 }
 
 // Frames to geometry, with noise. The bounds are three times what was measured.
 TEST(Calibrate, NoisyFramesGiveTheGeometry) {
   ThreadPool threads(2);
-  const CircularScan told = cone_scan(144, 144, 30), truth = misaligned(told);
+  const CircularScan stated = cone_scan(144, 144, 30), truth = misaligned(stated);
   const BeadResult phantom = beads();
   const ScanGeometry real = build_scan(truth);
   const PhantomProjector projector(phantom.phantom, real, {.subpixels = 2});
@@ -113,10 +113,10 @@ TEST(Calibrate, NoisyFramesGiveTheGeometry) {
     if (view == 0) diameter = bead_diameter_px(frame, 144, 144);
     frames.push_back(find_beads(frame, 144, 144, diameter));
   }
-  EXPECT_NEAR(diameter, 2 * 1.2 * 2.04 / told.pixel_width_mm, 0.4);
-  const auto tracks = track_beads(frames, told.angles_rad, diameter);
+  EXPECT_NEAR(diameter, 2 * 1.2 * 2.04 / stated.pixel_width_mm, 0.4);
+  const auto tracks = track_beads(frames, stated.angles_rad, diameter);
   EXPECT_EQ(tracks.size(), 12U);
-  const CalibrateResult r = calibrate({told, tracks, {}});
+  const CalibrateResult r = calibrate({stated, tracks, {}});
   EXPECT_LT(r.rms_px, 0.1);
   EXPECT_NEAR(r.scan.source_detector_mm, 612, 1.5);
   EXPECT_NEAR(r.scan.detector_shift_u_mm, 3.1, 0.01);

@@ -130,7 +130,7 @@ AxisPlace coarse_angle(CenterSearch& search, const CenterInput& input, const Axi
 
 // How much a turn by a small angle costs, against a shift that moves the bands as far (root mean square): about 1 where
 // every band has its own edges, 0 where a slanted line sees the same as a level one (a ball on the axis).
-constexpr double least_angle_share = 0.005;  // a ball: 0.004 at most; the heads of the tests: 0.02 and more
+constexpr double minimum_angle_share = 0.005;  // a ball: 0.004 at most; the heads of the tests: 0.02 and more
 double share_of_angle(CenterSearch& search, const CenterInput& input, const AxisLine& line, AxisPlace place) {
   const double spread = spread_of_rows(input, line.middle_row) * line.aspect;
   const double angle = std::min(1 / spread, 0.5 * radians(input.options.largest_tilt_deg));
@@ -288,7 +288,7 @@ CenterResult find_center(const CenterInput& given, Context& context) {
     const double largest = radians(o.largest_tilt_deg);
     place = search.refine(place, o.step, angle_step, finest, {line.angle_rad - largest, line.angle_rad + largest});
     angle_share = share_of_angle(search, input, line, place);
-    const bool seen = angle_share > least_angle_share;
+    const bool seen = angle_share > minimum_angle_share;
     if (!seen || std::abs(place.angle_rad - line.angle_rad) > 0.999 * largest) {
       result.tilt_found = false;
       result.warnings.push_back(

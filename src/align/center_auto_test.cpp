@@ -35,7 +35,7 @@ Phantom moved(const Phantom& phantom, Vec3 by) {
   return Phantom(phantom.name(), phantom.combine(), shapes);
 }
 
-CircularScan told_scan(Beam beam, double arc_deg) {
+CircularScan stated_scan(Beam beam, double arc_deg) {
   const auto views = static_cast<std::int64_t>(arc_deg / 4);
   return beam == Beam::parallel ? parallel_scan(64, 56, views, arc_deg) : cone_scan(64, 56, views, arc_deg);
 }
@@ -45,22 +45,22 @@ struct Found {
   AxisLine truth;
 };
 
-Found look(CircularScan told, Object object, double angle_scale = 1, CenterOptions options = {},
+Found look(CircularScan stated, Object object, double angle_scale = 1, CenterOptions options = {},
            const char* phantom = "shepp-logan") {
   ThreadPool threads(2);
   CancelFlag never;
   Progress silent;
   Context context{threads, never, silent};
   if (object == Object::wider_than_the_detector) {
-    told.pixel_width_mm *= 0.55;
-    told.pixel_height_mm *= 0.55;
+    stated.pixel_width_mm *= 0.55;
+    stated.pixel_height_mm *= 0.55;
   }
-  CircularScan truth = told;
-  truth.detector_shift_u_mm = 2.3 * told.pixel_width_mm;
+  CircularScan truth = stated;
+  truth.detector_shift_u_mm = 2.3 * stated.pixel_width_mm;
   truth.in_plane_rad = radians(0.4);
   for (double& angle : truth.angles_rad) angle *= angle_scale;
   const Phantom head = phantom_of(phantom);
-  const CenterInput input = noisy_rows(object == Object::off_the_axis ? moved(head, {6, 4, 0}) : head, truth, told, 3,
+  const CenterInput input = noisy_rows(object == Object::off_the_axis ? moved(head, {6, 4, 0}) : head, truth, stated, 3,
                                        object == Object::plain   ? 0
                                        : object == Object::noisy ? 2000
                                                                  : 20000,
@@ -72,7 +72,7 @@ class Automatic : public testing::TestWithParam<AutoCase> {};
 
 TEST_P(Automatic, TruthIsWithinThreeErrors) {
   const AutoCase& c = GetParam();
-  const auto [found, truth] = look(told_scan(c.beam, c.arc_deg), c.object);
+  const auto [found, truth] = look(stated_scan(c.beam, c.arc_deg), c.object);
   ASSERT_TRUE(found.known) << found.warnings.back();
   EXPECT_NE(found.method, CenterMethod::sharpness);
   ASSERT_GT(found.column_error, 0);
@@ -119,21 +119,21 @@ CenterOptions no_tilt() {
 
 TEST(Automatic, BelowHalfATurnItIsSaidThatTheAxisCannotBeKnown) {
   for (const double arc : {90.0, 180.0})
-    expect_unknown(look(told_scan(Beam::cone, arc), Object::noisy, 1, no_tilt()).result, "cannot be found");
-  expect_unknown(look(told_scan(Beam::parallel, 160), Object::noisy, 1, no_tilt()).result,
+    expect_unknown(look(stated_scan(Beam::cone, arc), Object::noisy, 1, no_tilt()).result, "cannot be found");
+  expect_unknown(look(stated_scan(Beam::parallel, 160), Object::noisy, 1, no_tilt()).result,
                  "the views cover 160.00 degrees");
   // A full turn whose angles are radians that were taken for degrees.
-  CircularScan radians_of_a_turn = told_scan(Beam::cone, 360);
+  CircularScan radians_of_a_turn = stated_scan(Beam::cone, 360);
   for (double& angle : radians_of_a_turn.angles_rad) angle = radians(angle);
   expect_unknown(look(radians_of_a_turn, Object::noisy, 180 / pi, no_tilt()).result, "cover 6.28 degrees");
 }
 
 TEST(Automatic, AnglesThatDoNotFitAreSaid) {
   // Half as much as the scan file says, and degrees that were taken for radians.
-  expect_unknown(look(told_scan(Beam::cone, 360), Object::noisy, 0.53, no_tilt()).result, "no column makes");
-  expect_unknown(look(told_scan(Beam::cone, 220), Object::noisy, 0.53, no_tilt()).result, "no column makes");
-  expect_unknown(look(told_scan(Beam::parallel, 180), Object::noisy, 0.53, no_tilt()).result, "no telling");
-  CircularScan degrees_as_radians = told_scan(Beam::cone, 360);
+  expect_unknown(look(stated_scan(Beam::cone, 360), Object::noisy, 0.53, no_tilt()).result, "no column makes");
+  expect_unknown(look(stated_scan(Beam::cone, 220), Object::noisy, 0.53, no_tilt()).result, "no column makes");
+  expect_unknown(look(stated_scan(Beam::parallel, 180), Object::noisy, 0.53, no_tilt()).result, "no telling");
+  CircularScan degrees_as_radians = stated_scan(Beam::cone, 360);
   for (double& angle : degrees_as_radians.angles_rad) angle = degrees(angle);
   expect_unknown(look(degrees_as_radians, Object::noisy, pi / 180, no_tilt()).result, "no column makes");
 }
@@ -144,16 +144,16 @@ TEST(Automatic, SharpnessSaysWhereItCannotWork) {
   CenterOptions options;
   options.method = CenterMethod::sharpness;
   options.tilt = false;
-  const CenterResult wide = look(told_scan(Beam::cone, 360), Object::wider_than_the_detector, 1, options).result;
+  const CenterResult wide = look(stated_scan(Beam::cone, 360), Object::wider_than_the_detector, 1, options).result;
   EXPECT_FALSE(wide.known);
   EXPECT_NE(said(wide).find("use the method conjugate"), std::string::npos) << said(wide);
   options.method = CenterMethod::conjugate;
-  const auto [remedy, truth] = look(told_scan(Beam::cone, 360), Object::wider_than_the_detector, 1, options);
+  const auto [remedy, truth] = look(stated_scan(Beam::cone, 360), Object::wider_than_the_detector, 1, options);
   EXPECT_TRUE(remedy.known);
   EXPECT_NEAR(remedy.column, truth.column, 0.1);
 
   options.method = CenterMethod::sharpness;
-  const CenterResult quarter = look(told_scan(Beam::cone, 90), Object::noisy, 1, options).result;
+  const CenterResult quarter = look(stated_scan(Beam::cone, 90), Object::noisy, 1, options).result;
   EXPECT_FALSE(quarter.known);
   EXPECT_NE(said(quarter).find("--column N --picture"), std::string::npos) << said(quarter);
 }
@@ -170,9 +170,9 @@ TEST(Automatic, ManyScans) {
              {Object::plain, Object::noisy, Object::wider_than_the_detector, Object::off_the_axis}) {
           if (beam == Beam::cone ? arc == 180 : arc != 180 && arc != 360) continue;
           const auto views = static_cast<std::int64_t>(arc / 3);
-          const CircularScan told =
+          const CircularScan stated =
               beam == Beam::cone ? cone_scan(96, 72, views, arc) : parallel_scan(96, 72, views, arc);
-          const auto [found, truth] = look(told, object, 1, {}, phantom);
+          const auto [found, truth] = look(stated, object, 1, {}, phantom);
           ++all;
           if (!found.known) {
             ++declined;

@@ -14,13 +14,13 @@ namespace {
 
 // With less, lines are compared in so few directions that wrong angles fit as well as right ones (simulated half turns
 // of a cone beam: 1.5 columns off, the ends agreeing by 91 %).
-constexpr double least_seen_twice = 0.05;
+constexpr double minimum_seen_twice = 0.05;
 // Simulated scans in ever more noise lose the axis where the two ends of the rays correlate by less than 0.04, and know
 // it to some tenths of a column below 0.1.
-constexpr double least_correlation = 0.1;
+constexpr double minimum_correlation = 0.1;
 // Of what noise leaves to agree: right scans had 0.988 and more (60 of them: arcs of 190 to 360 degrees, noise, objects
 // off the axis or wider than the detector), scans with wrong angles 0.33 to 0.88.
-constexpr double least_fit = 0.92;
+constexpr double minimum_fit = 0.92;
 // Beside tops of the sharpness that were right no other had more than 0.53 of their height (7 searches), beside wrong
 // ones 0.73 or more (13).
 constexpr double largest_next_best = 0.65;
@@ -68,7 +68,7 @@ ScanReach scan_reach(const CenterInput& input) {
 }
 
 CenterMethod method_for(const ScanReach& reach) {
-  if (reach.seen_twice > least_seen_twice) return CenterMethod::conjugate;
+  if (reach.seen_twice > minimum_seen_twice) return CenterMethod::conjugate;
   return reach.covered_deg + 0.5 * reach.step_deg >= reach.half_turn_deg ? CenterMethod::wedge
                                                                          : CenterMethod::automatic;
 }
@@ -91,12 +91,12 @@ void say_doubts(const ScanReach& reach, const ScoreParts& found, bool at_the_end
   if (at_the_end) distrust("the best column is at the end of what was tried: try a wider range (--first, --last)");
   if (result.method == CenterMethod::conjugate) {
     const double agreement = found.numerator / found.denominator, possible = 1 - found.noise() / found.denominator;
-    if (!(agreement >= least_correlation))
+    if (!(agreement >= minimum_correlation))
       distrust(
           format("the two ends of the rays agree by {:.1f} % only: the column may be chance. Is there an object in "
                  "the rows, and is it more than noise? {}",
                  100 * agreement, by_eye));
-    else if (agreement < least_fit * possible)
+    else if (agreement < minimum_fit * possible)
       distrust(
           format("no column makes the two ends of the rays agree: {:.0f} % at best, noise would leave {:.0f} %. The "
                  "angles (their unit, their direction, the arc) or the pixel size are not those of the frames, or "
@@ -109,10 +109,10 @@ void say_doubts(const ScanReach& reach, const ScoreParts& found, bool at_the_end
     result.warnings.push_back(
         format("rows and directions disagree about the column, so that it is not known well: {}", by_eye));
   if (result.method != CenterMethod::sharpness) return;
-  const char* instead = reach.seen_twice > least_seen_twice
+  const char* instead = reach.seen_twice > minimum_seen_twice
                             ? "use the method conjugate, which compares rays seen from both ends"
                             : by_eye;
-  if (reach.seen_twice <= least_seen_twice)
+  if (reach.seen_twice <= minimum_seen_twice)
     distrust(format("trials are about as sharp everywhere where hardly a line is seen from both ends: {}", instead));
   if (reach.truncated)
     distrust(

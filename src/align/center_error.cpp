@@ -94,10 +94,10 @@ AxisErrors jackknife(const std::vector<AxisPlace>& without) {
 AxisErrors spread_of_directions(CenterScore& score, std::int64_t bands, AxisPlace place, double angle_step_rad,
                                 Context& context) {
   const Cells cells(score, bands, place, angle_step_rad, context);
-  constexpr double least_share = 0.01;
+  constexpr double minimum_share = 0.01;
   std::vector<AxisPlace> without;
   for (std::size_t d = 0; d < cells.directions(); ++d)
-    if (cells.share(d) > least_share) without.push_back(cells.without(d));
+    if (cells.share(d) > minimum_share) without.push_back(cells.without(d));
   if (without.size() < 2) return {};
   // What a direction says wrongly of the object it says all over itself: where few were seen, their spread does not
   // show what the others would have added.

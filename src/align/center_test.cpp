@@ -56,17 +56,17 @@ TEST(AxisLine, UnequalPixels) {
 // Moving the geometry that the scan file has to what was found gives the geometry of the frames.
 TEST(AxisLine, CentredGeometryIsTheTrueOne) {
   for (const CenterKey key : {CenterKey::detector_shift, CenterKey::axis_offset}) {
-    const CircularScan told = cone_scan(120, 90, 12);
-    CircularScan truth = told;
+    const CircularScan stated = cone_scan(120, 90, 12);
+    CircularScan truth = stated;
     truth.in_plane_rad = radians(0.5);
-    (key == CenterKey::detector_shift ? truth.detector_shift_u_mm : truth.axis_offset_mm) = 4 * told.pixel_width_mm;
+    (key == CenterKey::detector_shift ? truth.detector_shift_u_mm : truth.axis_offset_mm) = 4 * stated.pixel_width_mm;
     const ScanGeometry real = build_scan(truth);
     const AxisLine line = axis_line(real, {});
     CenterResult found;
     found.column = line.column;
     found.middle_row = line.middle_row;
     found.in_plane_deg = line.in_plane_deg();
-    const ScanGeometry moved = centred(build_scan(told), found, key);
+    const ScanGeometry moved = centred(build_scan(stated), found, key);
     for (std::size_t view = 0; view < moved.matrices.size(); ++view)
       for (const Vec3 x : {Vec3{0, 0, 20}, Vec3{25, 10, -15}, Vec3{-10, 30, 5}}) {
         const Vec3 a = transform(moved.matrices[view], x), b = transform(real.matrices[view], x);
@@ -131,11 +131,11 @@ CircularScan shifted(CircularScan scan, double columns) {
   return scan;
 }
 
-double found_column(const CircularScan& told, double shift, CenterOptions options, int threads = 2) {
+double found_column(const CircularScan& stated, double shift, CenterOptions options, int threads = 2) {
   Tools tools(threads);
   options.tilt = false;
   const CenterInput input =
-      noisy_rows(phantom_of("porous"), shifted(told, shift), told, 1, 20000, 3, options, tools.threads);
+      noisy_rows(phantom_of("porous"), shifted(stated, shift), stated, 1, 20000, 3, options, tools.threads);
   return find_center(input, tools.context).column;
 }
 
@@ -154,8 +154,8 @@ TEST(FindCenter, WedgeOnHalfATurn) {
   options.first = 42;
   options.last = 56;
   for (const double shift : {2.3, -5.1}) {
-    const CircularScan told = parallel_scan(96, 5, 120);
-    EXPECT_NEAR(found_column(told, shift, options), 47.5 - shift, 0.1);
+    const CircularScan stated = parallel_scan(96, 5, 120);
+    EXPECT_NEAR(found_column(stated, shift, options), 47.5 - shift, 0.1);
   }
 }
 
@@ -173,9 +173,10 @@ TEST(FindCenter, SharpnessSaysWhereItsMaximumHardlyStandsOut) {
   CenterOptions options;
   options.method = CenterMethod::sharpness;
   options.tilt = false;
-  const auto warnings = [&](const CircularScan& told) {
-    return find_center(noisy_rows(phantom_of("porous"), shifted(told, 2.3), told, 1, 20000, 3, options, tools.threads),
-                       tools.context)
+  const auto warnings = [&](const CircularScan& stated) {
+    return find_center(
+               noisy_rows(phantom_of("porous"), shifted(stated, 2.3), stated, 1, 20000, 3, options, tools.threads),
+               tools.context)
         .warnings;
   };
   const std::vector<std::string> vague = warnings(parallel_scan(96, 5, 120));
@@ -215,10 +216,10 @@ TEST(FindCenter, AxisOffsetIsTheSameColumn) {
   CenterOptions options;
   options.tilt = false;
   options.key = CenterKey::axis_offset;
-  const CircularScan told = cone_scan(96, 5, 96);
-  CircularScan truth = told;
+  const CircularScan stated = cone_scan(96, 5, 96);
+  CircularScan truth = stated;
   truth.axis_offset_mm = 1.7;
-  const CenterInput input = noisy_rows(phantom_of("shepp-logan"), truth, told, 1, 0, 1, options, tools.threads);
+  const CenterInput input = noisy_rows(phantom_of("shepp-logan"), truth, stated, 1, 0, 1, options, tools.threads);
   const CenterResult r = find_center(input, tools.context);
   EXPECT_NEAR(r.column, axis_line(build_scan(truth), {}).column, 0.05);
 }
@@ -293,8 +294,8 @@ TEST(FindCenter, AMaximumAtTheEndIsWarnedOf) {
   options.tilt = false;
   options.first = 44;
   options.last = 46;
-  const CircularScan told = cone_scan(96, 5, 60);
-  const CenterInput input = noisy_rows(phantom_of("shepp-logan"), told, told, 1, 0, 1, options, tools.threads);
+  const CircularScan stated = cone_scan(96, 5, 60);
+  const CenterInput input = noisy_rows(phantom_of("shepp-logan"), stated, stated, 1, 0, 1, options, tools.threads);
   EXPECT_EQ(find_center(input, tools.context).warnings.size(), 1U);
 }
 
@@ -304,9 +305,9 @@ TEST(TrialSlice, APictureHasTheValuesOfItsLines) {
   Tools tools;
   CircularScan fan = cone_scan(64, 5, 60);
   fan.beam = Beam::fan;
-  for (const CircularScan& told :
+  for (const CircularScan& stated :
        {cone_scan(64, 5, 60), cone_scan(64, 5, 61, 250), fan, parallel_scan(64, 5, 60, 180)}) {
-    const CenterInput input = noisy_rows(phantom_of("porous"), told, told, 1, 0, 1, {}, tools.threads);
+    const CenterInput input = noisy_rows(phantom_of("porous"), stated, stated, 1, 0, 1, {}, tools.threads);
     const TrialImage image = trial_image(input, 0, 30.7, 0, tools.context);
     const double angle = axis_line(input.geometry, input.middle_row).angle_of_in_plane(0);
     const auto lines = trial_lines({&input, 0, 30.7, angle}, trial_frame(input).rows(), tools.context);
@@ -324,10 +325,10 @@ TEST(TrialSlice, APictureHasTheValuesOfItsLines) {
 // A ball on the axis looks the same to a slanted row: its angle is left as it was, and no number is made up.
 TEST(FindCenter, AnAngleThatTheObjectDoesNotShowIsLeft) {
   Tools tools;
-  CircularScan told = cone_scan(96, 80, 60);
-  told.in_plane_rad = radians(0.3);
+  CircularScan stated = cone_scan(96, 80, 60);
+  stated.in_plane_rad = radians(0.3);
   const CenterInput input =
-      noisy_rows(uniform_ball(30, 0.03), shifted(told, 2.3), told, 5, 20000, 3, {}, tools.threads);
+      noisy_rows(uniform_ball(30, 0.03), shifted(stated, 2.3), stated, 5, 20000, 3, {}, tools.threads);
   const CenterResult found = find_center(input, tools.context);
   EXPECT_NEAR(found.column, 47.5 - 2.3, 0.03);
   EXPECT_FALSE(found.tilt_found);
@@ -341,12 +342,12 @@ TEST(FindCenter, NoiseIsNoAxis) {
   Tools tools;
   CenterOptions options;
   options.tilt = false;
-  const CircularScan told = cone_scan(96, 5, 96);
-  const CenterInput air = noisy_rows(uniform_ball(30, 1e-5), told, told, 3, 1000, 3, options, tools.threads);
+  const CircularScan stated = cone_scan(96, 5, 96);
+  const CenterInput air = noisy_rows(uniform_ball(30, 1e-5), stated, stated, 3, 1000, 3, options, tools.threads);
   const CenterResult found = find_center(air, tools.context);
   const auto doubts = [](const std::string& warning) { return warning.find("may be chance") != std::string::npos; };
   EXPECT_EQ(std::count_if(found.warnings.begin(), found.warnings.end(), doubts), 1);
-  const CenterInput object = noisy_rows(phantom_of("porous"), told, told, 3, 20000, 3, options, tools.threads);
+  const CenterInput object = noisy_rows(phantom_of("porous"), stated, stated, 3, 20000, 3, options, tools.threads);
   EXPECT_TRUE(find_center(object, tools.context).warnings.empty());
 }
 
@@ -354,8 +355,8 @@ TEST(TrialImage, IsSharpestOnTheAxis) {
   Tools tools;
   CenterOptions options;
   options.tilt = false;
-  const CircularScan told = cone_scan(64, 3, 60);
-  const CenterInput input = noisy_rows(phantom_of("shepp-logan"), told, told, 1, 0, 1, options, tools.threads);
+  const CircularScan stated = cone_scan(64, 3, 60);
+  const CenterInput input = noisy_rows(phantom_of("shepp-logan"), stated, stated, 1, 0, 1, options, tools.threads);
   const TrialImage image = trial_image(input, 0, 31.5, 0, tools.context);
   ASSERT_EQ(image.values.size(), 64U * 64U);
   // The head's grey matter is 0.2 * 0.06 per mm; the ventricles are 0.

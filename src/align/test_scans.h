@@ -56,12 +56,12 @@ inline Phantom phantom_of(const std::string& name) {
   return Phantom(head.name(), head.combine(), shapes);
 }
 
-// `truth` is how the frames were taken, `told` what the scan file says. photons = 0: no noise.
-inline CenterInput noisy_rows(const Phantom& phantom, const CircularScan& truth, const CircularScan& told,
+// `truth` is how the frames were taken, `stated` what the scan file says. photons = 0: no noise.
+inline CenterInput noisy_rows(const Phantom& phantom, const CircularScan& truth, const CircularScan& stated,
                               std::int64_t bands, double photons, std::uint64_t seed, const CenterOptions& options,
                               ThreadPool& threads) {
   const ScanGeometry real = build_scan(truth);
-  CenterInput input{build_scan(told), {}, {}, options};
+  CenterInput input{build_scan(stated), {}, {}, options};
   const PhantomProjector projector(phantom, real, {.subpixels = 2});
   std::vector<Camera> cameras;
   for (std::int64_t view = 0; view < real.views(); ++view) cameras.push_back(camera_of(real, view));

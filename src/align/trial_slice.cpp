@@ -6,18 +6,14 @@
 
 #include "align/center_score.h"
 #include "device/host/backprojector.h"
-#include "core/memory.h"
-#include "filter/ramp.h"
-#include "filter/weights.h"
+#include "filter/filter_sinogram.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace {
 
-struct FilteredRows {
-  ScanGeometry geometry;    // wide enough for the padding
-  std::vector<float> rows;  // views x (columns + 2): a zero on both sides
-  std::int64_t columns = 0;
+struct FilteredTrial {
+  FilteredSinogram row;
   double z_mm = 0;  // where the row meets the axis
 };
 
@@ -40,7 +36,7 @@ FdkWeights weights_of(const ScanGeometry& moved) {
   return FdkWeights(moved, {.redundancy = moved.beam != Beam::parallel});
 }
 
-FilteredRows filter_trial(const TrialSetup& setup, Context& context) {
+FilteredTrial filter_trial(const TrialSetup& setup, Context& context) {
   const CenterInput& input = *setup.input;
   const CenterBand& band = input.bands[static_cast<std::size_t>(setup.band)];
   const AxisLine line = axis_line(input.geometry, input.middle_row);
@@ -49,37 +45,19 @@ FilteredRows filter_trial(const TrialSetup& setup, Context& context) {
   const std::vector<float> level = level_row(band, views, columns, crossing, std::tan(setup.angle_rad) / line.aspect);
 
   const ScanGeometry moved = with_axis_at(input.geometry, band.middle(), crossing, input.options.key);
-  const FdkWeights weights = weights_of(moved);
-  const ColumnPadding padding = weights.padding();
-  FilteredRows result;
-  result.geometry = padded(moved, padding);
-  result.columns = padding.left + columns + padding.right;
-  result.z_mm = height_on_axis(moved, band.middle());
-  result.rows.assign(static_cast<std::size_t>(views * (result.columns + 2)), 0.0F);
   const auto row = std::clamp<std::int64_t>(std::llround(band.middle()), 0, input.geometry.rows - 1);
   // A gentle filter: noise at the highest frequencies says nothing about the axis.
-  const RampFilter ramp(result.columns, {.window = Window::hann});
-  std::vector<Buffer<float>> scratch;
-  scratch.reserve(static_cast<std::size_t>(context.threads.size()));
-  for (int i = 0; i < context.threads.size(); ++i) scratch.emplace_back(ramp.scratch_floats());
-  context.threads.parallel_for(0, views, 4, [&](std::int64_t begin, std::int64_t end, int worker) {
-    for (std::int64_t view = begin; view < end; ++view) {
-      float* out = result.rows.data() + view * (result.columns + 2) + 1;
-      std::copy_n(level.data() + view * columns, columns, out + padding.left);
-      weights.apply(view, row, row + 1, out + padding.left);
-      ramp.apply(out, scratch[static_cast<std::size_t>(worker)].data());
-    }
-  });
-  return result;
+  return {filter_sinogram(moved, weights_of(moved), {.window = Window::hann}, level.data(), row, context.threads),
+          height_on_axis(moved, band.middle())};
 }
 
-void add_view(const FilteredRows& filtered, std::int64_t view, const PixelLine& line, std::vector<float>& sum) {
-  const Matrix34& p = filtered.geometry.matrices[static_cast<std::size_t>(view)];
+void add_view(const FilteredTrial& filtered, std::int64_t view, const PixelLine& line, std::vector<float>& sum) {
+  const Matrix34& p = filtered.row.geometry.matrices[static_cast<std::size_t>(view)];
   const Vec3 start{line.start_mm.x, line.start_mm.y, filtered.z_mm};
   const Vec3 first = transform(p, start), next = transform(p, start + line.step_mm);
   const double du = next.x - first.x, dw = next.z - first.z;
-  const float* row = filtered.rows.data() + view * (filtered.columns + 2);
-  const auto last = static_cast<double>(filtered.columns + 1);
+  const float* row = filtered.row.of_view(view) - 1;
+  const auto last = static_cast<double>(filtered.row.columns + 1);
   for (std::int64_t i = 0; i < line.count; ++i) {
     const double inverse = 1 / (first.z + static_cast<double>(i) * dw);
     const double u = std::clamp((first.x + static_cast<double>(i) * du) * inverse + 1, 0.0, last - 1e-9);
@@ -105,7 +83,7 @@ bool trial_is_possible(const CenterInput& input, double column, double angle_rad
 
 std::vector<std::vector<float>> trial_lines(const TrialSetup& setup, const std::vector<PixelLine>& lines,
                                             Context& context) {
-  const FilteredRows filtered = filter_trial(setup, context);
+  const FilteredTrial filtered = filter_trial(setup, context);
   std::vector<std::vector<float>> values(lines.size());
   context.threads.parallel_for(0, static_cast<std::int64_t>(lines.size()), 1,
                                [&](std::int64_t begin, std::int64_t end, int) {
@@ -113,7 +91,7 @@ std::vector<std::vector<float>> trial_lines(const TrialSetup& setup, const std::
                                    const PixelLine& line = lines[static_cast<std::size_t>(i)];
                                    auto& sum = values[static_cast<std::size_t>(i)];
                                    sum.assign(static_cast<std::size_t>(line.count), 0.0F);
-                                   for (std::int64_t view = 0; view < filtered.geometry.views(); ++view)
+                                   for (std::int64_t view = 0; view < filtered.row.geometry.views(); ++view)
                                      add_view(filtered, view, line, sum);
                                  }
                                });
@@ -142,8 +120,8 @@ TrialImage trial_image(const CenterInput& input, std::int64_t band, double colum
                        Context& context) {
   const TrialFrame frame = trial_frame(input);
   const double angle = axis_line(input.geometry, input.middle_row).angle_of_in_plane(in_plane_deg);
-  const FilteredRows filtered = filter_trial({&input, band, column, angle}, context);
-  ScanGeometry plane = filtered.geometry;
+  const FilteredTrial filtered = filter_trial({&input, band, column, angle}, context);
+  ScanGeometry plane = filtered.row.geometry;
   plane.rows = 1;
   if (plane.beam == Beam::cone) plane.beam = Beam::fan;
   for (Matrix34& p : plane.matrices)
@@ -159,8 +137,7 @@ TrialImage trial_image(const CenterInput& input, std::int64_t band, double colum
                         {frame.pixel_mm(), -frame.pixel_mm(), 1}};
   const auto kernel = make_backprojector(plane, grid, Interpolation::linear);
   BandSet views{0, 1, {}};
-  for (const std::int64_t view : kernel->view_order())
-    views.bands.push_back({filtered.rows.data() + view * (filtered.columns + 2) + 1, 0, 1});
+  for (const std::int64_t view : kernel->view_order()) views.bands.push_back({filtered.row.of_view(view), 0, 1});
   TrialImage image{column, frame.size, frame.pixel_mm(),
                    std::vector<float>(static_cast<std::size_t>(frame.size * frame.size))};
   kernel->accumulate(views, {image.values.data(), 0, 1, 1}, context.threads);

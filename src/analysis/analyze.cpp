@@ -248,6 +248,7 @@ Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Cont
     result.resolution = measure_resolution(volume, *options.resolution, inside, result.survey, result.histogram,
                                            level(), memory, context);
   if (options.against) result.against = compare_against(volume, *options.against, memory, context);
+  if (options.nominal) result.nominal = measure_nominal(volume, *options.nominal, inside, level(), memory, context);
   result.inside = result.survey.inside;
   if (!options.needs_phase()) return result;
   BitVolume phase(memory, size_of(volume));
@@ -256,7 +257,7 @@ Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Cont
   const bool dark = !options.phase.bright && options.phase.number <= 0;
   if (options.sample.remove_air || options.sample.remove_container)
     find_sample(options, shape, dark, phase, inside, result, memory, context);
-  for (const MorphologyStep& step : options.clean) apply(step, shape, phase, memory, context);
+  for (const MorphologyStep& step : options.clean) apply(step, shape, phase, memory, context, options.device);
   intersect(phase, inside, context);
   result.inside = inside.count(context);
   result.phase_inside = phase.count(context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole way of an analysis: volume -> region -> noise, resolution,
-// difference from another volume; -> threshold -> phase -> sample -> components ->
+// difference from another volume, distance from a nominal surface; -> threshold -> phase -> sample -> components ->
 // blobs, porosity, thickness. The volumes that come out are written on the way.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "analysis/against.h"
 #include "analysis/blobs.h"
 #include "analysis/noise.h"
+#include "analysis/nominal.h"
 #include "analysis/phase.h"
 #include "analysis/porosity.h"
 #include "analysis/resolution.h"
@@ -28,11 +29,13 @@ struct AnalyzeOptions {
   PhaseChoice phase;
   SampleOptions sample;
   std::vector<MorphologyStep> clean;
+  Device* device = nullptr;  // for these, where it can; null: the host
   Connectivity connectivity = Connectivity::corners;
   bool porosity = true, blobs = true, thickness = false;  // none: no phase is looked for
   std::optional<NoiseOptions> noise;
   std::optional<ResolutionOptions> resolution;
   std::optional<AgainstOptions> against;
+  std::optional<NominalOptions> nominal;
   std::optional<double> part_depth;                     // given: blobs that touch are parted
   std::int64_t minimum_voxels = 1, maximum_voxels = 0;  // of a blob; 0: no limit
   std::string sort = "volume";
@@ -58,6 +61,7 @@ struct Analysis {
   std::optional<NoiseResult> noise;
   std::optional<ResolutionResult> resolution;
   std::optional<AgainstResult> against;
+  std::optional<NominalResult> nominal;
   std::optional<PhaseResult> phase;  // where one was looked for; what follows is of it
   std::optional<SampleReport> sample;
   std::int64_t inside = 0, phase_inside = 0;  // voxels that are analysed, and of them in the phase

@@ -18,7 +18,7 @@ constexpr int directions = 13;
 struct BlobSums {
   std::int64_t voxels = 0;
   std::array<std::int64_t, 3> first_moment{};
-  std::array<std::int64_t, 6> second_moment{};  // xx, yy, zz, xy, xz, yz
+  std::array<WideSum, 6> second_moment;  // xx, yy, zz, xy, xz, yz
   ValueSums values;
   std::array<std::int64_t, directions> crossings{};
   std::array<std::int32_t, 3> low{std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::max(),
@@ -35,12 +35,9 @@ struct BlobSums {
     first_moment[0] += sx;
     first_moment[1] += n * y;
     first_moment[2] += n * z;
-    second_moment[0] += squares_below(x1) - squares_below(x0);
-    second_moment[1] += n * y * y;
-    second_moment[2] += n * z * z;
-    second_moment[3] += sx * y;
-    second_moment[4] += sx * z;
-    second_moment[5] += n * y * z;
+    const std::array<std::int64_t, 6> products{
+        squares_below(x1) - squares_below(x0), n * y * y, n * z * z, sx * y, sx * z, n * y * z};
+    for (std::size_t i = 0; i < 6; ++i) second_moment[i].add(static_cast<std::uint64_t>(products[i]));
     const std::array<std::int64_t, 3> from{x0, y, z}, to{x1, y + 1, z + 1};
     for (std::size_t i = 0; i < 3; ++i) {
       low[i] = std::min(low[i], static_cast<std::int32_t>(from[i]));
@@ -55,7 +52,7 @@ struct BlobSums {
       low[i] = std::min(low[i], other.low[i]);
       high[i] = std::max(high[i], other.high[i]);
     }
-    for (std::size_t i = 0; i < 6; ++i) second_moment[i] += other.second_moment[i];
+    for (std::size_t i = 0; i < 6; ++i) second_moment[i].add(other.second_moment[i]);
     values.add(other.values);
     for (std::size_t i = 0; i < directions; ++i) crossings[i] += other.crossings[i];
   }
@@ -177,9 +174,7 @@ Blob blob_of(const BlobSums& s, const VolumeGrid& grid, const std::vector<double
     blob.last[i] = s.high[i];
   }
   blob.centroid_mm = grid.centre(mx, my, mz);
-  const auto moment = [&](std::size_t i, double a, double b) {
-    return static_cast<double>(s.second_moment[i]) / n - a * b;
-  };
+  const auto moment = [&](std::size_t i, double a, double b) { return s.second_moment[i].value() / n - a * b; };
   // A voxel is a box, not a point: its own moments are 1/12 of its edges squared.
   const double gx = grid.step_mm.x, gy = grid.step_mm.y, gz = grid.step_mm.z;
   const Eigen3 eigen = eigen_of({(moment(0, mx, mx) + 1.0 / 12) * gx * gx, (moment(1, my, my) + 1.0 / 12) * gy * gy,

@@ -10,6 +10,7 @@
 #include "analysis/porosity.h"
 #include "analysis/symmetric_matrix.h"
 #include "analysis/test_bits.h"
+#include "analysis/wide_sum.h"
 
 namespace lepus::analysis {
 namespace {
@@ -138,6 +139,17 @@ TEST(porosity, counts_slices_cells_and_what_is_open) {
   EXPECT_EQ(p.cells.nx, 3);
   EXPECT_EQ(p.cells.inside, (std::vector<std::int64_t>{30 * 30, 32 * 30, 4 * 30}));
   EXPECT_EQ(p.cells.phase, (std::vector<std::int64_t>{3, 0, 1}));
+}
+
+// What second moments of a blob of 10,000 voxels cubed add up to, in runs as they come.
+TEST(blobs, sums_pass_64_bits) {
+  WideSum sum, half;
+  const std::uint64_t run = std::uint64_t{333'283'335} * 1000;  // of x^2 below 10,000, nearly
+  for (int i = 0; i < 100'000'000; i += 1000) half.add(run * 1000);
+  sum.add(half);
+  sum.add(half);
+  EXPECT_NEAR(sum.value() / (2e5 * static_cast<double>(run) * 1000), 1, 1e-12);
+  EXPECT_GT(sum.value(), 1.8446744073709552e19);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "analysis/morphology.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -9,6 +10,9 @@
 #include "analysis/components.h"
 #include "core/format.h"
 #include "core/text.h"
+#include "device/device.h"
+#include "device/volume_kernels.h"
+#include "project/ball_rows.h"
 #include <lepus/error.h>
 
 namespace lepus::analysis {
@@ -151,21 +155,72 @@ void dilate_box(std::int64_t radius, BitVolume& bits, WorkMemory& memory, Contex
   bits = std::move(result);
 }
 
-void dilate(const MorphologyStep& step, const VoxelShape& shape, BitVolume& bits, WorkMemory& memory,
-            Context& context) {
-  if (step.box)
-    dilate_box(static_cast<std::int64_t>(step.radius), bits, memory, context);
-  else if (shape.cubes)
-    dilate_ball<std::int32_t>({}, step.radius, bits, memory, context);
-  else
-    dilate_ball<double>(shape.steps, step.radius, bits, memory, context);
+// Dilates or erodes by a ball on a device: slabs with the slices around them go there and come back.
+void spread_on(Device& device, double radius, bool erodes, BitVolume& bits, WorkMemory& memory, Context& context) {
+  const VolumeSize size = bits.size();
+  const std::int64_t slice = bits.slice_words(), bytes = slice * static_cast<std::int64_t>(sizeof(Word));
+  const auto halo = static_cast<std::int64_t>(std::ceil(radius));
+  BitVolume result(memory, size);
+  const std::int64_t slices = std::min(
+      slab_slices(memory, bytes, halo, size.nz),
+      std::max<std::int64_t>(1, device.memory_limit_bytes() / 4 / std::max<std::int64_t>(1, bytes) - 2 * halo));
+  const std::int64_t held = std::min(size.nz, slices + 2 * halo);
+  const WorkMemory::Share share = memory.take(held * bytes, "the slices around a slab", "use a smaller radius");
+  Buffer<Word> slab_words(held * slice);
+  const auto queue = device.make_queue();
+  const Block in = device.allocate(held * bytes), out = device.allocate(held * bytes);
+  // Words of 64 and of 32 bits are the same bytes, the lowest bit first.
+  static_assert(std::endian::native == std::endian::little);
+  const auto words = [](const Block& block) { return reinterpret_cast<std::uint32_t*>(block.get()); };
+  for (std::int64_t z0 = 0; z0 < size.nz; z0 += slices) {
+    context.cancel.check();
+    const Slab slab = slab_around(z0, slices, halo, size.nz);
+    for (std::int64_t z = slab.from; z < slab.to; ++z) {
+      Word* const to = slab_words.data() + (z - slab.from) * slice;
+      const Word* const here = bits.slice(z, to);
+      if (here != to) std::copy_n(here, slice, to);
+    }
+    device.copy(in.get(), slab_words.data(), slab.held() * bytes, *queue);
+    const BitShape shape{size.nx, size.ny, slab.held(), 2 * bits.row_words()};
+    if (erodes)
+      device.volume_kernels()->erode(words(in), words(out), shape, radius, *queue);
+    else
+      device.volume_kernels()->dilate(words(in), words(out), shape, radius, *queue);
+    device.copy(slab_words.data(), out.get(), slab.held() * bytes, *queue);
+    queue->wait();
+    for (std::int64_t z = slab.first; z < slab.last; ++z) result.write(z, slab_words.data() + (z - slab.from) * slice);
+  }
+  bits = std::move(result);
 }
 
-void erode(const MorphologyStep& step, const VoxelShape& shape, BitVolume& bits, WorkMemory& memory, Context& context) {
-  complement(bits, context);
-  dilate(step, shape, bits, memory, context);
-  complement(bits, context);
-}
+// One step's dilation and erosion, where they are done.
+struct Spreading {
+  const MorphologyStep& step;
+  const VoxelShape& shape;
+  WorkMemory& memory;
+  Context& context;
+  Device* device;
+
+  bool on_device() const {
+    return device && device->volume_kernels() && shape.cubes && !step.box && step.radius <= largest_ball_radius;
+  }
+  void dilate(BitVolume& bits) const {
+    if (on_device())
+      spread_on(*device, step.radius, false, bits, memory, context);
+    else if (step.box)
+      dilate_box(static_cast<std::int64_t>(step.radius), bits, memory, context);
+    else if (shape.cubes)
+      dilate_ball<std::int32_t>({}, step.radius, bits, memory, context);
+    else
+      dilate_ball<double>(shape.steps, step.radius, bits, memory, context);
+  }
+  void erode(BitVolume& bits) const {
+    if (on_device()) return spread_on(*device, step.radius, true, bits, memory, context);
+    complement(bits, context);
+    dilate(bits);
+    complement(bits, context);
+  }
+};
 
 // What is not there and not connected with the border of the volume (by faces) is a hole.
 void fill_holes(BitVolume& bits, WorkMemory& memory, Context& context) {
@@ -236,12 +291,14 @@ MorphologyStep parse_morphology(const std::string& text) {
   return step;
 }
 
-void apply(const MorphologyStep& step, const VoxelShape& shape, BitVolume& bits, WorkMemory& memory, Context& context) {
+void apply(const MorphologyStep& step, const VoxelShape& shape, BitVolume& bits, WorkMemory& memory, Context& context,
+           Device* device) {
   if (step.kind == MorphologyKind::fill_holes) return fill_holes(bits, memory, context);
+  const Spreading spreading{step, shape, memory, context, device};
   const bool erodes_first = step.kind == MorphologyKind::erode || step.kind == MorphologyKind::open;
-  if (step.kind != MorphologyKind::dilate && erodes_first) erode(step, shape, bits, memory, context);
-  if (!erodes_first || step.kind == MorphologyKind::open) dilate(step, shape, bits, memory, context);
-  if (step.kind == MorphologyKind::close) erode(step, shape, bits, memory, context);
+  if (erodes_first) spreading.erode(bits);
+  if (!erodes_first || step.kind == MorphologyKind::open) spreading.dilate(bits);
+  if (step.kind == MorphologyKind::close) spreading.erode(bits);
 }
 
 void complement(BitVolume& bits, Context& context) {

@@ -12,6 +12,10 @@
 #include "analysis/distance.h"
 #include <lepus/geometry.h>
 
+namespace lepus {
+class Device;
+}
+
 namespace lepus::analysis {
 
 // Lengths count in the shortest edge of a voxel: cubes have steps of 1 and integer distances.
@@ -32,7 +36,10 @@ struct MorphologyStep {
 // "open:2", "close:1.5", "erode-box:1", "fill-holes". Throws Error(usage).
 MorphologyStep parse_morphology(const std::string& text);
 
-void apply(const MorphologyStep& step, const VoxelShape& shape, BitVolume& bits, WorkMemory& memory, Context& context);
+// With a device that has the kernels (device/volume_kernels.h), balls of up to largest_ball_radius in volumes of cubes
+// are worked on there, slab by slab; the bits are the same.
+void apply(const MorphologyStep& step, const VoxelShape& shape, BitVolume& bits, WorkMemory& memory, Context& context,
+           Device* device = nullptr);
 
 void complement(BitVolume& bits, Context& context);
 void intersect(BitVolume& bits, const BitVolume& with, Context& context);  // bits & with

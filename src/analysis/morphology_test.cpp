@@ -5,6 +5,7 @@
 
 #include "analysis/sample.h"
 #include "analysis/test_bits.h"
+#include "device/host/device.h"
 #include <lepus/error.h>
 
 namespace lepus::analysis {
@@ -121,6 +122,24 @@ TEST(sample, air_and_container_are_removed) {
   // A ball of radius 1 that rolls along the outside reaches one voxel into the opening.
   EXPECT_EQ(sample_voxels({.remove_air = true, .remove_container = true, .seal = 1}), block - 1);
   EXPECT_GT(sample_voxels({.remove_air = true, .remove_container = false, .seal = 0}), block);  // the tube is material
+}
+
+// The host's kernels for devices stand for any device: the same bits as without, whatever the slabs.
+TEST(morphology, on_a_device_the_bits_are_the_same) {
+  const VolumeSize size{70, 40, 33};
+  const Bytes bytes = ball_bytes(size, 30, 9, 5);
+  for (const char* text : {"erode:2", "dilate:3.5", "open:2", "close:5"}) {
+    const MorphologyStep step = parse_morphology(text);
+    TestContext plain, other(2, 24'000);  // two slabs at least
+    const auto device = host::make_device("cpu", other.threads);
+    BitVolume a(plain.memory, size), b(other.memory, size);
+    fill_bits(a, bytes);
+    fill_bits(b, bytes);
+    apply(step, {}, a, plain.memory, plain.context);
+    apply(step, {}, b, other.memory, other.context, device.get());
+    EXPECT_EQ(bytes_of(a), bytes_of(b)) << text;
+    EXPECT_NE(bytes_of(a), bytes) << text;
+  }
 }
 
 }  // namespace

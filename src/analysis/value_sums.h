@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "analysis/histogram.h"
+#include "analysis/wide_sum.h"
 
 namespace lepus::analysis {
 
@@ -34,30 +35,25 @@ public:
   void add(std::uint64_t level) {
     ++count_;
     sum_ += level;
-    add_square(level * level);
+    squares_.add(level * level);
   }
   void add(const ValueSums& other) {
     count_ += other.count_;
     sum_ += other.sum_;
-    add_square(other.squares_low_);
-    squares_high_ += other.squares_high_;
+    squares_.add(other.squares_);
   }
   std::int64_t count() const { return count_; }
   double mean(const ValueScale& scale) const { return scale.value(mean_level()); }
   double spread(const ValueScale& scale) const {
-    const double squares = std::ldexp(static_cast<double>(squares_high_), 64) + static_cast<double>(squares_low_);
     const double mean = mean_level();
-    return scale.difference(std::sqrt(std::max(0.0, squares / static_cast<double>(count_) - mean * mean)));
+    return scale.difference(std::sqrt(std::max(0.0, squares_.value() / static_cast<double>(count_) - mean * mean)));
   }
 
 private:
   double mean_level() const { return static_cast<double>(sum_) / static_cast<double>(count_); }
-  void add_square(std::uint64_t n) {  // the sum of squares passes 64 bits at 65536 voxels
-    squares_low_ += n;
-    squares_high_ += squares_low_ < n ? 1 : 0;
-  }
   std::int64_t count_ = 0;
-  std::uint64_t sum_ = 0, squares_low_ = 0, squares_high_ = 0;
+  std::uint64_t sum_ = 0;
+  WideSum squares_;
 };
 
 }  // namespace lepus::analysis

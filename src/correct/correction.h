@@ -42,7 +42,7 @@ public:
     return kernels.has(operation());
   }
 
-  // Whether a band must hold all views of the scan: a row of one view depends on other views, or on its own number.
+  // Whether a row of one view depends on other views: then a band must hold all of them.
   virtual bool needs_all_views() const = 0;
 
   // Of what it did so far, what a person should look at; "" where there is nothing. Throws Error(usage) where it has

@@ -171,17 +171,17 @@ TEST(WhatFits, NothingIsSaidOfRightScans) {
 
 TEST(WhatFits, AnAxisElsewhereIsNamed) {
   struct Moved {
-    CircularScan told;
+    CircularScan stated;
     std::vector<Ellipse> ellipses;
     int columns;
   };
-  for (const auto& [told, ellipses, columns] : {Moved{fan(angles(120, 360)), phantom, -12},
-                                                {fan(angles(100, 209)), aside, 3},
-                                                {fan(angles(120, 360), Beam::parallel), wide, 6},
-                                                {with(fan(angles(120, 360)), 40, 0), wide, -3}}) {
-    CircularScan truth = told;
-    truth.detector_shift_u_mm -= columns * told.pixel_width_mm;  // a detector to the left sees the axis to the right
-    const std::string said = misfit(told, sinogram_of(truth, ellipses, 0.02));
+  for (const auto& [stated, ellipses, columns] : {Moved{fan(angles(120, 360)), phantom, -12},
+                                                  {fan(angles(100, 209)), aside, 3},
+                                                  {fan(angles(120, 360), Beam::parallel), wide, 6},
+                                                  {with(fan(angles(120, 360)), 40, 0), wide, -3}}) {
+    CircularScan truth = stated;
+    truth.detector_shift_u_mm -= columns * stated.pixel_width_mm;  // a detector to the left sees the axis to the right
+    const std::string said = misfit(stated, sinogram_of(truth, ellipses, 0.02));
     const std::string fits = "the axis " + std::to_string(std::abs(columns)) + " columns to the ";
     EXPECT_NE(said.find(fits + (columns > 0 ? "right" : "left")), std::string::npos) << said;
     EXPECT_NE(said.find("geometry.detector_shift_u_mm"), std::string::npos) << said;
@@ -189,10 +189,10 @@ TEST(WhatFits, AnAxisElsewhereIsNamed) {
 }
 
 TEST(WhatFits, PixelsOfAnotherWidthAreNamed) {
-  const auto typed_wrong = [](CircularScan told, double scale) {
-    CircularScan truth = told;
+  const auto typed_wrong = [](CircularScan stated, double scale) {
+    CircularScan truth = stated;
     truth.pixel_width_mm *= scale;
-    return misfit(told, sinogram_of(truth, aside, 0.005));
+    return misfit(stated, sinogram_of(truth, aside, 0.005));
   };
   for (const double scale : {0.75, 1.3}) {
     const std::string said = typed_wrong(fan(angles(120, 360)), scale);
@@ -204,25 +204,25 @@ TEST(WhatFits, PixelsOfAnotherWidthAreNamed) {
   // A detector far aside sees the axis on another column then, which is the larger part.
   EXPECT_NE(typed_wrong(with(fan(angles(120, 360)), 40, 0), 1.3).find("pixel_width_mm"), std::string::npos);
   // An axis that is a little off, or an arc that is, is no other width.
-  const CircularScan told = fan(angles(90, 360));
-  CircularScan arc = told;
+  const CircularScan stated = fan(angles(90, 360));
+  CircularScan arc = stated;
   for (double& angle : arc.angles_rad) angle *= 0.97;
-  for (const CircularScan& truth : {with(told, 0.3 * 1.2, 0), with(told, 0.8 * 1.2, 0), arc})
+  for (const CircularScan& truth : {with(stated, 0.3 * 1.2, 0), with(stated, 0.8 * 1.2, 0), arc})
     for (const auto& ellipses : {wide, aside})
-      EXPECT_EQ(misfit(told, sinogram_of(truth, ellipses)).find("with pixels"), std::string::npos);
+      EXPECT_EQ(misfit(stated, sinogram_of(truth, ellipses)).find("with pixels"), std::string::npos);
 }
 
 // Frames that were cropped along the axis, of a wide cone (in a narrow one the rays' slopes hardly matter): the plane
 // of the orbit is seen twenty rows below the middle.
 TEST(WhatFits, ARowElsewhereIsNamed) {
-  CircularScan told = fan(angles(90, 360), Beam::cone);
-  told.source_axis_mm = 80;
-  told.source_detector_mm = 120;
-  told.columns = 96;
-  told.rows = 63;
-  CircularScan truth = told;
-  truth.detector_shift_v_mm = -20 * told.pixel_height_mm;
-  const ScanGeometry real = build_scan(truth), given = build_scan(told);
+  CircularScan stated = fan(angles(90, 360), Beam::cone);
+  stated.source_axis_mm = 80;
+  stated.source_detector_mm = 120;
+  stated.columns = 96;
+  stated.rows = 63;
+  CircularScan truth = stated;
+  truth.detector_shift_v_mm = -20 * stated.pixel_height_mm;
+  const ScanGeometry real = build_scan(truth), given = build_scan(stated);
   struct Ball {
     Vec3 centre;
     double radius;
@@ -253,10 +253,10 @@ TEST(WhatFits, ARowElsewhereIsNamed) {
 }
 
 TEST(WhatFits, AnglesThatAreNotThoseOfTheFramesAreSaid) {
-  for (const CircularScan& told : {fan(angles(90, 360), Beam::parallel), fan(angles(90, 240))}) {
-    CircularScan truth = told;
+  for (const CircularScan& stated : {fan(angles(90, 360), Beam::parallel), fan(angles(90, 240))}) {
+    CircularScan truth = stated;
     for (double& angle : truth.angles_rad) angle *= 0.53;
-    const std::string said = misfit(told, sinogram_of(truth, aside, 0.02));
+    const std::string said = misfit(stated, sinogram_of(truth, aside, 0.02));
     EXPECT_NE(said.find("The angles"), std::string::npos) << said;
   }
 }

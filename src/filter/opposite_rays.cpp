@@ -123,7 +123,7 @@ double OppositeRays::noise_at(const std::vector<std::size_t>& order, std::size_t
   return (1 + 2.0 / 3) * apart * apart / 1.5;
 }
 
-RayAgreement OppositeRays::compare(const RayAssumption& assumption, std::int64_t most_views) const {
+RayAgreement OppositeRays::compare(const RayAssumption& assumption, std::int64_t maximum_views) const {
   const Assumed assumed(*this, assumption);
   struct Sums {
     double squares = 0, lines = 0;
@@ -133,7 +133,7 @@ RayAgreement OppositeRays::compare(const RayAssumption& assumption, std::int64_t
   const double stride = std::max(1.0, static_cast<double>(columns_) / samples_per_row);
   const auto samples = static_cast<std::int64_t>(std::ceil(static_cast<double>(columns_) / stride));
   const auto view_stride =
-      most_views > 0 ? std::max<std::size_t>(1, views_.size() / static_cast<std::size_t>(most_views)) : 1;
+      maximum_views > 0 ? std::max<std::size_t>(1, views_.size() / static_cast<std::size_t>(maximum_views)) : 1;
   for (std::size_t i = 0; i < views_.size(); i += view_stride)
     for (std::int64_t n = 0; n < samples; ++n) {
       const double column = std::floor(static_cast<double>(n) * stride);

@@ -35,7 +35,7 @@ public:
   OppositeRays(const ScanGeometry& geometry, std::int64_t row, const float* sinogram);
 
   // With at most so many views' lines (0: of all).
-  RayAgreement compare(const RayAssumption& assumption, std::int64_t most_views = 0) const;
+  RayAgreement compare(const RayAssumption& assumption, std::int64_t maximum_views = 0) const;
 
 private:
   struct Placed {

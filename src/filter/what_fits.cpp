@@ -23,8 +23,8 @@ constexpr std::size_t views_wanted = 8;
 constexpr double noise_allowed = 1.3, model_error = 0.01;  // of right scans; above it alternatives are tried
 constexpr double hopeless = 0.05;                          // where nothing fits, from here on it is said
 constexpr double errors_apart = 5, times_better = 1.3;
-constexpr double least_scale = 0.1, largest_scale = 0.6;  // of the pixels' width, as logarithms
-constexpr double scale_times_better = 2, left_by_scale = 1e-3, told_by_scale = 2e-4;
+constexpr double minimum_scale = 0.1, largest_scale = 0.6;  // of the pixels' width, as logarithms
+constexpr double scale_times_better = 2, left_by_scale = 1e-3, gained_by_scale = 2e-4;
 constexpr std::int64_t views_of_search = 64, shifts_of_search = 96, rows_of_search = 9;
 
 // What noise and our own approximations do not explain.
@@ -93,10 +93,10 @@ std::optional<Candidate> best_scale(const OppositeRays& rays, const RayAgreement
   if (middle == 0) return std::nullopt;
   for (const double finer : {5.0, 25.0}) middle = search(middle, largest_scale / steps / finer);
   const double scale = std::abs(std::log(best.assumption.pixel_scale));
-  if (scale < least_scale || scale > largest_scale) return std::nullopt;
+  if (scale < minimum_scale || scale > largest_scale) return std::nullopt;
   best.agreement = rays.compare(best.assumption);
   const RayAgreement& a = best.agreement;
-  const bool explains = a.value < noise_allowed * a.noise + left_by_scale && given.value - a.value > told_by_scale &&
+  const bool explains = a.value < noise_allowed * a.noise + left_by_scale && given.value - a.value > gained_by_scale &&
                         given.value > scale_times_better * a.value && clearly_better(a, given);
   return explains ? std::optional(best) : std::nullopt;
 }

@@ -11,6 +11,7 @@
 
 #include "geometry/arc.h"
 #include "geometry/camera.h"
+#include "geometry/helix.h"
 #include <lepus/error.h>
 #include <lepus/geometry.h>
 
@@ -279,6 +280,26 @@ TEST(CentredGrid, IsCentred) {
   const VolumeGrid g = centred_grid(4, 5, 1, {0.5, 1, -2});
   EXPECT_EQ(g.origin_mm, (Vec3{-0.75, -2, 0}));
   EXPECT_EQ(g.centre(1.5, 2, 0), (Vec3{0, 0, 0}));
+}
+
+TEST(Helix, SourceAndDetectorRiseByThePitchInATurn) {
+  CircularScan s;
+  s.source_axis_mm = 500;
+  s.source_detector_mm = 1000;
+  s.columns = s.rows = 16;
+  s.pixel_width_mm = s.pixel_height_mm = 2;
+  for (int i = 0; i <= 8; ++i) s.angles_rad.push_back(2 * pi * i / 4);  // two turns
+  const ScanGeometry helix = build_scan(with_helix(s, 30));
+  EXPECT_NEAR(camera_of(helix, 0).source_mm.z, -30, 1e-9);
+  EXPECT_NEAR(camera_of(helix, 4).source_mm.z, 0, 1e-9);
+  EXPECT_NEAR(camera_of(helix, 8).source_mm.z, 30, 1e-9);
+  // The point of the axis at the source's height is seen in the middle of the detector.
+  const Vec3 seen = transform(helix.matrices[8], {0, 0, 30});
+  EXPECT_NEAR(seen.x / seen.z, 7.5, 1e-9);
+  EXPECT_NEAR(seen.y / seen.z, 7.5, 1e-9);
+  EXPECT_TRUE(is_helical(helix));
+  EXPECT_FALSE(is_helical(build_scan(s)));
+  EXPECT_FALSE(is_helical(build_scan(with_helix(s, 0.1))));  // a scanner that wobbles
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "io/scratch_volume.h"
 #include "job/iterate_scan.h"
 #include "job/outputs.h"
-#include "job/said_once.h"
+#include "job/warn_once.h"
 #include "run/reconstruct_scan.h"
 #include "post/post.h"
 
@@ -68,7 +68,7 @@ void find_automatic_center(Scan& scan, Context& context) {
 
 ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, const ReconstructOptions& options,
                            Context& context) {
-  SaidOnce progress(context.progress);
+  WarnOnce progress(context.progress);
   Context once{context.threads, context.cancel, progress};
   check_outputs(scan, volume_file);
   const auto locks = reserve_volume(volume_file, options.force, once.progress);

@@ -15,7 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::int64_t most_views_at_once = 32;  // more save nothing, and the first would wait for the last
-constexpr auto float_bytes = static_cast<std::int64_t>(sizeof(float));
 
 double seconds_from(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -184,6 +183,11 @@ void LiveVolume::correct(LiveView& view, Context& context) {
   picture.matrices.resize(1);
   const MemoryFrames frame(picture, view.counts.data());
   CorrectionChain chain(one_view_, frame, pre_.normalisation.get(), quiet);
+  if (chain.needs_all_views())
+    throw Error(ErrorKind::internal, {.what = "a correction that compares views was given one alone",
+                                      .where = "live",
+                                      .why = "corrections_of_views() leaves these out",
+                                      .hint = "report this"});
   std::ranges::copy(chain.corrected({0, rows}, context.threads), view.counts.data());
 }
 

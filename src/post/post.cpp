@@ -164,11 +164,11 @@ PostReport post_process(const VolumeReader& volume, const fs::path& output, cons
   if (device)
     limits.device_bytes = options.device_memory_bytes > 0 ? options.device_memory_bytes : device->free_bytes() / 10 * 9;
   const auto locks = reserve_volume(output, options.force, context.progress);
-  const std::int64_t room = 2 * static_cast<std::int64_t>(volume.provenance().size()) + (64 << 10);
+  const std::int64_t space = 2 * static_cast<std::int64_t>(volume.provenance().size()) + (64 << 10);
   const auto writer = create_volume(output, facts.grid,
                                     {.force = options.force,
                                      .unit = facts.unit,
-                                     .provenance_room = room,
+                                     .provenance_room = space,
                                      .type = facts.type,
                                      .threads = context.threads.size()});
   limits.memory_bytes -= writer->memory_bytes();

@@ -32,7 +32,7 @@ RowBand ArcResampler::recorded_rows(std::int64_t, RowBand rows) const {
                       std::max(bottom * *least, bottom * *most) + arc_.central_row, arc_.rows);
 }
 
-std::int64_t ArcResampler::most_recorded_rows(std::int64_t rows) const {
+std::int64_t ArcResampler::maximum_recorded_rows(std::int64_t rows) const {
   std::int64_t most = 0;
   for (std::int64_t row = 0; row < flat_rows_; ++row)
     most = std::max(most, recorded_rows(0, {row, std::min(row + rows, flat_rows_)}).size());

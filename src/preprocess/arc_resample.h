@@ -17,7 +17,7 @@ public:
   explicit ArcResampler(const ScanGeometry& geometry);
 
   RowBand recorded_rows(std::int64_t view, RowBand rows) const override;
-  std::int64_t most_recorded_rows(std::int64_t rows) const override;
+  std::int64_t maximum_recorded_rows(std::int64_t rows) const override;
   RowMap map() const override;
   std::int64_t columns() const override { return flat_columns_; }
 

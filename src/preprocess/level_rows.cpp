@@ -56,7 +56,7 @@ RowBand RowLeveller::recorded_rows(std::int64_t view, RowBand rows) const {
                       static_cast<double>(rows.last - 1 - rows_added_) + climb, recorded_rows_);
 }
 
-std::int64_t RowLeveller::most_recorded_rows(std::int64_t rows) const {
+std::int64_t RowLeveller::maximum_recorded_rows(std::int64_t rows) const {
   return std::min(recorded_rows_, rows + 2 * rows_added_ + 4);
 }
 

@@ -23,7 +23,7 @@ public:
   const ScanGeometry& level_scan() const { return level_; }
 
   RowBand recorded_rows(std::int64_t view, RowBand rows) const override;
-  std::int64_t most_recorded_rows(std::int64_t rows) const override;
+  std::int64_t maximum_recorded_rows(std::int64_t rows) const override;
   RowMap map() const override;
   std::int64_t columns() const override { return level_.columns; }
   std::int64_t views() const override { return level_.views(); }

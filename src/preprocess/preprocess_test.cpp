@@ -304,7 +304,7 @@ TEST(ArcResampler, ReadsTheArcWhereTheFlatPixelLooks) {
   for (std::int64_t row0 = 0; row0 < geometry.rows; row0 += 7) {
     const std::int64_t row1 = std::min(geometry.rows, row0 + 7);
     const auto held = resampler.recorded_rows(0, {row0, row1});
-    EXPECT_LE(held.size(), resampler.most_recorded_rows(7));
+    EXPECT_LE(held.size(), resampler.maximum_recorded_rows(7));
     std::vector<float> flat(static_cast<std::size_t>((row1 - row0) * geometry.columns));
     resampler.apply(0, {row0, row1}, recorded.data() + held.first * arc.columns, flat.data());
     for (std::int64_t r = row0; r < row1; ++r)
@@ -353,7 +353,7 @@ TEST(RowLeveller, RowsAreLevelAndPointsKeepTheirValue) {
     EXPECT_LT(std::abs(camera_of(level, view).column_step_mm.z), 1e-12);
     const RowBand band{20, 27};
     const RowBand held = leveller.recorded_rows(view, band);
-    EXPECT_LE(held.size(), leveller.most_recorded_rows(band.size()));
+    EXPECT_LE(held.size(), leveller.maximum_recorded_rows(band.size()));
     std::vector<float> rows(static_cast<std::size_t>(band.size() * level.columns));
     leveller.apply(view, band, frame.data() + held.first * 90, rows.data());
     const Camera camera = camera_of(level, view);

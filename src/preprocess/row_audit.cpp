@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <mutex>
 
 #include "core/format.h"
 #include "core/memory.h"
@@ -102,6 +103,7 @@ void RowAudit::watch_dark(const Normalisation& normalisation, const std::vector<
 }
 
 void RowAudit::record(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native, float* values) {
+  const std::shared_lock lock(recording_);
   const std::int64_t columns = source_.columns(), row_bytes = columns * bytes_per_pixel(source_.pixel_type());
   const auto saturation = static_cast<float>(limits_.saturation_level);
   for (std::int64_t row = row0; row < row1; ++row) {
@@ -118,6 +120,7 @@ void RowAudit::record(std::int64_t frame, std::int64_t row0, std::int64_t row1, 
 }
 
 void RowAudit::record_whole(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native) {
+  const std::shared_lock lock(recording_);
   const std::int64_t columns = source_.columns(), row_bytes = columns * bytes_per_pixel(source_.pixel_type());
   const auto saturation = static_cast<float>(limits_.saturation_level);
   for (std::int64_t row = row0; row < row1; ++row) {
@@ -128,6 +131,7 @@ void RowAudit::record_whole(std::int64_t frame, std::int64_t row0, std::int64_t 
 }
 
 void RowAudit::record_bytes(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native) {
+  const std::shared_lock lock(recording_);
   const std::int64_t row_bytes = source_.columns() * bytes_per_pixel(source_.pixel_type());
   for (std::int64_t row = row0; row < row1; ++row)
     first_time(frame, row, static_cast<const unsigned char*>(native) + (row - row0) * row_bytes);
@@ -170,6 +174,7 @@ std::vector<AuditState::Rows> RowAudit::seen_in(std::int64_t frame) const {
 }
 
 AuditState RowAudit::state() const {
+  const std::unique_lock lock(recording_);
   AuditState state;
   state.checksum = checksum_;
   state.not_finite = not_finite_;

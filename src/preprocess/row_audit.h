@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -70,8 +71,9 @@ public:
   std::int64_t pixels() const { return pixels_; }
   DarkPixels at_dark() const { return dark_ ? dark_->found() : DarkPixels{}; }
 
-  // While nothing is recorded. go_on_from: at the beginning, after watch_dark; Error(input) where it is of another
-  // scan.
+  // state: at any time; rows that are being recorded are in it as a whole or not at all, but for what a device that
+  // counts bad pixels itself reports at the end. go_on_from: at the beginning, after watch_dark; Error(input) where it
+  // is of another scan.
   AuditState state() const;
   void go_on_from(const AuditState& state);
 
@@ -82,6 +84,7 @@ private:
 
   const FrameSource& source_;
   BadPixelLimits limits_;
+  mutable std::shared_mutex recording_;  // shared by those that record
   std::unique_ptr<DarkCounter> dark_;
   std::vector<std::atomic<std::uint8_t>> seen_;    // frame * rows + row
   std::vector<std::atomic<std::int64_t>> bad_in_;  // per frame

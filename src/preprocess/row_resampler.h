@@ -18,7 +18,7 @@ public:
   // Recorded rows that rows [rows.first, rows.last) of a view are made from; at least one.
   virtual RowBand recorded_rows(std::int64_t view, RowBand rows) const = 0;
   // The most of them for any place of that many rows in any view.
-  virtual std::int64_t most_recorded_rows(std::int64_t rows) const = 0;
+  virtual std::int64_t maximum_recorded_rows(std::int64_t rows) const = 0;
   virtual RowMap map() const = 0;            // its tables are the resampler's
   virtual std::int64_t columns() const = 0;  // of the rows that are made, and so long are the map's tables of columns
   virtual std::int64_t views() const { return 0; }  // so long is its table of views

@@ -58,7 +58,7 @@ SinogramBand BandEngine::take_sent(const Normalisation* normalisation, Stage to,
   if (place && place->rows == kept.rows)
     kept = *place;
   else
-    kept.data = reinterpret_cast<float*>(kept_.at_least(kept.floats() * value_bytes, device_));
+    kept.data = reinterpret_cast<float*>(kept_.at_least(kept.floats() * float_bytes, device_));
   const BandStaging staging = staging_for(normalisation, to);
   if (upload.band.read) {
     read_and_stage(upload.band, kept, staging);
@@ -100,15 +100,15 @@ void BandEngine::apply(Correction& correction, const SinogramBand& kept, RowBand
 
 void BandEngine::download(const SinogramBand& kept, RowBand rows, float* host) {
   const SinogramBand part = part_of(kept, rows);
-  device_.copy(host, part.data, part.floats() * value_bytes, *work_);
+  device_.copy(host, part.data, part.floats() * float_bytes, *work_);
   wait();
 }
 
 std::shared_ptr<const float> BandEngine::look_at(const SinogramBand& kept, std::int64_t row) {
   const SinogramBand part = part_of(kept, {row, row + 1});
-  auto memory = host_memory(part.floats() * value_bytes);
+  auto memory = host_memory(part.floats() * float_bytes);
   auto* seen = reinterpret_cast<float*>(memory.get());
-  device_.copy(seen, part.data, part.floats() * value_bytes, *work_);
+  device_.copy(seen, part.data, part.floats() * float_bytes, *work_);
   return {std::move(memory), seen};
 }
 
@@ -137,7 +137,7 @@ void BandEngine::finish() {
 // Half of the memory is for rows that wait, half for bands: two on their way up, one at work, and what corrections
 // take beside it, which is at most seven times as much (rings by sorting: values, places, keys, two filters).
 std::int64_t BandEngine::maximum_floats() const {
-  return on_host() ? std::numeric_limits<std::int64_t>::max() : memory_bytes_ / 2 / (10 * value_bytes);
+  return on_host() ? std::numeric_limits<std::int64_t>::max() : memory_bytes_ / 2 / (10 * float_bytes);
 }
 
 std::int64_t BandEngine::memory_for_others() const {
@@ -147,7 +147,7 @@ std::int64_t BandEngine::memory_for_others() const {
 
 std::unique_ptr<RowKeeper> BandEngine::make_store(const RowStoreSize& size) {
   if (on_host()) return std::make_unique<RowStore>(size);
-  if (size.floats() * value_bytes <= memory_bytes_ / 2) try {
+  if (size.floats() * float_bytes <= memory_bytes_ / 2) try {
       return std::make_unique<DeviceRows>(size, device_, *work_);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::memory) throw;

@@ -138,6 +138,14 @@ void CorrectedFrames::finish() {
   engine_.finish();
 }
 
+std::vector<RowBand> CorrectedFrames::corrected_bands() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<RowBand> bands;
+  for (std::size_t band = 0; band < done_.size(); ++band)
+    if (done_[band]) bands.push_back(rows_of(static_cast<std::int64_t>(band)));
+  return bands;
+}
+
 std::int64_t CorrectedFrames::memory_bytes() const { return store_->memory_bytes() + band_bytes_; }
 
 std::string CorrectedFrames::description() const {

@@ -52,7 +52,10 @@ public:
   // Corrects what nobody has asked for where files are to be written, and completes them; the chain's reports are
   // there.
   void finish();
-  std::int64_t memory_bytes() const;  // at most
+  // What is kept so far; waits for bands that are being corrected.
+  std::vector<RowBand> corrected_bands() const;
+  std::filesystem::path rows_file() const { return store_->file(); }  // "": they are not in a file that has a name
+  std::int64_t memory_bytes() const;                                  // at most
   // What the sweep may take on the device; 0: nothing was taken there.
   std::int64_t device_bytes_left() const { return engine_.memory_for_others(); }
   std::string description() const;  // "bands of 32 rows, kept in memory"

@@ -99,6 +99,10 @@ CorrectionChain::CorrectionChain(const Scan& scan, const FrameSource& frames, co
 
 CorrectionChain::~CorrectionChain() = default;
 
+bool CorrectionChain::needs_all_views() const {
+  return std::ranges::any_of(steps_, [](const auto& step) { return step->correction->needs_all_views(); });
+}
+
 std::vector<RowBand> CorrectionChain::rows_of_steps(RowBand wanted, std::size_t steps) const {
   std::vector<RowBand> rows(steps + 1, wanted);
   for (std::size_t i = steps; i > 0; --i) rows[i - 1] = steps_[i - 1]->correction->rows_needed(rows[i], rows_);
@@ -116,9 +120,9 @@ std::int64_t CorrectionChain::band_bytes(std::int64_t rows, int threads) const {
   const SinogramBand largest{nullptr, columns_, views_, {0, most}, rows_};
   for (const auto& step : steps_) scratch = std::max(scratch, step->correction->scratch_bytes(largest, threads));
   const std::int64_t written = files().empty() ? 0 : rows * views_ * columns_;
-  const std::int64_t view_bytes = most * columns_ * std::min(value_bytes, bytes_per_pixel(frames_.pixel_type()));
+  const std::int64_t view_bytes = most * columns_ * std::min(float_bytes, bytes_per_pixel(frames_.pixel_type()));
   const std::int64_t recorded = view_bytes * std::min(views_, views_read_together(view_bytes, threads));
-  return (largest.floats() + written) * value_bytes + recorded + scratch;
+  return (largest.floats() + written) * float_bytes + recorded + scratch;
 }
 
 RecordedBand CorrectionChain::read_recorded(RowBand wanted, RowAudit* audit, BandEngine& engine,

@@ -41,6 +41,7 @@ public:
   ~CorrectionChain();
 
   bool empty() const { return steps_.empty(); }
+  bool needs_all_views() const;  // where a correction of it does
   // Recorded rows that `wanted` are made from.
   RowBand rows_needed(RowBand wanted) const;
   // Host memory for a band of so many rows anywhere, beside what the caller holds.

@@ -11,7 +11,7 @@
 namespace lepus {
 namespace {
 
-constexpr std::size_t most_views_read = 8;
+constexpr std::size_t maximum_views_read = 8;
 
 bool is_float(PixelType type) { return type == PixelType::f32 || type == PixelType::f64; }
 
@@ -62,7 +62,7 @@ Textures textures(const CountSample& sample, const CancelFlag& cancel) {
   const PixelType type = frames.pixel_type();
   const std::int64_t columns = frames.columns(), size = bytes_per_pixel(type);
   Textures found;
-  for (std::size_t i = 0; i < std::min(most_views_read, sample.views().size()); ++i)
+  for (std::size_t i = 0; i < std::min(maximum_views_read, sample.views().size()); ++i)
     for (const RowBand group : sample.groups()) {
       cancel.check();
       const std::int64_t pixels = group.size() * columns;

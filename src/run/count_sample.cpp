@@ -9,7 +9,7 @@
 namespace lepus {
 namespace {
 
-constexpr std::int64_t most_views = 24, most_views_of_all_rows = 4, most_groups = 16, rows_of_group = 4;
+constexpr std::int64_t maximum_views = 24, maximum_views_of_all_rows = 4, maximum_groups = 16, rows_of_group = 4;
 
 // At most `most` of the numbers 0 to count - 1, evenly spaced, the first and the last among them.
 std::vector<std::int64_t> evenly(std::int64_t count, std::int64_t most) {
@@ -24,7 +24,7 @@ std::vector<std::int64_t> evenly(std::int64_t count, std::int64_t most) {
 std::vector<RowBand> groups_of(std::int64_t rows, CountSample::Rows wanted) {
   std::vector<RowBand> groups;
   const std::int64_t there = (rows + rows_of_group - 1) / rows_of_group;
-  for (const std::int64_t group : evenly(there, wanted == CountSample::Rows::all ? there : most_groups))
+  for (const std::int64_t group : evenly(there, wanted == CountSample::Rows::all ? there : maximum_groups))
     groups.push_back({group * rows_of_group, std::min(rows, (group + 1) * rows_of_group)});
   return groups;
 }
@@ -33,7 +33,7 @@ std::vector<RowBand> groups_of(std::int64_t rows, CountSample::Rows wanted) {
 
 CountSample::CountSample(const Scan& scan, Rows rows, const CancelFlag& cancel)
     : frames_(select_frames(open_frames(scan.frames), scan.selection)),
-      views_(evenly(frames_->frames(), rows == Rows::all ? most_views_of_all_rows : most_views)),
+      views_(evenly(frames_->frames(), rows == Rows::all ? maximum_views_of_all_rows : maximum_views)),
       groups_(groups_of(frames_->rows(), rows)),
       saturation_level_(saturation_level_of(frames_->pixel_type(), scan.saturation_level)) {
   for (const RowBand group : groups_) {

@@ -16,7 +16,7 @@ public:
       : device_(device),
         work_(work),
         down_(device.make_queue(QueueRank::beside)),
-        memory_(device.allocate(size.floats() * value_bytes)) {
+        memory_(device.allocate(size.floats() * float_bytes)) {
     all_ = {reinterpret_cast<float*>(memory_.get()), size.columns, size.views, {0, size.rows}, size.rows};
   }
   const SinogramBand* place_for(RowBand rows) override {
@@ -25,12 +25,12 @@ public:
   }
   void put(const SinogramBand& kept, RowBand rows) override {
     const SinogramBand from = part_of(kept, rows), to = part_of(all_, rows);
-    if (from.data != to.data) device_.copy(to.data, from.data, from.floats() * value_bytes, work_);
+    if (from.data != to.data) device_.copy(to.data, from.data, from.floats() * float_bytes, work_);
   }
   void get(std::int64_t view, RowBand rows, float* out) const override {
     const std::lock_guard lock(downloading_);
     work_.wait();
-    const std::int64_t width = all_.columns * value_bytes;
+    const std::int64_t width = all_.columns * float_bytes;
     device_.copy_rows(out, width, part_of(all_, rows).data + view * all_.columns, width * all_.views, width,
                       rows.size(), *down_);
     down_->wait();
@@ -58,7 +58,7 @@ public:
   DownloadedRows(const RowStoreSize& size, BandEngine& engine) : store_(size), engine_(engine) {}
   void put(const SinogramBand& kept, RowBand rows) override {
     SinogramBand host = part_of(kept, rows);
-    const auto memory = engine_.host_memory(host.floats() * value_bytes);
+    const auto memory = engine_.host_memory(host.floats() * float_bytes);
     host.data = reinterpret_cast<float*>(memory.get());
     engine_.download(kept, rows, host.data);
     store_.put(host, rows);
@@ -66,6 +66,7 @@ public:
   void get(std::int64_t view, RowBand rows, float* out) const override { store_.get(view, rows, out); }
   std::int64_t memory_bytes() const override { return store_.memory_bytes(); }
   std::string place() const override { return store_.place(); }
+  std::filesystem::path file() const override { return store_.file(); }
 
 private:
   RowStore store_;

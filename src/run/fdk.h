@@ -49,8 +49,8 @@ public:
   double cylinder_mm() const { return cylinder_mm_; }  // what is reconstructed around the axis
 
   // The views, as recorded or corrected.
-  SweepTimes run(const SweepFrames& frames, VolumeWriter& writer, Context& context) {
-    return sweep_->run(frames, writer, context);
+  SweepTimes run(const SweepFrames& frames, VolumeWriter& writer, Context& context, const SlabAccount& account = {}) {
+    return sweep_->run(frames, writer, context, account);
   }
 
 private:

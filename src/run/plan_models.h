@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "run/float_bytes.h"
 #include "run/plan.h"
 
 namespace lepus {
@@ -21,7 +22,6 @@ std::unique_ptr<PlanModel> model_of_devices(const PlanRequest& request, const Ba
 
 std::vector<SlabRange> cut_into_slabs(std::int64_t slices, std::int64_t slab_slices);
 
-inline constexpr std::int64_t float_bytes = sizeof(float);
 constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 }  // namespace lepus

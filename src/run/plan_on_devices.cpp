@@ -81,7 +81,7 @@ private:
     plan.slab_buffers = plan.slabs.size() > 1 ? 2 : 1;
     plan.wedge_views = wedge;
     plan.held_views = resident ? rounded_up(bands_.views(), request_.view_block) : wedge;
-    plan.held_rows = std::max<std::int64_t>(1, resident ? rows({0, request_.grid.nz}) : most_rows(plan));
+    plan.held_rows = std::max<std::int64_t>(1, resident ? rows({0, request_.grid.nz}) : maximum_rows(plan));
     const std::int64_t wide = request_.geometry->columns;
     plan.device.views = copies * plan.held_views * plan.held_rows * wide * devices_.bytes_per_value;
     const std::int64_t row_bytes = devices_.recorded_columns * request_.frame_pixel_bytes;
@@ -165,7 +165,7 @@ private:
     return all.size();
   }
   // Of any slab. Where several devices cut them shows only when their speeds do.
-  std::int64_t most_rows(const Plan& plan) const {
+  std::int64_t maximum_rows(const Plan& plan) const {
     std::int64_t most = 0;
     for (const SlabRange slab : plan.slabs) most = std::max(most, rows(slab));
     for (std::int64_t z = 0; z < request_.grid.nz && devices_.workers > 1; z += slab_alignment)

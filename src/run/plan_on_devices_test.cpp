@@ -106,10 +106,10 @@ TEST(DevicePlan, KeepsEveryLimitAndChangesToStreamedViews) {
 TEST(DevicePlan, KeepsTheHostsLimitToo) {
   Case c(256, 180);
   c.request.grid.nx = c.request.grid.ny = 64;  // slices are small: frames take the room
-  const std::int64_t roomy = c.plan().host.total();
-  c.request.memory_bytes = roomy / 2;
+  const std::int64_t plenty = c.plan().host.total();
+  c.request.memory_bytes = plenty / 2;
   const Plan plan = c.plan();
-  EXPECT_LE(plan.host.total(), roomy / 2);
+  EXPECT_LE(plan.host.total(), plenty / 2);
   c.request.memory_bytes = 3 << 20;
   EXPECT_LT(c.plan().wedge_views, 64);
   c.request.memory_bytes = 1 << 10;

@@ -31,7 +31,7 @@ public:
       const std::lock_guard lock(mutex_);
       stopping_ = true;
     }
-    room_.notify_all();
+    space_.notify_all();
     reader_.join();
   }
   ChunkReader(const ChunkReader&) = delete;
@@ -51,7 +51,7 @@ public:
     { const Chunk gone = std::move(chunk); }
     const std::lock_guard lock(mutex_);
     held_ -= bytes;
-    room_.notify_one();
+    space_.notify_one();
   }
 
 private:
@@ -62,7 +62,7 @@ private:
   // A chunk larger than the whole capacity still goes through when nothing else is held.
   bool wait_for_memory(std::int64_t bytes) {
     std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] { return stopping_ || held_ == 0 || held_ + bytes <= capacity_; });
+    space_.wait(lock, [&] { return stopping_ || held_ == 0 || held_ + bytes <= capacity_; });
     held_ += bytes;
     return !stopping_;
   }
@@ -106,7 +106,7 @@ private:
   const FrameSource& frames_;
   std::int64_t capacity_, held_ = 0;
   std::mutex mutex_;
-  std::condition_variable room_, filled_;
+  std::condition_variable space_, filled_;
   std::deque<Chunk> chunks_;
   std::exception_ptr failure_;
   bool stopping_ = false;

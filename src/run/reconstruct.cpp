@@ -12,6 +12,7 @@
 #include "run/prepass.h"
 #include "run/provenance.h"
 #include "run/reconstruct_scan.h"
+#include "run/run_keeper.h"
 #include "run/scan_reports.h"
 
 namespace lepus {
@@ -32,13 +33,13 @@ FdkSetup setup_for(const Scan& scan, const ReconstructOptions& options, PixelTyp
           .measure_speed = false};
 }
 
-void require_room_on_disk(const std::filesystem::path& file, const VolumeGrid& grid) {
+void require_disk_space(const std::filesystem::path& file, const VolumeGrid& grid) {
   const auto folder = std::filesystem::absolute(file).parent_path();
   std::error_code failure;
   const auto space = std::filesystem::space(folder, failure);
   const auto needed = grid.voxels() * static_cast<std::int64_t>(sizeof(float));
   if (failure || static_cast<std::uint64_t>(needed) <= space.available) return;
-  throw Error(ErrorKind::disk, {.what = "the disk has no room for the volume",
+  throw Error(ErrorKind::disk, {.what = "the disk has no space for the volume",
                                 .where = file.string(),
                                 .why = format("{} are needed, {} are free", format_bytes(needed),
                                               format_bytes(static_cast<std::int64_t>(space.available))),
@@ -118,7 +119,7 @@ std::vector<std::string> correction_lines(const PrePass& pre, const CorrectedFra
 
 ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
                                    const ReconstructOptions& options, Context& context) {
-  require_room_on_disk(volume_file, scan.grid);
+  require_disk_space(volume_file, scan.grid);
   const auto writer =
       create_volume(volume_file, scan.grid,
                     {.force = options.force, .unit = "1/mm", .provenance_room = 0, .threads = context.threads.size()});
@@ -164,9 +165,12 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
 
   const SweepFrames recorded{pre.frames.get(), &audit, pre.normalisation.get(),
                              pre.only_dead_pixels ? &*pre.only_dead_pixels : nullptr};
-  const SweepTimes times = fdk.run(
-      corrected ? SweepFrames{.source = corrected.get(), .corrected = corrected.get()} : recorded, writer, context);
+  RunKeeper keeper(scan, output, options, fdk.plan(), audit, corrected.get());
+  const SweepTimes times =
+      fdk.run(corrected ? SweepFrames{.source = corrected.get(), .corrected = corrected.get()} : recorded, writer,
+              context, keeper.account());
   if (corrected) corrected->finish();
+  keeper.finish(*pre.chain);
   report.corrections = correction_lines(pre, corrected.get());
   for (const auto& line : report.corrections) context.progress.note(line);
 

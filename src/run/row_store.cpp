@@ -7,7 +7,7 @@
 namespace lepus {
 
 RowStore::RowStore(const RowStoreSize& size) : columns_(size.columns), rows_(size.rows), views_(size.views) {
-  const std::int64_t bytes = size.floats() * value_bytes;
+  const std::int64_t bytes = size.floats() * float_bytes;
   const ScratchFile::Words words{"corrected rows",
                                  "allow more memory with --memory, or write the volume to a disk with more space"};
   if (bytes <= size.host_bytes)
@@ -26,7 +26,7 @@ void RowStore::put(const SinogramBand& kept, RowBand rows) {
     for (std::int64_t row = 0; row < rows.size(); ++row)
       std::copy_n(sinograms.row(row, view), columns_, to + row * columns_);
     if (in_memory()) continue;
-    file_->write(offset(view, rows.first) * value_bytes, part.data(), rows.size() * columns_ * value_bytes);
+    file_->write(offset(view, rows.first) * float_bytes, part.data(), rows.size() * columns_ * float_bytes);
   }
 }
 
@@ -36,7 +36,7 @@ void RowStore::get(std::int64_t view, RowBand rows, float* out) const {
     std::copy_n(memory_.data() + from, values, out);
     return;
   }
-  file_->read(from * value_bytes, out, values * value_bytes);
+  file_->read(from * float_bytes, out, values * float_bytes);
 }
 
 }  // namespace lepus

@@ -12,11 +12,10 @@
 #include "core/memory.h"
 #include "core/scratch_file.h"
 #include "project/planes.h"
+#include "run/float_bytes.h"
 #include <lepus/compute.h>
 
 namespace lepus {
-
-inline constexpr std::int64_t value_bytes = sizeof(float);
 
 struct RowStoreSize {
   std::int64_t columns = 0, rows = 0, views = 0;
@@ -38,8 +37,9 @@ public:
   virtual void get(std::int64_t view, RowBand rows, float* out) const = 0;
   // All rows of all views on that card; null where they are elsewhere. What was put is there.
   virtual const SinogramBand* on_device(const DeviceInfo& /*device*/) const { return nullptr; }
-  virtual std::int64_t memory_bytes() const = 0;  // on the host
-  virtual std::string place() const = 0;          // "in memory"
+  virtual std::int64_t memory_bytes() const = 0;             // on the host
+  virtual std::string place() const = 0;                     // "in memory"
+  virtual std::filesystem::path file() const { return {}; }  // "": in none that has a name
 };
 
 class RowStore final : public RowKeeper {
@@ -51,6 +51,7 @@ public:
   void get(std::int64_t view, RowBand rows, float* out) const override;
   std::int64_t memory_bytes() const override { return memory_.bytes(); }
   std::string place() const override { return in_memory() ? "in memory" : "in a scratch file"; }
+  std::filesystem::path file() const override { return in_memory() ? std::filesystem::path() : file_->name(); }
 
 private:
   bool in_memory() const { return !file_; }

@@ -69,12 +69,12 @@ ScanIdentity identity_of(const Scan& scan) {
   return identity;
 }
 
-std::string slab_checksum(const VolumeGrid& grid, SlabRange slab, const float* voxels) {
+std::uint64_t slab_checksum(const VolumeGrid& grid, SlabRange slab, const float* voxels) {
   const std::int64_t slice = grid.nx * grid.ny;
   std::uint64_t sum = 0;
   for (std::int64_t z = slab.z0; z < slab.z1; ++z)
     sum += row_checksum(z, 0, voxels + (z - slab.z0) * slice, slice * static_cast<std::int64_t>(sizeof(float)));
-  return hexadecimal(sum);
+  return sum;
 }
 
 void RunState::finished(SlabRange slab, const std::string& checksum) {

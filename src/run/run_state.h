@@ -12,7 +12,7 @@
 #include "run/correction_chain.h"
 #include "run/plan.h"
 #include "scan/scan.h"
-#include <lepus/compute.h>
+#include <lepus/reconstruct.h>
 
 namespace lepus {
 
@@ -27,8 +27,8 @@ struct ScanIdentity {
 // Looks at the files (stat), not into them.
 ScanIdentity identity_of(const Scan& scan);
 
-// 16 hexadecimal digits; the sum of slices modulo 2^64, so that threads can take parts of a slab.
-std::string slab_checksum(const VolumeGrid& grid, SlabRange slab, const float* voxels);
+// The sum of its slices' modulo 2^64: parts of a slab add up.
+std::uint64_t slab_checksum(const VolumeGrid& grid, SlabRange slab, const float* voxels);
 
 struct RunState {
   static constexpr int version = 1;  // of the JSON; other versions are refused
@@ -46,7 +46,7 @@ struct RunState {
 
   struct FinishedSlab {
     SlabRange slab{0, 0};
-    std::string checksum;  // slab_checksum of what was written
+    std::string checksum;  // slab_checksum of what was written, 16 hexadecimal digits; "": nobody asked for it
   };
   std::vector<FinishedSlab> finished_slabs;  // ascending
 
@@ -67,7 +67,6 @@ struct RunState {
   bool complete() const { return missing_slabs().empty(); }
 };
 
-std::string to_json(const RunState& state);
 // Throws Error(input) naming `where` for another version and for anything that to_json would not have written.
 RunState run_state_from_json(const std::string& json, const std::string& where);
 

@@ -258,7 +258,8 @@ RunState run_state_from_json(const std::string& text, const std::string& where) 
     const auto [z0, z1] = item.at("slab").range();
     if (z1 > state.plan.slices || (!state.finished_slabs.empty() && z0 < state.finished_slabs.back().slab.z1))
       item.fail(format("slices [{}, {}) are outside the volume or finished twice", z0, z1));
-    state.finished({z0, z1}, item.at("checksum").checksum());
+    const StateReader checksum = item.at("checksum");
+    state.finished({z0, z1}, checksum.text().empty() ? "" : checksum.checksum());
   }
   state.audit = read_audit(all.at("audit"));
   for (const StateReader& item : all.at("corrections").list()) state.corrections.push_back(read_correction(item));

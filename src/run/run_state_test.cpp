@@ -46,7 +46,7 @@ RunState full_state() {
   state.corrected_rows = {.file = "out/v.mha.rows-1-00000000", .bands = {{0, 32}, {64, 96}}};
   state.iteration = 7;
   state.finished({64, 100}, "0123456789abcdef");
-  state.finished({0, 16}, "fedcba9876543210");
+  state.finished({0, 16}, "");
   return state;
 }
 
@@ -147,12 +147,11 @@ TEST(RunState, the_checksum_of_a_slab_depends_on_every_voxel_and_on_its_place) {
   const VolumeGrid grid{5, 3, 8, {}, {1, 1, 1}};
   std::vector<float> voxels(5 * 3 * 8);
   for (std::size_t i = 0; i < voxels.size(); ++i) voxels[i] = static_cast<float>(i);
-  const std::string whole = slab_checksum(grid, {0, 8}, voxels.data());
-  EXPECT_EQ(whole.size(), 16u);
+  const std::uint64_t whole = slab_checksum(grid, {0, 8}, voxels.data());
   const auto number = [&](std::int64_t z0, std::int64_t z1) {
-    return std::stoull(slab_checksum(grid, {z0, z1}, voxels.data() + z0 * 15), nullptr, 16);
+    return slab_checksum(grid, {z0, z1}, voxels.data() + z0 * 15);
   };
-  EXPECT_EQ(format("{:016x}", number(0, 3) + number(3, 8)), whole) << "parts add up";
+  EXPECT_EQ(number(0, 3) + number(3, 8), whole) << "parts add up";
   for (float& voxel : voxels) {
     const float before = voxel;
     voxel = std::nextafter(voxel, 1000.0F);

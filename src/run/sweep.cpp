@@ -181,7 +181,7 @@ const Plan& Sweep::plan() const { return state_->plan; }
 const BandTable& Sweep::bands() const { return state_->bands; }
 std::string Sweep::kernel() const { return state_->projector().description(); }
 
-SweepTimes Sweep::run(const SweepFrames& frames, VolumeWriter& writer, Context& context) {
+SweepTimes Sweep::run(const SweepFrames& frames, VolumeWriter& writer, Context& context, const SlabAccount& account) {
   State& s = *state_;
   s.make_workers(context.threads);
   float largest_line = 64;  // nothing measures an attenuation of exp(-64)
@@ -197,7 +197,7 @@ SweepTimes Sweep::run(const SweepFrames& frames, VolumeWriter& writer, Context& 
   const bool threads_are_free = s.workers.size() == 1 && !s.plan.on_host();
   const auto work = [&](SweepWorker& worker) {
     try {
-      const SweepTimes mine = worker.run(tickets, writer, context, threads_are_free);
+      const SweepTimes mine = worker.run(tickets, writer, account, context, threads_are_free);
       const std::lock_guard lock(mutex);
       times.filter_s = std::max(times.filter_s, mine.filter_s);
       times.backproject_s = std::max(times.backproject_s, mine.backproject_s);

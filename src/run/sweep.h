@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,6 +63,13 @@ struct SweepTimes {
   double write_wait_s = 0;  // waiting for the writer
 };
 
+// Whoever keeps account of the slabs that are in the output. finished: null, or called by several threads; checksum:
+// slab_checksum (run/run_state.h), 0 where it is not asked for.
+struct SlabAccount {
+  std::function<void(SlabRange slab, std::uint64_t checksum)> finished = {};
+  bool checksums = false;
+};
+
 class Sweep {
 public:
   // Plans; takes no large memory yet. The devices outlive it.
@@ -75,7 +83,7 @@ public:
   std::string kernel() const;
 
   // May be called again with frames of the same kind: what was taken on a device is kept.
-  SweepTimes run(const SweepFrames& frames, VolumeWriter& writer, Context& context);
+  SweepTimes run(const SweepFrames& frames, VolumeWriter& writer, Context& context, const SlabAccount& account = {});
 
 private:
   struct State;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "run/plan_models.h"
+#include "run/run_state.h"
 
 namespace lepus {
 namespace {
@@ -53,12 +54,13 @@ void SweepWorker::sum(const HeldViews::Wedge& wedge, SlabRange slab, SlabStore& 
   }
 }
 
-void SweepWorker::write(SlabRange range, Slab& from, VolumeWriter& writer) {
+// Returns the checksum of what was written, where it is wanted.
+std::uint64_t SweepWorker::write(SlabRange range, Slab& from, VolumeWriter& writer, bool checksum) {
   from.down->after(*from.summed);
   if (float* there = writer.in_memory(range.z0)) {
     from.store->download(range.z0, range.z1, there, *from.down);
     from.down->wait();
-    return;
+    return checksum ? slab_checksum(job_.grid, range, there) : 0;
   }
   // In pieces: one is written while the next comes down.
   const std::int64_t piece = plan_.landing_slices, buffers = device_.info().host ? 1 : 2;
@@ -71,16 +73,21 @@ void SweepWorker::write(SlabRange range, Slab& from, VolumeWriter& writer) {
     const std::int64_t z = range.z0 + turn * piece;
     if (z < range.z1) from.store->download(z, std::min(range.z1, z + piece), landing(turn), *from.down);
   };
+  std::uint64_t sum = 0;
   download(0);
   for (std::int64_t turn = 0, z = range.z0; z < range.z1; ++turn, z += piece) {
     from.down->wait();
     if (buffers > 1) download(turn + 1);
-    writer.write(z, std::min(range.z1, z + piece), landing(turn));
+    const SlabRange part{z, std::min(range.z1, z + piece)};
+    if (checksum) sum += slab_checksum(job_.grid, part, landing(turn));
+    writer.write(part.z0, part.z1, landing(turn));
     if (buffers == 1) download(turn + 1);
   }
+  return sum;
 }
 
-SweepTimes SweepWorker::run(SlabTickets& tickets, VolumeWriter& writer, Context& context, bool threads_are_free) {
+SweepTimes SweepWorker::run(SlabTickets& tickets, VolumeWriter& writer, const SlabAccount& account, Context& context,
+                            bool threads_are_free) {
   filtering_ = WorkTimes();
   summing_ = WorkTimes();
   SweepTimes times;
@@ -111,8 +118,9 @@ SweepTimes SweepWorker::run(SlabTickets& tickets, VolumeWriter& writer, Context&
     again = true;
     into.store->finish(*work_);
     into.summed->mark(*work_);
-    into.written = std::async(std::launch::async, [this, slab = *slab, start, &into, &writer, &tickets] {
-      write(slab, into, writer);
+    into.written = std::async(std::launch::async, [this, slab = *slab, start, &into, &writer, &tickets, &account] {
+      const std::uint64_t checksum = write(slab, into, writer, account.checksums);
+      if (account.finished) account.finished(slab, checksum);
       tickets.done(number_, slab.slices(), seconds_from(start));
     });
   }

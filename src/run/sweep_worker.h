@@ -21,7 +21,8 @@ public:
   ~SweepWorker();
 
   // threads_are_free: frames may be read with the context's threads (one worker, which does not compute on them).
-  SweepTimes run(SlabTickets& tickets, VolumeWriter& writer, Context& context, bool threads_are_free);
+  SweepTimes run(SlabTickets& tickets, VolumeWriter& writer, const SlabAccount& account, Context& context,
+                 bool threads_are_free);
 
 private:
   struct Slab {  // one of two
@@ -33,7 +34,7 @@ private:
   };
 
   void sum(const HeldViews::Wedge& wedge, SlabRange slab, SlabStore& into, Context& context);
-  void write(SlabRange slab, Slab& from, VolumeWriter& writer);
+  std::uint64_t write(SlabRange slab, Slab& from, VolumeWriter& writer, bool checksum);
 
   const SweepJob& job_;
   const Plan& plan_;

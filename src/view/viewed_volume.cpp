@@ -24,6 +24,12 @@ fs::path file_behind(const fs::path& volume) {
   return volume;
 }
 
+// "v.mha.partial-4711-0a1b2c3d" -> "v.mha"
+std::string name_of_output(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.substr(0, name.find(".partial-"));
+}
+
 nlohmann::json numbers_of(const std::array<std::int64_t, 3>& values) { return {values[0], values[1], values[2]}; }
 nlohmann::json numbers_of(const Vec3& v) { return {v.x, v.y, v.z}; }
 
@@ -129,7 +135,7 @@ nlohmann::json ViewedVolume::json() const {
   const std::scoped_lock lock(mutex_);
   const OpenedVolume& v = *opened_;
   nlohmann::json object{{"id", id_},
-                        {"name", path_.filename().string()},
+                        {"name", name_of_output(path_)},
                         {"role", role_},
                         {"size", numbers_of(v.size())},
                         {"step_mm", numbers_of(v.grid.step_mm)},

@@ -28,7 +28,7 @@ int offsets() {
 }
 
 // A full scan where there is time, a smaller one where there is not.
-CircularScan told_scan() { return offsets() > 1 ? cone_scan(200, 150, 240) : cone_scan(128, 96, 128); }
+CircularScan stated_scan() { return offsets() > 1 ? cone_scan(200, 150, 240) : cone_scan(128, 96, 128); }
 
 class Faults : public ::testing::TestWithParam<const char*> {};
 
@@ -38,15 +38,15 @@ TEST_P(Faults, AxisIsFoundAgain) {
   Progress silent;
   Context context{threads, never, silent};
   const Phantom phantom = phantom_of(GetParam());
-  const CircularScan told = told_scan();
-  const double given = axis_line(build_scan(told), {}).column;
+  const CircularScan stated = stated_scan();
+  const double given = axis_line(build_scan(stated), {}).column;
   double worst = 0, worst_tilt = 0, before = 0, squares = 0;
   for (int i = 0; i < offsets(); ++i) {
     Random random(99, 1, static_cast<std::uint32_t>(i), 0);
-    CircularScan truth = told;
-    truth.detector_shift_u_mm = 20 * (random.uniform() - 0.5) * told.pixel_width_mm;
+    CircularScan truth = stated;
+    truth.detector_shift_u_mm = 20 * (random.uniform() - 0.5) * stated.pixel_width_mm;
     truth.in_plane_rad = radians(1.6 * (random.uniform() - 0.5));
-    const CenterInput input = noisy_rows(phantom, truth, told, offsets() > 1 ? 5 : 3, photons,
+    const CenterInput input = noisy_rows(phantom, truth, stated, offsets() > 1 ? 5 : 3, photons,
                                          static_cast<std::uint64_t>(i) + 1, {}, threads);
     const CenterResult found = find_center(input, context);
     const AxisLine real = axis_line(build_scan(truth), {});

@@ -10,6 +10,7 @@
 
 #include "fuzz_folder.h"
 #include "io/frames.h"
+#include "io/stl_file.h"
 #include "io/volume_file.h"
 #include "bench/rabbitct/format.h"
 #include "bench/rabbitct/result.h"
@@ -53,6 +54,13 @@ void read_frames(const FrameFiles& files) {
 void mha(const std::uint8_t* data, std::size_t size) { read_volume(folder().write("a.mha", data, size)); }
 
 void nrrd(const std::uint8_t* data, std::size_t size) { read_volume(folder().write("a.nrrd", data, size)); }
+
+void stl(const std::uint8_t* data, std::size_t size) {
+  try {
+    (void)read_stl(folder().write("a.stl", data, size));
+  } catch (const Error&) {
+  }
+}
 
 void tiff(const std::uint8_t* data, std::size_t size) {
   const fs::path file = folder().write("a.tif", data, size);

@@ -13,6 +13,7 @@ void nrrd(const std::uint8_t* data, std::size_t size);
 void tiff(const std::uint8_t* data, std::size_t size);
 void hdf5(const std::uint8_t* data, std::size_t size);
 void raw_sidecar(const std::uint8_t* data, std::size_t size);
+void stl(const std::uint8_t* data, std::size_t size);
 void zarr(const std::uint8_t* data, std::size_t size);
 void rabbitct(const std::uint8_t* data, std::size_t size);
 void view_request(const std::uint8_t* data, std::size_t size);

@@ -11,6 +11,7 @@ TEST(FuzzCorpus, tiff) { replay("tiff", fuzz::tiff); }
 TEST(FuzzCorpus, hdf5) { replay("hdf5", fuzz::hdf5); }
 TEST(FuzzCorpus, raw_sidecar) { replay("raw_sidecar", fuzz::raw_sidecar); }
 TEST(FuzzCorpus, zarr) { replay("zarr", fuzz::zarr); }
+TEST(FuzzCorpus, stl) { replay("stl", fuzz::stl); }
 TEST(FuzzCorpus, rabbitct) { replay("rabbitct", fuzz::rabbitct); }
 
 }  // namespace

@@ -36,6 +36,7 @@ def good_lines(volume="v.mha", scan="scan/scan.toml", out="out"):
         "reconstruct": ["reconstruct", scan, "-o", f"{out}/v.mha"],
         "project": ["project", volume, "--scan", scan, "-o", f"{out}/p.raw"],
         "live": ["live", scan, "-o", f"{out}/v.mha", "--views", "8", "--timeout", "1"],
+        "analyze": ["analyze", volume, "-o", f"{out}/r", "--threshold", "otsu"],
         "post": ["post", volume, "-o", f"{out}/v.mha", "--do", "median radius=1"],
         "compare": ["compare", volume, "v.nrrd"],
         "convert": ["convert", volume, "-o", f"{out}/v.nrrd"],
@@ -54,7 +55,7 @@ WRONG_VALUES = ["", "abc", "-1", "nan", "0,5", "1e999", "9" * 30]
 NAMES_A_FILE = ("--difference", "--folder", "--output", "--picture", "--preview", "--status", "--truth-file")
 
 
-TAKES_A_LIST = ("--device", "--slices", "--percentiles")
+TAKES_A_LIST = ("--device", "--slices", "--percentiles", "--threshold")
 
 
 def must_be_refused(option, value):

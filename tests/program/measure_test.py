@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """lepus analyze, what it measures without a phase: noise against NumPy and known spectra, resolution against known blurs,
-registration against known motions."""
+registration against known motions, distances from surfaces of known offsets."""
 import unittest
 
 from analyze_test import np, read_mha, write_mha
@@ -251,6 +251,87 @@ class Registration(ProgramCase):
         self.assert_error(self.lepus("analyze", "a.mha", "--against", "small.mha", code=3), "input", "different grids", "--register")
         self.assert_error(self.lepus("analyze", "a.mha", "--against", "noise.mha", "--register", code=3), "input", "could not be registered")
         self.assert_error(self.lepus("analyze", "a.mha", "--register", code=2), "usage", "--against")
+
+
+@unittest.skipIf(np is None, "python3-numpy is not installed: distances from a nominal surface are NOT checked")
+class Nominal(ProgramCase):
+    def write_stl(self, name, triangles):
+        data = np.zeros(len(triangles), [("n", "<f4", 3), ("t", "<f4", (3, 3)), ("a", "<u2")])
+        data["t"] = triangles
+        (self.folder / name).write_bytes(b"part".ljust(80) + np.uint32(len(triangles)).tobytes() + data.tobytes())
+
+    def box(self, low, high):
+        corner = lambda i: [(high if i >> k & 1 else low)[k] for k in range(3)]
+        faces = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+        return [[corner(f[i]) for i in t] for f in faces for t in ((0, 1, 2), (0, 2, 3))]
+
+    def sphere(self, centre, radius, n=64):
+        theta, phi = np.linspace(0, np.pi, n + 1), np.linspace(0, 2 * np.pi, 2 * n + 1)[:-1]
+        p = lambda i, j: centre + radius * np.array([np.sin(theta[i]) * np.cos(phi[j % (2 * n)]), np.sin(theta[i]) * np.sin(phi[j % (2 * n)]),
+                                                     np.cos(theta[i])])
+        return [t for i in range(n) for j in range(2 * n) for t in ((p(i, j), p(i + 1, j), p(i + 1, j + 1)), (p(i, j), p(i + 1, j + 1), p(i, j + 1)))
+                if not np.allclose(t[0], t[1], atol=1e-7) and not np.allclose(t[0], t[2], atol=1e-7)]
+
+    def ball(self, shape, centre, radius, step):
+        z, y, x = np.indices(shape)
+        r = np.sqrt(sum((i * step - c) ** 2 for i, c in zip((x, y, z), centre)))
+        return np.clip(0.5 + (radius - r) / (2 * step), 0, 1).astype(np.float32)
+
+    def test_a_sphere_too_large(self):
+        step, offset = 0.1, 0.03
+        centre = np.array([2.2, 2.03, 1.95])
+        write_mha(self.folder / "v.mha", self.ball((40, 42, 44), centre, 1.5, step), (step,) * 3)
+        self.write_stl("nominal.stl", self.sphere(centre, 1.5 - offset))
+        n = self.lepus_json("analyze", "v.mha", "--threshold", "0.5", "--nominal", "nominal.stl", "--tolerance", 0.031, "-o", "r")["nominal"]
+        self.assertAlmostEqual(n["mean_mm"], offset, delta=0.001)           # a hundredth of a voxel
+        self.assertLess(n["spread_mm"], 0.002)
+        self.assertAlmostEqual(n["area_mm2"], 4 * np.pi * 1.5 ** 2, delta=0.02 * 4 * np.pi * 1.5 ** 2)
+        self.assertGreater(n["within_tolerance"], 0.7)
+        self.assertIn("Distance from nominal.stl", (self.folder / "r/index.html").read_text())
+
+    def test_a_box_off_its_place(self):
+        step = 0.25
+        v = np.zeros((32, 36, 40), np.float32)
+        v[8:24, 8:28, 8:32] = 1                       # faces halfway between voxels: 1.875 and so on
+        write_mha(self.folder / "v.mha", v, (step,) * 3)
+        low, high = np.array([1.875, 1.875, 1.875]), np.array([7.875, 6.875, 5.875])
+        # One face 0.1 mm too high in the part, the others where they should be.
+        self.write_stl("nominal.stl", self.box(low, high - [0, 0, 0.1]))
+        n = self.lepus_json("analyze", "v.mha", "--threshold", "0.5", "--nominal", "nominal.stl")["nominal"]
+        self.assertAlmostEqual(n["largest_mm"], 0.1, delta=1e-6)
+        self.assertAlmostEqual(n["smallest_mm"], 0, delta=1e-6)
+        self.assertAlmostEqual(n["median_mm"], 0, delta=1e-4)
+        area = 24 * 20 * step ** 2 / n["area_mm2"]    # of the face
+        # Points on the sides above the nominal face are outside, too: a row of them, 0.025 mm above it at most.
+        self.assertAlmostEqual(n["mean_mm"], 0.1 * area, delta=0.02 * 0.1)
+        self.write_stl("grown.stl", self.box(low - 0.2, high + 0.2))
+        inside = self.lepus_json("analyze", "v.mha", "--threshold", "0.5", "--nominal", "grown.stl")
+        self.assertAlmostEqual(inside["nominal"]["mean_mm"], -0.2, delta=1e-4)
+        self.assertLess(inside["nominal"]["spread_mm"], 1e-3)
+
+    def test_the_cut_does_not_matter(self):
+        write_mha(self.folder / "v.mha", self.ball((24, 26, 28), (1.4, 1.3, 1.2), 0.9, 0.1), (0.1,) * 3)
+        self.write_stl("nominal.stl", self.sphere(np.array([1.4, 1.33, 1.2]), 0.85, 24))
+        runs = []
+        for words in (["--threads", 1], ["--threads", 3], ["--threads", 1, "--memory", "72MiB"]):
+            self.lepus("analyze", "v.mha", "--threshold", "0.5", "--nominal", "nominal.stl", "-o", "r", "--force", *words)
+            runs.append({p.name: p.read_bytes() for p in (self.folder / "r").iterdir()})
+        self.assertEqual(runs[0], runs[1])
+        self.assertEqual(runs[0], runs[2])
+
+    def test_bad_input(self):
+        write_mha(self.folder / "v.mha", self.ball((12, 12, 12), (0.6, 0.6, 0.6), 0.3, 0.1), (0.1,) * 3)
+        (self.folder / "text.stl").write_text("solid a\nfacet\nvertex 1 2")
+        self.write_stl("flat.stl", [[[0, 0, 0], [1, 1, 1], [2, 2, 2]]])
+        self.write_stl("far.stl", self.box([50, 50, 50], [60, 60, 60])[:-1])
+        self.assert_error(self.lepus("analyze", "v.mha", "--nominal", "text.stl", code=3), "input", "text.stl")
+        self.assert_error(self.lepus("analyze", "v.mha", "--nominal", "flat.stl", code=3), "input", "no area")
+        self.assert_error(self.lepus("analyze", "v.mha", "--nominal", "none.stl", code=3), "input", "none.stl")
+        self.assert_error(self.lepus("analyze", "v.mha", "--tolerance", "1", code=2), "usage", "--nominal")
+        self.assert_error(self.lepus("analyze", "v.mha", "--nominal", "far.stl", "--threshold", "7", code=3), "input", "no surface")
+        said = self.lepus_json("analyze", "v.mha", "--nominal", "far.stl")["warnings"]
+        self.assertTrue(any("same place" in w for w in said))
+        self.assertTrue(any("not closed" in w for w in said))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pairs of commands at once in one folder: each ends right, or with an error that names the other; nothing is left.
 
-The voxels and pictures of every output are compared with those of the same command alone. Twelve pairs that are chosen to
+The voxels and pictures of every output are compared with those of the same command alone. Thirteen pairs that are chosen to
 meet in every way, and as many random ones as LEPUS_PAIRS asks for beyond those.
 """
 import os
@@ -17,7 +17,7 @@ import unittest
 
 from program_case import PROGRAM, ProgramCase
 
-PAIRS = int(os.environ.get("LEPUS_PAIRS", 12))
+PAIRS = int(os.environ.get("LEPUS_PAIRS", 13))
 SCAN = ["--views", "48", "--columns", "120", "--rows", "88", "--pixel", "1.7", "--flats", "2", "--darks", "2", "--quiet"]
 # The filter is costly and the percentiles need its result: the volume between them is kept on disk.
 STEPS = ["gaussian radius=2 dimensions=3", "rescale bits=16 low=1 high=99"]
@@ -32,10 +32,11 @@ COMMANDS = {
     "nhdr": ("STEM.nhdr", ["convert", "IN.mha", "-o", "STEM.nhdr"]),
     "slices": ("STEM", ["convert", "IN.mha", "-o", "STEM/"]),
     "scan": ("STEM", ["convert", "IN/scan.toml", "-o", "STEM/"]),
+    "analyze": ("STEM", ["analyze", "IN.mha", "-o", "STEM", "--threshold", "otsu", "--phase", "bright"]),
     "preview": ("STEM.html", ["preview", "IN/scan.toml", "-o", "STEM.html", "--backend", "cpu"]),
 }
 MEETING = {"post": ["post", "reconstruct"], "reconstruct": ["post", "reconstruct"], "mhd": ["mhd", "nhdr"], "nhdr": ["mhd", "nhdr"],
-           "slices": ["slices"], "scan": ["scan"], "preview": ["preview"]}
+           "slices": ["slices"], "scan": ["scan"], "analyze": ["analyze"], "preview": ["preview"]}
 
 # first command, second command, same output, --force, signal that ends the first
 CHOSEN = [
@@ -44,7 +45,7 @@ CHOSEN = [
     ("post", "post", True, False, signal.SIGKILL), ("reconstruct", "reconstruct", True, True, signal.SIGINT),
     ("mhd", "nhdr", True, True, None), ("slices", "slices", True, False, None), ("scan", "scan", True, True, signal.SIGKILL),
     ("preview", "preview", True, False, None), ("preview", "post", False, False, signal.SIGHUP),
-    ("post", "reconstruct", False, True, signal.SIGTERM),
+    ("post", "reconstruct", False, True, signal.SIGTERM), ("analyze", "analyze", True, False, None),
 ]
 
 

@@ -377,6 +377,7 @@ class View(ProgramCase):
             session = viewed.json("/api/session")
             self.assertEqual((session["kind"], session["run"]["state"], session["run"]["slices"]), ("run", "running", nz))
             self.assertEqual(session["run"]["finished"], [[8, 16]])
+            self.assertEqual(session["volumes"][0]["name"], "v.mha")
             numpy.testing.assert_array_equal(viewed.picture("/api/volumes/0/slice?index=9&format=f32"), volume[9])
             self.assertTrue(numpy.isnan(viewed.picture("/api/volumes/0/slice?index=3&format=f32")).all())
             out.write(volume[16:].tobytes())
@@ -386,7 +387,7 @@ class View(ProgramCase):
             out.seek(len(header))
             out.write(volume[:8].tobytes())
         os.rename(partial, self.folder / "v.mha")
-        viewed.wait_for(lambda s: s["kind"] == "volume" and not s["volumes"][0]["gone"] and s["volumes"][0]["name"] == "v.mha")
+        viewed.wait_for(lambda s: s["kind"] == "volume" and not s["volumes"][0]["gone"] and s["volumes"][0]["not_finite"] == 0)
         numpy.testing.assert_array_equal(viewed.picture("/api/volumes/0/slice?index=3&format=f32"), volume[3])
 
     def test_a_live_run_is_told_by_its_status(self):
@@ -401,6 +402,31 @@ class View(ProgramCase):
         volume = self.small()
         viewed.wait_for(lambda s: s["kind"] == "volume" and s["volumes"] and s["run"]["views_in"] == 24)
         numpy.testing.assert_array_equal(viewed.picture("/api/volumes/0/slice?index=3&format=f32"), volume[3])
+
+    def test_the_end_of_the_terminal_ends_it(self):
+        self.small()
+        viewed = self.view("v.mha", "--no-browser")
+        viewed.process.send_signal(signal.SIGHUP)
+        self.assertEqual(viewed.process.wait(20), 0)
+
+    def test_memory_is_bounded_whatever_is_asked_for(self):
+        """Ten times 48 MiB at once, where requests may hold 96 MiB: they wait for each other."""
+        write_mha(self.folder / "v.mha", numpy.ones((48, 512, 512), "f4"))
+        viewed = self.view("v.mha", "--no-browser", "--no-pyramid", "--memory", "256MiB")
+        found = []
+        threads = [threading.Thread(target=lambda: found.append(viewed.get("/api/volumes/0/box?max=512&format=f32", timeout=120)))
+                   for _ in range(10)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for status, _, body in found:
+            self.assertIn(status, (200, 503))
+            self.assertTrue(status == 503 or len(body) == 4 * 48 * 512 * 512)
+        self.assertGreaterEqual(sum(status == 200 for status, _, _ in found), 5)
+        self.assertLess(viewed.memory(), 256 << 20)
+        status, _, body = viewed.get("/api/volumes/0/slice?slab=48&mode=mean&axis=z&max=8192")
+        self.assertEqual(status, 200)
 
     def test_many_clients_at_once(self):
         """4 slices of 512^2 a second each; the long form, 50 clients for 60 s, with LEPUS_VIEW_LOAD=50,60."""

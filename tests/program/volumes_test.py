@@ -75,6 +75,13 @@ class Volumes(ProgramCase):
         self.assertEqual(info["format"], "OME-Zarr")
         for key in ("size", "step_mm", "origin_mm", "statistics"):
             self.assertEqual(info.get(key), original.get(key), key)
+        self.assertNotIn("levels", info)  # it has one alone
+        write_mha(self.folder / "large.mha", numpy.zeros((8, 70, 140), numpy.float32), (1, 2, 3), (0, 0, 0))
+        self.lepus("convert", "large.mha", "-o", "large.zarr")
+        levels = self.lepus_json("info", "large.zarr", "--header")["levels"]
+        self.assertEqual([level["size"] for level in levels], [[140, 70, 8], [70, 35, 4]])
+        self.assertEqual([level["voxel_mm"] for level in levels], [[1, 2, 3], [2, 4, 6]])
+        self.assertIn("large.zarr#1", self.lepus("info", "large.zarr", "--header").stdout)
         for name in ("a.mha", "a.zarr"):
             self.lepus("slice", name, "-o", f"{name}.png", "--axis", "x")
             self.lepus("post", name, "-o", f"{name}.raw", "--do", "gaussian radius=1", "--backend", "cpu")

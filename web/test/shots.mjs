@@ -36,7 +36,7 @@ const STATES = {
 };
 
 const browser = await launch();
-for (const [name, { kind = 'volume', hash, wait = 1500, act, width = 1280, height = 760 }] of Object.entries(STATES)) {
+for (const [name, { kind = 'volume', hash, wait = 4000, act, width = 1280, height = 760 }] of Object.entries(STATES)) {
   if (names.length && !names.includes(name)) continue;
   const real = { volume: process.env.LEPUS_VOLUME, scan: process.env.LEPUS_SCAN }[kind];
   const mock = real ? { address: real, close() {} } : await serve({ kind, noise: 0.004 });

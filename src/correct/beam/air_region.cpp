@@ -7,7 +7,7 @@
 namespace lepus {
 namespace {
 
-constexpr std::int64_t most_rows = 64;                          // more do not make a mean of thousands of pixels better
+constexpr std::int64_t maximum_rows = 64;                       // more do not make a mean of thousands of pixels better
 constexpr std::int64_t piece_bytes = std::int64_t{128} << 20;   // of rows read at once
 constexpr std::int64_t search_bands = 3, search_band_rows = 8;  // rows that the search looks at
 
@@ -109,7 +109,7 @@ double clipped_mean(std::vector<float>& values) {
 
 AirPart air_part(std::int64_t column0, std::int64_t column1, std::int64_t row0, std::int64_t row1) {
   AirPart part{column0, column1, {}};
-  const std::int64_t rows = row1 - row0, used = std::min(rows, most_rows);
+  const std::int64_t rows = row1 - row0, used = std::min(rows, maximum_rows);
   for (std::int64_t i = 0; i < used; ++i) part.rows.push_back(row0 + (2 * i + 1) * rows / (2 * used));
   return part;
 }

@@ -44,7 +44,7 @@ double clipped_mean(std::vector<float>& values);
 // within 2 % (or five times their noise) of the outermost columns of the brighter side. Empty where there are none.
 std::vector<AirPart> find_air(const FrameRows& frames);
 
-// Rows are thinned out evenly where the region has more than most_rows.
+// Rows are thinned out evenly where the region has more than maximum_rows.
 AirPart air_part(std::int64_t column0, std::int64_t column1, std::int64_t row0, std::int64_t row1);
 
 AirLevels measure_air(const FrameRows& frames, const std::vector<AirPart>& parts);

@@ -17,7 +17,7 @@ public:
   FrameStrength(const std::vector<double>& strengths, std::string summary)
       : factors_(factors_of(strengths)), table_(factors_), summary_(std::move(summary)) {}
 
-  bool needs_all_views() const override { return true; }  // every view has its factor
+  bool needs_all_views() const override { return false; }  // every view has its factor
 
   BandOperation operation() const override { return BandOperation::scale; }
   void apply(const SinogramBand& band, RowBand wanted, Queue& queue) override {

@@ -21,7 +21,7 @@ public:
         flats_table_({series_.plane(0), static_cast<std::size_t>(mean_.size() * series_.count())}),
         shares_table_(shares_) {}
 
-  bool needs_all_views() const override { return true; }  // every view has its flat
+  bool needs_all_views() const override { return false; }  // every view has its flat
 
   BandOperation operation() const override { return BandOperation::flats; }
   void apply(const SinogramBand& band, RowBand wanted, Queue& queue) override {

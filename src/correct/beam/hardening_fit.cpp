@@ -7,17 +7,16 @@
 
 #include "core/memory.h"
 #include "correct/beam/hardening_curve.h"
-#include "filter/ramp.h"
-#include "filter/weights.h"
+#include "filter/filter_sinogram.h"
 #include "geometry/camera.h"
 #include "geometry/row_band.h"
 
 namespace lepus {
 namespace {
 
-constexpr std::int64_t fit_size = 128;     // voxels across: cupping is smooth
-constexpr double surface_voxels = 3;       // left out on both sides of the surface, where voxels are mixed
-constexpr std::int64_t least_inside = 50;  // voxels
+constexpr std::int64_t fit_size = 128;       // voxels across: cupping is smooth
+constexpr double surface_voxels = 3;         // left out on both sides of the surface, where voxels are mixed
+constexpr std::int64_t minimum_inside = 50;  // voxels
 
 // Flatness hardly tells the first coefficient from the others: of curves that are as flat, the mildest. Ten times more
 // begins to cost flatness (docs/corrections/hardening.md), none makes half-fan scans fit noise.
@@ -99,9 +98,6 @@ std::int64_t mid_plane_row(const ScanGeometry& geometry) {
 
 MidPlane reconstruct_mid_plane(const float* sinogram, std::int64_t row, const ScanGeometry& geometry, std::int64_t size,
                                ThreadPool& threads) {
-  const FdkWeights weights(geometry);
-  const ColumnPadding padding = weights.padding();
-  const ScanGeometry wide = padded(geometry, padding);
   MidPlane plane;
   plane.size = size;
   plane.voxel_mm = 2 * field_of_view_radius_mm(geometry) / static_cast<double>(size);
@@ -110,26 +106,15 @@ MidPlane reconstruct_mid_plane(const float* sinogram, std::int64_t row, const Sc
   RampOptions ramp;
   ramp.window = Window::hann;
   ramp.cutoff = std::clamp(2 * pitch_at_axis(camera_of(geometry, 0)).width_mm / plane.voxel_mm, 0.02, 1.0);
-  const RampFilter filter(wide.columns, ramp);
-  Buffer<float> rows(geometry.views() * wide.columns);
-  threads.parallel_for(0, geometry.views(), 8, [&](std::int64_t begin, std::int64_t end, int) {
-    Buffer<float> scratch(filter.scratch_floats());
-    for (std::int64_t view = begin; view < end; ++view) {
-      float* line = rows.data() + view * wide.columns;
-      std::fill(line, line + wide.columns, 0.0F);
-      float* data = line + padding.left;
-      std::copy(sinogram + view * geometry.columns, sinogram + (view + 1) * geometry.columns, data);
-      weights.apply(view, row, row + 1, data);
-      filter.apply(line, scratch.data());
-    }
-  });
+  const FilteredSinogram filtered = filter_sinogram(geometry, FdkWeights(geometry), ramp, sinogram, row, threads);
+  const ScanGeometry& wide = filtered.geometry;
 
   const double middle = 0.5 * static_cast<double>(size - 1);
   threads.parallel_for(0, size, 1, [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t j = begin; j < end; ++j)
       for (std::int64_t view = 0; view < wide.views(); ++view) {
         const Matrix34& m = wide.matrices[static_cast<std::size_t>(view)];
-        const float* line = rows.data() + view * wide.columns;
+        const float* line = filtered.of_view(view);
         const double y = (static_cast<double>(j) - middle) * plane.voxel_mm;
         double* values = plane.values.data() + j * size;
         for (std::int64_t i = 0; i < size; ++i) {
@@ -217,7 +202,7 @@ HardeningFit fit_hardening(const float* sinogram, std::int64_t row, const ScanGe
     air += object[i] == 1;
     fit.reaches_the_rim = fit.reaches_the_rim || (object[i] == 2 && !in_field_of_view(planes.front(), i, 3));
   }
-  if (fit.inside < least_inside) return fit;
+  if (fit.inside < minimum_inside) return fit;
   LeastSquares squares(static_cast<std::size_t>(degree));
   for (std::size_t i = 0; i < object.size(); ++i) {
     if (object[i] == 0) continue;

@@ -71,7 +71,7 @@ RingChoice choose_ring_method(const rings::RingSample& sample, const RingOptions
     choice.trials.push_back({options, judge.judge(copy, threads)});
     RingOptions once_more = options;
     once_more.iterations = 1;
-    while (parameters.iterations == 0 && options.iterations < most_iterations) {
+    while (parameters.iterations == 0 && options.iterations < maximum_iterations) {
       const RingTrial so_far = choice.trials.back();
       if (balance(so_far) <= 0) break;
       ++options.iterations;

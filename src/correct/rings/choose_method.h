@@ -31,11 +31,11 @@ struct RingChoice {
 // What a method may do to values that vary along the views, which rings do not: so much of their rms, or as a mean
 // square a tenth of what it wins.
 inline constexpr double most_disturbed = 0.01, most_of_winnings = 0.1;
-inline constexpr int most_iterations = 5;
+inline constexpr int maximum_iterations = 5;
 
 // Of the methods that do little harm (see above), at least halve the ring energy and raise little beside broken
 // columns, and win twice what they lose, the one with the best balance; where there is none, nothing.
-// parameters.iterations 0: as many as help, up to most_iterations. Throws Error(usage) where no method fits.
+// parameters.iterations 0: as many as help, up to maximum_iterations. Throws Error(usage) where no method fits.
 RingChoice choose_ring_method(const rings::RingSample& sample, const RingOptions& parameters, ThreadPool& threads);
 
 }  // namespace lepus

@@ -53,7 +53,7 @@ BlockFilter::BlockFilter(const RowFilterSetup& setup) : setup_(setup), ramp_(set
 
 std::int64_t BlockFilter::scratch_floats() const {
   const std::int64_t recorded =
-      setup_.resampler ? aligned(setup_.resampler->most_recorded_rows(rows_at_once) * setup_.recorded_columns) : 0;
+      setup_.resampler ? aligned(setup_.resampler->maximum_recorded_rows(rows_at_once) * setup_.recorded_columns) : 0;
   return aligned(rows_at_once * ramp_.columns()) + recorded + aligned(ramp_.scratch_floats());
 }
 

@@ -14,7 +14,7 @@
 
 namespace lepus::opencl {
 
-// How work-items share out the voxels; benchmarks try others.
+// How work-items share out the voxels.
 struct KernelShape {
   int tile_x = 32, tile_y = 8, slices = 8;
   std::string options;  // more for the compiler
@@ -29,7 +29,6 @@ public:
   std::string description() const;
   TexelKind texel_kind() const { return kind_; }
   StoreShape store_shape(std::int64_t slots, std::int64_t rows) const;
-  void use_shape(const KernelShape& shape) { shape_ = shape; }
 
   // Adds views [first_view, first_view + views), which lie in slots [first_slot, ...) of the store, to the slab.
   // Returns when the work is in the queue.

@@ -38,7 +38,7 @@ public:
   }
   bool has_rings(const RingOptions& options, std::int64_t views) const override {
     if (!context_.device().doubles) return false;
-    if (options.method == RingMethod::trend) return options.filter == FilterKind::bilateral;
+    if (options.method == RingMethod::trend) return has_trend(options);
     return options.method == RingMethod::sorting && sorts_columns_of(context_, views);
   }
 

@@ -18,8 +18,15 @@ std::int64_t sorting_memory(const Context& context) { return context.device().lo
 
 }  // namespace
 
+bool has_trend(const RingOptions& options) {
+  constexpr std::int64_t largest_median_radius = 64;  // its mask is searched value by value
+  return options.filter == FilterKind::bilateral ||
+         (options.filter == FilterKind::median && options.radius <= largest_median_radius);
+}
+
 void remove_rings_by_trend(const Planes& s, const RingOptions& options, Queue& queue) {
   constexpr std::int64_t views_per_part = 12;
+  const bool median = options.filter == FilterKind::median;
   OpenclQueue& q = opencl_queue(queue);
   Context& context = q.context();
   Program& program = context.program("rings", "");
@@ -35,15 +42,12 @@ void remove_rings_by_trend(const Planes& s, const RingOptions& options, Queue& q
   auto* const pattern = queue.scratch<float>(columns);
   const PlanesArgument planes(s);
   for (int i = 0; i < options.iterations; ++i) {
-    KernelCall(context, program, "sum_bilateral")
-        .value(planes)
-        .memory(s.data)
-        .object(weights.get())
-        .value(static_cast<cl_int>(options.radius))
-        .value(per_value)
-        .memory(rest)
-        .memory(own)
-        .run(q.get(), along_columns(s.width, parts, s.count), columns_group);
+    KernelCall sums(context, program, median ? "sum_median" : "sum_bilateral");
+    sums.value(planes).memory(s.data);
+    if (!median) sums.object(weights.get());
+    sums.value(static_cast<cl_int>(options.radius));
+    if (!median) sums.value(per_value);
+    sums.memory(rest).memory(own).run(q.get(), along_columns(s.width, parts, s.count), columns_group);
     KernelCall(context, program, "find_pattern")
         .value(planes)
         .memory(rest)

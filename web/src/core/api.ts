@@ -27,13 +27,21 @@ async function failure(response: Response): Promise<ApiError> {
   }
 }
 
-async function ask(url: string, options: RequestInit = {}): Promise<Response> {
+const BUSY_TRIES = 4;
+
+/** A server that is too busy is asked again, a little later each time. */
+async function ask(url: string, options: RequestInit = {}, tries = BUSY_TRIES): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(url, options);
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error;
     throw new ApiError(0, 'The server does not answer', 'lepus view may have ended', 'start it again, then reload this page');
+  }
+  if (response.status === 503 && tries > 1) {
+    await new Promise((wake) => setTimeout(wake, 300 * 2 ** (BUSY_TRIES - tries)));
+    options.signal?.throwIfAborted();
+    return ask(url, options, tries - 1);
   }
   if (!response.ok) throw await failure(response);
   return response;

@@ -14,6 +14,7 @@ export class Layer {
   shown: Wanted | null = null;
   fine = false;
   private readonly bitmap = document.createElement('canvas');
+  private image: ImageData | null = null;
   private coloured = '';
   private coloured_of: Picture | null = null;
 
@@ -42,7 +43,8 @@ export class Layer {
     const { width, height, pixels } = picture;
     if (this.bitmap.width !== width || this.bitmap.height !== height) Object.assign(this.bitmap, { width, height });
     const context = this.bitmap.getContext('2d', { willReadFrequently: true })!;
-    const image = context.createImageData(width, height);
+    if (this.image?.width !== width || this.image.height !== height) this.image = context.createImageData(width, height);
+    const { image } = this;
     const out = new Uint32Array(image.data.buffer);
     if ('labels' in colouring) for (let i = 0; i < out.length; i++) out[i] = colouring.labels(pixels[i]);
     else paint(pixels, out, lookup(colouring.map, colouring.invert, colouring.gamma), colouring.window);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stripes of sinograms [row][view][column] (docs/corrections/rings.md): the trend method with its bilateral filter, and the
+// Stripes of sinograms [row][view][column] (docs/corrections/rings.md): the trend method with its bilateral or median filter, and the
 // sorting method (Vo, Atwood and Drakopoulos 2018).
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
@@ -33,6 +33,35 @@ __kernel void sum_bilateral(Planes p, MEMORY(sinograms), __constant const float 
     }
     taken -= (double)(sum / weights);
     values += (double)centre;
+  }
+  const long at = (plane * get_global_size(1) + part) * p.width + x;
+  POINTER(double, rest)[at] = taken;
+  if (!IS_NULL(own)) POINTER(double, own)[at] = values;
+}
+
+// The lowest of the values in the mask that at least half of them do not exceed. Each is tried: masks are short.
+float median_around(__global const float *w, int first, int last) {
+  const int wanted = (last - first) / 2;
+  for (int k = first; k <= last; ++k) {
+    int below = 0, equal = 0;
+    for (int i = first; i <= last; ++i) {
+      below += w[i] < w[k];
+      equal += w[i] == w[k];
+    }
+    if (below <= wanted && wanted < below + equal) return w[k];
+  }
+  return w[0];  // some are not numbers
+}
+
+__kernel void sum_median(Planes p, MEMORY(sinograms), int radius, MEMORY(rest), MEMORY(own)) {
+  const long x = get_global_id(0), part = get_global_id(1), plane = get_global_id(2);
+  if (x >= p.width) return;
+  const int first = (int)max(-x, (long)-radius), last = (int)min(p.width - 1 - x, (long)radius);
+  double taken = 0, values = 0;
+  for (long view = part * VIEWS_PER_PART; view < min((part + 1) * VIEWS_PER_PART, p.height); ++view) {
+    __global const float *const w = ROW(sinograms, plane, view) + x;
+    taken += (double)(w[0] - median_around(w, first, last));
+    values += (double)w[0];
   }
   const long at = (plane * get_global_size(1) + part) * p.width + x;
   POINTER(double, rest)[at] = taken;

@@ -11,17 +11,17 @@
 
 namespace lepus {
 
-class SaidOnce final : public ForwardedProgress {
+class WarnOnce final : public ForwardedProgress {
 public:
   using ForwardedProgress::ForwardedProgress;
   void warning(const std::string& message) override {
     const std::lock_guard lock(mutex_);
-    if (said_.insert(message).second) ForwardedProgress::warning(message);
+    if (given_.insert(message).second) ForwardedProgress::warning(message);
   }
 
 private:
   std::mutex mutex_;
-  std::set<std::string> said_;
+  std::set<std::string> given_;
 };
 
 }  // namespace lepus
