@@ -14,8 +14,6 @@
 #include "core/format.h"
 #include "view/server.h"
 
-extern char** environ;
-
 namespace lepus::app {
 namespace {
 
