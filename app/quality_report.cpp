@@ -189,8 +189,7 @@ std::string quality_charts(const Analysis& a, const AnalyzeFacts& f) {
   if (a.nominal) {
     plot::Line line{"surface", a.nominal->bin_mm, {}};
     for (const double share : a.nominal->bin_share) line.y.push_back(100 * share);
-    text += plot::svg(
-        plot::LineChart{"Distance from the nominal surface", "mm", "% of the area in a bin", false, false, {line}});
+    text += plot::svg(plot::LineChart{"Distance from the nominal surface", "mm", "% in a bin", false, false, {line}});
   }
   return text;
 }
