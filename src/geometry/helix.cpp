@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "geometry/camera.h"
+#include <lepus/error.h>
 
 namespace lepus {
 
@@ -33,6 +34,15 @@ bool is_helical(const ScanGeometry& geometry) {
     high = std::max(high, z);
   }
   return high - low > height / 10;
+}
+
+void refuse_helix(const ScanGeometry& geometry, const std::string& where) {
+  if (!is_helical(geometry)) return;
+  throw Error(ErrorKind::unsupported,
+              {.what = "FDK cannot reconstruct a helical scan",
+               .where = where,
+               .why = "source and detector move along the axis, and its weights are those of a circle",
+               .hint = "take an iterative method that does not start from FDK: --method os-sart"});
 }
 
 }  // namespace lepus

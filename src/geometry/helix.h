@@ -2,6 +2,8 @@
 // A helical scan: source and detector move along the axis while they turn. The middle of the scan is at z = 0.
 #pragma once
 
+#include <string>
+
 #include <lepus/geometry.h>
 
 namespace lepus {
@@ -11,5 +13,7 @@ CircularScan with_helix(CircularScan scan, double pitch_mm);
 // Whether the source moves along the axis by more than a tenth of the height that the detector sees there; parallel
 // beams: the detector. Less is a scanner that wobbles, which FDK allows for.
 bool is_helical(const ScanGeometry& geometry);
+// Throws Error(unsupported) where it is, for FDK, whose weights are those of a circle. where: a file, or "".
+void refuse_helix(const ScanGeometry& geometry, const std::string& where);
 
 }  // namespace lepus

@@ -10,12 +10,11 @@
 #include "geometry/row_band.h"
 #include "iterative/vectors.h"
 #include "operators/scan_map.h"
+#include "run/float_bytes.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace {
-
-constexpr auto float_bytes = static_cast<std::int64_t>(sizeof(float));
 
 void check_memory(std::int64_t needed, const Compute& compute) {
   const std::int64_t limit = host_memory_limit(compute), left = limit - resident_bytes();

@@ -9,6 +9,7 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "geometry/camera.h"
+#include "geometry/helix.h"
 #include "run/corrected_frames.h"
 #include "run/memory_io.h"
 #include <lepus/error.h>
@@ -89,6 +90,7 @@ void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, co
          std::span<float> volume, const FdkOptions& options) {
   const auto& arc = geometry.recorded_on_arc;
   const std::int64_t pixels = arc ? arc->columns * arc->rows : geometry.columns * geometry.rows;
+  refuse_helix(geometry, "");
   require_size("line integrals", std::ssize(line_integrals), geometry.views() * pixels);
   require_size("voxels", std::ssize(volume), grid.voxels());
   const CancelFlag never;

@@ -46,15 +46,6 @@ void require_disk_space(const std::filesystem::path& file, const VolumeGrid& gri
                                 .hint = "write to another disk, or ask for fewer or larger voxels"});
 }
 
-void refuse_helix(const Scan& scan) {
-  if (!is_helical(scan.geometry)) return;
-  throw Error(ErrorKind::unsupported,
-              {.what = "FDK cannot reconstruct a helical scan",
-               .where = scan.file.string(),
-               .why = "source and detector move along the axis, and its weights are those of a circle",
-               .hint = "take an iterative method: --method os-sart"});
-}
-
 // One in ten thousand draws arcs that are seen; corrections replace them where they can, and then what is left counts.
 std::string warning_of_dark(const Scan& scan, const PrePass& pre, const RowAudit& audit) {
   const DarkPixels dark = audit.at_dark();
@@ -131,7 +122,7 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
 ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& output,
                                    const ReconstructOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
-  refuse_helix(scan);
+  refuse_helix(scan.geometry, scan.file.string());
   const PrePass pre = checked_pre_pass(scan, context);
   RowAudit audit(*pre.frames, {scan.maximum_bad_fraction, scan.saturation_level});
   if (pre.normalisation)

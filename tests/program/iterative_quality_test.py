@@ -139,6 +139,9 @@ class Quality(QualityCase):
         self.assertGreater(decibels(voxels, truth), 22)
         result = self.lepus("reconstruct", "helix/scan.toml", "-o", "f.mha", code=7)
         self.assert_error(result, "unsupported", "helical")
+        for words in (["iterative-fdk"], ["sirt", "--start", "fdk"]):
+            result = self.lepus("reconstruct", "helix/scan.toml", "-o", "f.mha", "--iterations", 1, "--method", *words, code=7)
+            self.assert_error(result, "unsupported", "helical")
         # The same frames without the pitch are nonsense.
         scan = self.folder / "helix" / "scan.toml"
         scan.write_text("\n".join(line for line in scan.read_text().splitlines() if not line.startswith("pitch_mm")) + "\n")

@@ -29,6 +29,7 @@ public:
   std::string description() const;
   TexelKind texel_kind() const { return kind_; }
   StoreShape store_shape(std::int64_t slots, std::int64_t rows) const;
+  void use_shape(const KernelShape& shape) { shape_ = shape; }  // benchmarks compare them
 
   // Adds views [first_view, first_view + views), which lie in slots [first_slot, ...) of the store, to the slab.
   // Returns when the work is in the queue.

@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t copy_bytes = std::int64_t{64} << 20;  // scratch for corrected sinograms, at least one of them
 
 // pixels::ZingerRules as kernels/zingers.cl has them.
-struct Rules {
+struct ZingerArgument {
   cl_double limit;
   cl_int neighbours, radius, along;
   cl_float sign;
@@ -21,7 +21,7 @@ void replace_zingers(const Planes& s, const pixels::ZingerRules& given, std::int
   if (s.count == 0 || s.width == 0) return;
   OpenclQueue& q = opencl_queue(queue);
   Program& program = q.context().program("zingers", "");
-  const Rules rules{given.limit, static_cast<cl_int>(given.neighbours), given.radius, given.along, given.sign};
+  const ZingerArgument rules{given.limit, static_cast<cl_int>(given.neighbours), given.radius, given.along, given.sign};
   const std::int64_t blocks = (s.height + pixels::views_per_sum - 1) / pixels::views_per_sum;
   const std::int64_t floats = s.width * s.height;
   const std::int64_t most = std::clamp<std::int64_t>(copy_bytes / (4 * floats), 1, s.count);
