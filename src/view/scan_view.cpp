@@ -195,13 +195,11 @@ Answer ScanView::frame(const Request& request, const std::string& toml, Admissio
                         .why = format("corrections look at all {} views", views),
                         .hint = "look at its sinograms"});
   const std::int64_t band = std::clamp<std::int64_t>((std::int64_t{1} << 24) / (views * columns), 1, rows);
-  const auto engine = host_engine(context_.threads);
   for (std::int64_t row = 0; row < rows; row += band) {
     const RowBand wanted{row, std::min(row + band, rows)};
-    const ChainBand made = ready->pass.chain->bring(wanted, nullptr, *engine);
-    const Planes planes = made.wanted(wanted);
+    const Buffer<float> made = ready->pass.chain->corrected(wanted, context_.threads);
     for (std::int64_t r = 0; r < wanted.size(); ++r)
-      std::copy_n(planes.row(r, index), columns, values.data() + (row + r) * columns);
+      std::copy_n(made.data() + (r * views + index) * columns, columns, values.data() + (row + r) * columns);
   }
   return picture(values, columns, rows, query);
 }
@@ -218,10 +216,8 @@ Answer ScanView::sinogram(const Request& request, const std::string& toml, Admis
   if (stage == "raw") {
     for (std::int64_t view = 0; view < views; ++view) frames.read(view, row, row + 1, values.data() + view * columns);
   } else {
-    const ChainBand made = ready->pass.chain->bring({row, row + 1}, nullptr, *host_engine(context_.threads));
-    const Planes planes = made.wanted({row, row + 1});
-    for (std::int64_t view = 0; view < views; ++view)
-      std::copy_n(planes.row(0, view), columns, values.data() + view * columns);
+    const Buffer<float> made = ready->pass.chain->corrected({row, row + 1}, context_.threads);
+    std::copy_n(made.data(), columns * views, values.data());
   }
   return picture(values, columns, views, query);
 }
