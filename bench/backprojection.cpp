@@ -256,9 +256,8 @@ int main_program(int argc, char** argv) {
                         {"circular", "cubic", Interpolation::cubic},   {"general", "nearest", Interpolation::nearest},
                         {"general", "cubic", Interpolation::cubic}};
   std::printf("%s\nclock %.2f GHz (measured); %lld^3 voxels of %.2f mm, %lld views of %lld x %lld\n",
-              describe_cpu().c_str(), measure::measured_clock_hz() / 1e9, static_cast<long long>(o.size),
-              o.voxel_mm, static_cast<long long>(o.views), static_cast<long long>(o.columns),
-              static_cast<long long>(o.rows));
+              describe_cpu().c_str(), measure::measured_clock_hz() / 1e9, static_cast<long long>(o.size), o.voxel_mm,
+              static_cast<long long>(o.views), static_cast<long long>(o.columns), static_cast<long long>(o.rows));
   std::printf("%-9s %-8s %-7s %7s %9s %8s %13s %9s %9s\n", "scan", "taps", "target", "threads", "seconds", "GUPS",
               "cycles/update", "rms", "largest");
   Bench bench(o);

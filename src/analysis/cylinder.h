@@ -12,8 +12,8 @@
 namespace lepus::analysis {
 
 struct Cylinder {
-  Vec3 point_mm;                                 // on the axis, in the middle slice
-  Vec3 direction;                                // of length 1, z above zero
+  Vec3 point_mm;   // on the axis, in the middle slice
+  Vec3 direction;  // of length 1, z above zero
   double radius_mm = 0;
   double uneven_mm = 0;                          // root mean square of the edge's distance from the circles
   std::int64_t first_slice = 0, last_slice = 0;  // [first, last): where it was seen
