@@ -272,7 +272,7 @@ HWY_INLINE void make_shares(const Heights& heights, const RowsMet& met, const fl
 HWY_INLINE void share_out(const float* HWY_RESTRICT shares, const std::int32_t* HWY_RESTRICT cells, std::int64_t count,
                           float* HWY_RESTRICT pairs) {
   for (std::int64_t r = 0; r < count; ++r) {
-    float* HWY_RESTRICT pair = pairs + 2 * cells[r];
+    float* HWY_RESTRICT pair = pairs + std::ptrdiff_t{2} * cells[r];
 #if LEPUS_LANES >= 4
     const hn::FixedTag<float, 2> d2;
     hn::StoreU(hn::Add(hn::LoadU(d2, pair), hn::LoadU(d2, shares + 2 * r)), d2, pair);
