@@ -147,6 +147,7 @@ void ScanProblem::ramp(float* line_integrals) const {
   const RampFilter filter(columns, RampOptions{});
   ThreadPool threads(compute_.threads);
   std::vector<Buffer<float>> scratch;
+  scratch.reserve(static_cast<std::size_t>(threads.size()));
   for (int i = 0; i < threads.size(); ++i) scratch.emplace_back(filter.scratch_floats());
   threads.parallel_for(0, rows, 64, [&](std::int64_t begin, std::int64_t end, int worker) {
     for (std::int64_t row = begin; row < end; ++row)
