@@ -111,7 +111,9 @@ std::string methods_table(const std::vector<Tried>& all) {
 void save_panel(const std::vector<Tried>& all, const SlabScan& slab, const std::string& picture,
                 const ReconstructOptions& options, Context& context, bool force) {
   std::vector<PanelRow> rows;
+  rows.reserve(all.size());
   std::vector<Slice> slices;
+  slices.reserve(all.size());
   for (const Tried& tried : all)
     slices.push_back(extract_slices(ArrayVolume(slab.scan.grid, tried.voxels), {{Axis::z, slab.middle}},
                                     options.compute.memory_bytes, context)

@@ -195,7 +195,7 @@ std::string quality_charts(const Analysis& a, const AnalyzeFacts& f) {
 }
 
 std::string quality_pictures(const Analysis& a, const AnalyzeFacts& f) {
-  const std::string nominal = a.nominal ? nominal_pictures(*a.nominal, f) : "";
+  std::string nominal = a.nominal ? nominal_pictures(*a.nominal, f) : "";
   if (!a.against) return nominal;
   PanelOptions options;
   options.cell_pixels = 320;
