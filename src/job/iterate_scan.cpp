@@ -14,6 +14,7 @@
 #include "job/choose_strength.h"
 #include "job/scan_problem.h"
 #include "run/provenance.h"
+#include "run/reconstruct_scan.h"
 #include "run/run_state.h"
 #include "run/sweep.h"
 
@@ -161,9 +162,7 @@ std::filesystem::path state_file_of(const std::filesystem::path& output) {
 
 ReconstructReport iterate_scan(const Scan& scan, const std::filesystem::path& volume_file,
                                const ReconstructOptions& options, Context& context) {
-  const auto writer =
-      create_volume(volume_file, scan.grid,
-                    {.force = options.force, .unit = "1/mm", .provenance_room = 0, .threads = context.threads.size()});
+  const auto writer = create_output(scan, volume_file, options, context);
   ReconstructReport report = iterate_scan(scan, *writer, files_of_volume(volume_file).front(), options, context);
   report.output = volume_file;
   return report;

@@ -108,12 +108,17 @@ std::vector<std::string> correction_lines(const PrePass& pre, const CorrectedFra
   return lines;
 }
 
+std::unique_ptr<VolumeWriter> create_output(const Scan& scan, const std::filesystem::path& volume_file,
+                                            const ReconstructOptions& options, Context& context) {
+  require_disk_space(volume_file, scan.grid);
+  return create_volume(
+      volume_file, scan.grid,
+      {.force = options.force, .unit = "1/mm", .provenance_room = 0, .threads = context.threads.size()});
+}
+
 ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
                                    const ReconstructOptions& options, Context& context) {
-  require_disk_space(volume_file, scan.grid);
-  const auto writer =
-      create_volume(volume_file, scan.grid,
-                    {.force = options.force, .unit = "1/mm", .provenance_room = 0, .threads = context.threads.size()});
+  const auto writer = create_output(scan, volume_file, options, context);
   ReconstructReport report = reconstruct_scan(scan, *writer, files_of_volume(volume_file).front(), options, context);
   report.output = volume_file;
   return report;

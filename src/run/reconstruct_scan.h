@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
 #include "core/context.h"
 #include "io/volume_file.h"
@@ -10,6 +11,10 @@
 #include <lepus/reconstruct.h>
 
 namespace lepus {
+
+// The volume file of a run, where the disk has the space for it: else throws Error(disk).
+std::unique_ptr<VolumeWriter> create_output(const Scan& scan, const std::filesystem::path& volume_file,
+                                            const ReconstructOptions& options, Context& context);
 
 ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
                                    const ReconstructOptions& options, Context& context);

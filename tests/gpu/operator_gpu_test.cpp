@@ -3,25 +3,18 @@
 // uncut work; arrays in the card's memory are used as they are.
 #include <cmath>
 #include <cstring>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "device/device.h"
 #include "device/forward_project_cases_test.h"
+#include "device/test_values.h"
 #include "need_device.h"
 #include <lepus/operator.h>
 
 namespace lepus {
 namespace {
-
-std::vector<float> random_values(std::int64_t n, unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<float> values(static_cast<std::size_t>(n));
-  for (float& value : values) value = static_cast<float>(random() % 2001) / 1000.0f - 1.0f;
-  return values;
-}
 
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;

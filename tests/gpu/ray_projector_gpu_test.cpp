@@ -4,12 +4,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <random>
 
 #include <gtest/gtest.h>
 
 #include "device/device.h"
 #include "device/forward_project_cases_test.h"
+#include "device/test_values.h"
 #include "device/ray_projector.h"
 #include "need_device.h"
 #include "project/detector_point.h"
@@ -104,14 +104,6 @@ private:
   std::unique_ptr<RayProjector> projector_;
   std::unique_ptr<Queue> queue_;
 };
-
-// Zero on average: what is wrong does not hide behind a mean.
-std::vector<float> noise(std::int64_t size, unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<float> values(static_cast<std::size_t>(size));
-  for (float& value : values) value = static_cast<float>(random() % 2001) / 1000.0f - 1.0f;
-  return values;
-}
 
 double dot(const std::vector<float>& a, const std::vector<float>& b) {
   double sum = 0;
@@ -236,7 +228,7 @@ TEST(ray_projector_gpu, all_models_against_reference) {
     for (const Case& c : all_cases()) {
       SCOPED_TRACE(c.name);
       const Problem p(c);
-      const std::vector<float> volume = noise(p.grid.voxels(), 4), lines = noise(p.values(), 3);
+      const std::vector<float> volume = random_values(p.grid.voxels(), 4), lines = random_values(p.values(), 3);
       std::vector<double> ax(lines.size()), aty(volume.size());
       each_weight(model, p.job, [&](std::int64_t ray, std::int64_t voxel, double weight) {
         const auto r = static_cast<std::size_t>(ray), v = static_cast<std::size_t>(voxel);
@@ -259,7 +251,7 @@ TEST(ray_projector_gpu, voxel_model_samples_at_the_centres) {
   NEED_DEVICE();
   for (const Case& c : {cases[0], cases[1], cases[4], cases[5], cases[8], cases[9]}) {
     const Problem p(c);
-    const std::vector<float> lines = noise(p.values(), 3);
+    const std::vector<float> lines = random_values(p.values(), 3);
     for (const Precision precision : {Precision::exact, Precision::fast}) {
       const std::vector<float> found = Operators(p.geometry, p.grid, precision, RayModel::voxel).adjoint(lines);
       Difference difference;
@@ -303,7 +295,7 @@ TEST(ray_projector_gpu, adjoint_is_the_transpose) {
     double worst = 0;
     for (const Case& c : all_cases()) {
       const Problem p(c);
-      const std::vector<float> x = noise(p.grid.voxels(), 1), y = noise(p.values(), 2);
+      const std::vector<float> x = random_values(p.grid.voxels(), 1), y = random_values(p.values(), 2);
       Operators operators(p.geometry, p.grid, kind.precision, kind.model);
       const double difference = adjoint_difference(operators, x, y);
       EXPECT_LT(difference, kind.limit) << kind.name << ", " << c.name;
@@ -316,7 +308,7 @@ TEST(ray_projector_gpu, adjoint_is_the_transpose) {
 TEST(ray_projector_gpu, a_wrong_transpose_fails) {
   NEED_DEVICE();
   const Problem p(larger[0]);
-  const std::vector<float> x = noise(p.grid.voxels(), 1);
+  const std::vector<float> x = random_values(p.grid.voxels(), 1);
   Operators right(p.geometry, p.grid, Precision::exact);
   const std::vector<float> ax = right.forward(x);
   // What a transpose should see best; of another scan, with views half a pixel off.
@@ -336,7 +328,7 @@ TEST(ray_projector_gpu, cuts_give_the_same_bits) {
   tilted.in_plane = 0.05;
   for (const Case& c : {larger[0], tilted}) {
     const Problem p(c);
-    const std::vector<float> x = noise(p.grid.voxels(), 1), y = noise(p.values(), 2);
+    const std::vector<float> x = random_values(p.grid.voxels(), 1), y = random_values(p.values(), 2);
     // The rows that see each slice, and the slices that each row sees.
     const auto nz = static_cast<std::size_t>(p.grid.nz), rows = static_cast<std::size_t>(p.geometry.rows);
     std::vector<RowBand> seen_rows(nz, {p.geometry.rows, 0});
@@ -405,7 +397,7 @@ TEST(ray_projector_gpu, cuts_give_the_same_bits) {
 TEST(ray_projector_gpu, long_axes) {
   NEED_DEVICE();
   const Problem p({.name = "long", .nx = 4100, .ny = 3, .nz = 5, .columns = 40, .rows = 12, .step = {0.01, 1, 1}});
-  const std::vector<float> x = noise(p.grid.voxels(), 1);
+  const std::vector<float> x = random_values(p.grid.voxels(), 1);
   const std::vector<float> exact = Operators(p.geometry, p.grid, Precision::exact).forward(x);
   const std::vector<float> fast = Operators(p.geometry, p.grid, Precision::fast).forward(x);
   double off = 0;

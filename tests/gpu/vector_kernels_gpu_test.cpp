@@ -2,12 +2,12 @@
 // Vectors and total variation on a GPU, against the host's kernels.
 #include <cmath>
 #include <functional>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "device/device.h"
+#include "device/test_values.h"
 #include "device/vector_kernels.h"
 #include "need_device.h"
 
@@ -15,14 +15,6 @@ namespace lepus {
 namespace {
 
 using Values = std::vector<float>;
-
-Values random_values(std::int64_t n, unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  Values values(static_cast<std::size_t>(n));
-  for (float& value : values) value = uniform(random);
-  return values;
-}
 
 // Some vectors in a device's memory.
 class Vectors {

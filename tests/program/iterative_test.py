@@ -2,6 +2,7 @@
 """Iterative reconstruction as a user runs it: each method against an implementation of its own here, with the matrix that
 `lepus project --matrix` writes; interrupted and resumed; what cannot be done is said."""
 import json
+import re
 import signal
 import subprocess
 import time
@@ -131,6 +132,18 @@ class Iterative(ProgramCase):
     def reconstruct(self, output, method, *more, **options):
         return self.lepus_json("reconstruct", "scan/scan.toml", "-o", output, "--backend", "cpu", "--method", method, *more,
                                **options)
+
+    def test_a_volume_that_no_disk_holds_is_refused_first(self):
+        """400 TB of voxels, by FDK and by a method."""
+        scan = self.folder / "scan" / "scan.toml"
+        changed = re.sub(r"(?m)^size = .*$", "size = [46000, 46000, 46000]", scan.read_text())
+        self.assertNotEqual(changed, scan.read_text())
+        scan.write_text(changed)
+        for method in ("fdk", "sirt"):
+            with self.subTest(method):
+                result = self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", "--method", method, code=6)
+                self.assert_error(result, "disk", "no space for the volume")
+                self.assertNotIn("v.mha", self.names())
 
     def test_methods_agree_with_others(self):
         self.lepus("project", "--scan", "scan/scan.toml", "--matrix", "-o", "a.npz")

@@ -100,22 +100,6 @@ HWY_INLINE void reserve(JosephScratch& scratch, std::int64_t rows, std::int64_t 
   grown(scratch.column, per_cell * (slices + 2 * joseph_padding));
 }
 
-// A blended voxel column, low and high slices of the cells of a vector of rows.
-HWY_INLINE VF value_in_cells(const float* HWY_RESTRICT column, const std::int32_t* HWY_RESTRICT cells, VF fraction) {
-  VF low, high;
-#if LEPUS_NEON
-  const Floats d;
-  const TwoOffsets left(cells), right(cells + 2);
-  const Quad p = two_pairs(column + left.first(), column + left.second()),
-             q = two_pairs(column + right.first(), column + right.second());
-  low = hn::ConcatEven(d, q, p);
-  high = hn::ConcatOdd(d, q, p);
-#else
-  fetch_pairs(column, cells, low, high);
-#endif
-  return hn::MulAdd(fraction, hn::Sub(high, low), low);
-}
-
 // sums[r] += the column's value at each row's height. Cells go through memory, a vector ahead.
 template <bool clamped>
 HWY_INLINE void sample_column(const float* HWY_RESTRICT column, const Heights& heights, const RowsMet& met,
@@ -128,7 +112,7 @@ HWY_INLINE void sample_column(const float* HWY_RESTRICT column, const Heights& h
   for (std::int64_t r = met.first; r < heights.end(); r += lanes, cells += lanes) {
     row = hn::Add(row, step);
     const VF next = heights.fractions<clamped>(row, cells + lanes);
-    hn::StoreU(hn::Add(hn::LoadU(d, sums + r), value_in_cells(column, cells, fraction)), d, sums + r);
+    hn::StoreU(hn::Add(hn::LoadU(d, sums + r), blended_pairs(column, cells, fraction)), d, sums + r);
     fraction = next;
   }
 }
@@ -148,8 +132,8 @@ HWY_INLINE void sample_two_columns(const float* HWY_RESTRICT column, const float
     row = hn::Add(row, step);
     const VF next = heights.fractions<false>(row, cells + lanes),
              other_next = others.fractions<false>(row, other_cells + lanes);
-    const VF sum = hn::Add(hn::LoadU(d, sums + r), value_in_cells(column, cells, fraction));
-    hn::StoreU(hn::Add(sum, value_in_cells(other, other_cells, other_fraction)), d, sums + r);
+    const VF sum = hn::Add(hn::LoadU(d, sums + r), blended_pairs(column, cells, fraction));
+    hn::StoreU(hn::Add(sum, blended_pairs(other, other_cells, other_fraction)), d, sums + r);
     fraction = next;
     other_fraction = other_next;
   }

@@ -41,21 +41,6 @@ private:
   float low_, high_;
 };
 
-HWY_INLINE VF value_at(const float* HWY_RESTRICT voxels, const std::int32_t* HWY_RESTRICT offsets, VF fraction) {
-  VF low, high;
-#if LEPUS_NEON
-  const Floats d;
-  const TwoOffsets left(offsets), right(offsets + 2);
-  const Quad p = two_pairs(voxels + left.first(), voxels + left.second()),
-             q = two_pairs(voxels + right.first(), voxels + right.second());
-  low = hn::ConcatEven(d, q, p);
-  high = hn::ConcatOdd(d, q, p);
-#else
-  fetch_pairs(voxels, offsets, low, high);
-#endif
-  return hn::MulAdd(fraction, hn::Sub(high, low), low);
-}
-
 // Where the rays of a vector of rows are in a plane.
 struct RayPlaces {
   const float *a0, *da, *b0, *db, *first, *last;
@@ -111,7 +96,8 @@ void ray_forward(const JosephRayForward& job) {
       int turn = 0;
       for (std::int64_t r = 0; r < job.rows; r += lanes, turn = 1 - turn) {
         places.find(r + lanes, i, on_a, on_z, stride, offsets[1 - turn], next_a, next_b);
-        const VF left = value_at(voxels, offsets[turn], fb), right = value_at(voxels + apart[a], offsets[turn], fb);
+        const VF left = blended_pairs(voxels, offsets[turn], fb),
+                 right = blended_pairs(voxels + apart[a], offsets[turn], fb);
         const VF value = hn::MulAdd(fa, hn::Sub(right, left), left);
         hn::StoreU(hn::Add(hn::LoadU(d, job.sums + r), places.if_crossed(r, i, value)), d, job.sums + r);
         fa = next_a;

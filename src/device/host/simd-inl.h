@@ -137,6 +137,21 @@ HWY_INLINE void fetch_pairs(const float* HWY_RESTRICT p, const std::int32_t* HWY
 #endif
 }
 
+// p[at[i]] and its neighbour p[at[i] + 1], blended, in lane i; `at` may have been stored just before.
+HWY_INLINE VF blended_pairs(const float* HWY_RESTRICT p, const std::int32_t* HWY_RESTRICT at, VF fraction) {
+  VF low, high;
+#if LEPUS_NEON
+  const Floats d;
+  const TwoOffsets left(at), right(at + 2);
+  const Quad a = two_pairs(p + left.first(), p + left.second()), b = two_pairs(p + right.first(), p + right.second());
+  low = hn::ConcatEven(d, b, a);
+  high = hn::ConcatOdd(d, b, a);
+#else
+  fetch_pairs(p, at, low, high);
+#endif
+  return hn::MulAdd(fraction, hn::Sub(high, low), low);
+}
+
 #if LEPUS_LANES == 4 || LEPUS_LANES == 8
 // p[0], p[1], p[0], p[1], and from p + 4 on the same in the second block. On x86 the load does it.
 HWY_INLINE VF load_pairs_twice(const float* HWY_RESTRICT p) {

@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's vector kernels against plain loops in double precision.
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "device/host/test_host.h"
+#include "device/test_values.h"
 #include "device/vector_kernels.h"
 
 namespace lepus {
 namespace {
 
 using Values = std::vector<float>;
-
-Values random_values(std::int64_t n, unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  Values values(static_cast<std::size_t>(n));
-  for (float& value : values) value = uniform(random);
-  return values;
-}
 
 struct Field {
   explicit Field(std::int64_t n) : x(static_cast<std::size_t>(n)), y(x), z(x), at{x.data(), y.data(), z.data()} {}

@@ -32,7 +32,6 @@ public:
   // slabs below.
   void project(std::span<const JosephView> views, std::int64_t columns, std::int64_t rows, float* sums, bool onto,
                Queue& queue) const;
-  bool uses_images() const { return images_; }
 
 private:
   bool has(int axis) const;
