@@ -16,6 +16,7 @@
 
 #include "device/cuda/device_memory.h"
 #include "device/cuda/devices.h"
+#include "device/precision_word.h"
 #include "bench/suite/known_scan.h"
 #include "core/format.h"
 #include "run/corrected_frames.h"
@@ -273,7 +274,7 @@ void backprojection_only(const Problem& p, double bar, nlohmann::json& rows, Thr
     t.plan = words(sweep.plan());
     // Every view sees the middle at w = 1 with the value 1: the sum is the number of views.
     const double middle = static_cast<double>(volume.data()[(p.size / 2 * p.size + p.size / 2) * p.size + p.size / 2]);
-    const char* name = precision == Precision::half ? "half" : precision == Precision::fast ? "fast" : "exact";
+    const char* name = precision_word(precision);
     say(rows, format("{}^3 filtered views, irregular, {}", p.size, name), t, middle / static_cast<double>(p.views),
         precision == Precision::exact ? 0 : bar);
   }

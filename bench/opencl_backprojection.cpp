@@ -17,6 +17,7 @@
 #include "core/format.h"
 #include "device/opencl/backproject.h"
 #include "device/opencl/device.h"
+#include "device/precision_word.h"
 
 namespace lepus::bench {
 namespace {
@@ -103,7 +104,7 @@ bool run(const Options& o) {
     std::vector<KernelShape> shapes{usual_shape(device.context().device(), work.texel_kind())};
     if (o.sweep)
       for (const KernelShape& more : shapes_to_try(device.context().device())) shapes.push_back(more);
-    const char* const name = precision == Precision::exact ? "exact" : precision == Precision::fast ? "fast" : "half";
+    const char* const name = precision_word(precision);
     for (const KernelShape& shape : shapes) {
       work.use_shape(shape);
       const Backprojection::Wedge wedge{&store, 0, 0, o.views};

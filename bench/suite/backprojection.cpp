@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 #include "device/host/backprojector.h"
+#include "device/precision_word.h"
 #include "bench/suite/synthetic.h"
 #include "bench/suite/parts.h"
 #include "core/format.h"
@@ -146,9 +147,8 @@ void bench_backprojection(Run& run) {
   for (const MeasuredDevice& d : run.devices)
     if (d.kind != "cuda")
       for (const std::int64_t size : run.sizes_of(d))
-        for (const auto& [precision, word] :
-             {std::pair{Precision::half, "half"}, {Precision::fast, "fast"}, {Precision::exact, "exact"}}) {
-          const std::string name = format("{} general, {}", d.spoken, word);
+        for (const Precision precision : {Precision::half, Precision::fast, Precision::exact}) {
+          const std::string name = format("{} general, {}", d.spoken, precision_word(precision));
           run.unless_memory_is_short(format("backprojection {}^3, {}", size, name),
                                      [&] { on_device(run, size, d, precision, name); });
         }
