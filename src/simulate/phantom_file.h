@@ -13,7 +13,7 @@ namespace lepus {
 
 struct PhantomFileOptions {
   double water_per_mm = 0.02;  // .pd, which gives electron densities: what water gets; .stl: its value
-  std::string material;        // .stl: instead of that value
+  std::string material{};      // .stl: instead of that value
   double size_mm = 0;          // .stl: of its longest edge; 0: as it is, in mm
 };
 
