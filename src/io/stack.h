@@ -72,6 +72,7 @@ std::unique_ptr<VolumeReader> open_tiff_folder(const std::filesystem::path& path
 std::unique_ptr<VolumeReader> open_hdf5_volume(const std::filesystem::path& path, const std::string& dataset);
 std::unique_ptr<VolumeReader> open_raw_volume(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_zarr(const std::filesystem::path& folder, std::int64_t level);
+std::unique_ptr<VolumeReader> open_zeiss_volume(const std::filesystem::path& path);
 
 // "v.zarr" and "v.zarr/" are written as Zarr; "v.zarr/" -> "v.zarr".
 bool is_zarr_name(const std::filesystem::path& path);
