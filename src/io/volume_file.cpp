@@ -354,6 +354,9 @@ std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
       return open_zeiss_volume(path);
     case FileKind::png:
     case FileKind::matlab:
+    case FileKind::varian:
+    case FileKind::his:
+    case FileKind::edf:
       throw Error(ErrorKind::unsupported,
                   {.what = "this is not a volume that lepus reads",
                    .where = path.string(),
