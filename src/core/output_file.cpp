@@ -179,6 +179,15 @@ void PartialFile::write(std::int64_t offset, const void* data, std::int64_t byte
   }
 }
 
+void PartialFile::sync() {
+  while (::fdatasync(descriptor_) != 0) {
+    if (errno == EINTR) continue;
+    const int code = errno;
+    remove();
+    throw_disk("cannot write", target_, std::strerror(code), hint_for_errno(code, "check the disk or the network"));
+  }
+}
+
 void PartialFile::close() {
   if (descriptor_ < 0) return;
   const int status = ::close(descriptor_);
@@ -214,6 +223,13 @@ void commit_together(const std::vector<PartialFile*>& files) {
     if (file) file->check_place();
   for (PartialFile* file : files)
     if (file) file->commit();
+}
+
+void sync_folder(const fs::path& file) noexcept {
+  const int folder = ::open(folder_of(followed(file)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  ::fsync(folder);
+  ::close(folder);
 }
 
 void write_file(const fs::path& target, const std::string& text, bool force) {

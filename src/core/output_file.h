@@ -41,6 +41,7 @@ public:
   // Anywhere, by any thread, each its own part; holes are no bytes on the disk until they are filled. Error(disk) on a
   // short write: the file loses its name at once, and its bytes when it is closed.
   void write(std::int64_t offset, const void* data, std::int64_t bytes);
+  void sync();               // what was written so far is on the disk when it returns, or Error(disk)
   void close();              // reports what the system kept back until now
   void check_place() const;  // Error(disk) where the target appeared meanwhile, unless forced
   void commit();             // close, and rename into place; never over what appeared meanwhile, unless forced
@@ -59,6 +60,9 @@ private:
 
 // Files that belong together: none is renamed while the place of another is taken. Null ones are left out.
 void commit_together(const std::vector<PartialFile*>& files);
+
+// The names in the folder of `file` are on the disk when it returns; a file system that has no such call is left alone.
+void sync_folder(const std::filesystem::path& file) noexcept;
 
 // A small file at once.
 void write_file(const std::filesystem::path& target, const std::string& text, bool force);
