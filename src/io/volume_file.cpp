@@ -350,6 +350,8 @@ std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
       return open_hdf5_volume(file, dataset);
     case FileKind::raw:
       return open_raw_volume(path);
+    case FileKind::zeiss:
+      return open_zeiss_volume(path);
     case FileKind::png:
     case FileKind::matlab:
       throw Error(ErrorKind::unsupported,
