@@ -9,7 +9,7 @@
 #include "app/command.h"
 #include "app/commands.h"
 #include "core/format.h"
-#include "core/output_holder.h"
+#include "core/output_lock.h"
 #include "io/volume_journals.h"
 #include "run/plan.h"
 #include <lepus/error.h>
@@ -47,7 +47,7 @@ double seconds_since(const fs::path& file) {
 
 RunStatus status_of_slabs(const fs::path& output) {
   RunStatus status;
-  std::vector<SliceRange> finished;
+  std::vector<VolumeSlices> finished;
   double speed = 0, since_last = 0;
   for (const fs::path& file : journals_of(output)) {
     const JournalContents journal = read_journal(file);
@@ -57,9 +57,9 @@ RunStatus status_of_slabs(const fs::path& output) {
     const std::vector<RecordedSlab> slabs = recorded_slabs(journal);
     PartStatus& part = status.parts.emplace_back();
     part.part = part_of_journal(file, output);
-    part.holder = output_holder(file);
+    part.holder = holder_of_output(file);
     part.slices_per_second = slices_per_second(slabs);
-    std::vector<SliceRange> own;
+    std::vector<VolumeSlices> own;
     for (const RecordedSlab& slab : slabs) own.push_back(slab.slices);
     part.done = status.all - count_slices(slices_without({0, status.all}, own));
     finished.insert(finished.end(), own.begin(), own.end());

@@ -23,7 +23,6 @@
 
 #include "core/format.h"
 #include "core/memory.h"
-#include "core/output_holder.h"
 #include "core/text.h"
 #include <lepus/error.h>
 
@@ -36,11 +35,6 @@ namespace {
 std::string shortened_name(const std::string& name) {
   constexpr std::size_t longest = 180;
   return name.size() <= longest ? name : format("{}-{:x}", name.substr(0, longest), std::hash<std::string>{}(name));
-}
-
-// "v.mha" -> ".v.mha.lepus-lock"
-fs::path lock_name(const fs::path& real) {
-  return real.parent_path() / format(".{}.lepus-lock", shortened_name(real.filename().string()));
 }
 
 // "4711-0a1b2c3d": the number alone would be that of another run on another machine.
@@ -247,14 +241,24 @@ fs::path unfinished_name(const fs::path& target) {
   return target.parent_path() / (shortened_name(target.filename().string()) + ".unfinished");
 }
 
-std::string output_holder(const fs::path& target) {
-  const int descriptor = ::open(lock_name(fs::absolute(followed(target))).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+namespace {
+
+// ".v.mha.lepus-lock" in the folder of what `target` leads to, which need not exist.
+fs::path lock_name(const fs::path& real) { return "." + shortened_name(real.filename().string()) + ".lepus-lock"; }
+
+}  // namespace
+
+std::string holder_of_output(const fs::path& target) {
+  const fs::path real = fs::absolute(followed(target));
+  const int descriptor = ::open((real.parent_path() / lock_name(real)).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) return {};
-  const bool held = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  const std::vector<Record> holders = read_records(descriptor);
-  ::close(descriptor);
-  if (!held) return {};
-  return holders.empty() ? "who it is cannot be read" : holders.back().who;
+  std::string who;
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    const std::vector<Record> holders = read_records(descriptor);
+    who = holders.empty() ? "another run" : holders.back().who;
+  }
+  ::close(descriptor);  // and so gives it back where nobody had it
+  return who;
 }
 
 OutputLock::OutputLock(const fs::path& target, Folder folder, Sharing sharing) {
@@ -262,7 +266,7 @@ OutputLock::OutputLock(const fs::path& target, Folder folder, Sharing sharing) {
   static std::map<fs::path, std::weak_ptr<Held>> held_here;
 
   const fs::path real = fs::absolute(followed(target)), parent = real.parent_path();
-  const std::string name = lock_name(real).filename().string();
+  const fs::path name = lock_name(real);
   const std::scoped_lock lock(mutex);
   std::erase_if(held_here, [](const auto& entry) { return entry.second.expired(); });
   auto held = std::make_shared<Held>();

@@ -30,6 +30,9 @@ std::filesystem::path unfinished_name(const std::filesystem::path& target);
 // Of a file, or of all files in a folder and below.
 std::int64_t bytes_below(const std::filesystem::path& path);
 
+// Who holds the lock of `target` now, for people; "" where nobody does.
+std::string holder_of_output(const std::filesystem::path& target);
+
 enum class Sharing {
   alone,
   with_others  // several processes hold it at a time, and none that wants it alone

@@ -25,10 +25,10 @@ constexpr double rest_factor = 20;
 constexpr std::chrono::duration<double> longest_rest(10);
 
 // Neighbours become one.
-std::vector<SliceRange> joined(std::vector<SliceRange> slabs) {
+std::vector<VolumeSlices> joined(std::vector<VolumeSlices> slabs) {
   std::sort(slabs.begin(), slabs.end(), [](auto a, auto b) { return a.z0 < b.z0; });
-  std::vector<SliceRange> larger;
-  for (const SliceRange slab : slabs)
+  std::vector<VolumeSlices> larger;
+  for (const VolumeSlices slab : slabs)
     if (!larger.empty() && larger.back().z1 == slab.z0)
       larger.back().z1 = slab.z1;
     else
@@ -58,7 +58,7 @@ ResumableVolume::ResumableVolume(const fs::path& path, const VolumeGrid& grid, c
       options_(options),
       run_(run),
       part_lock_(journal_of_part(path, run.part)),
-      own_(run.own.value_or(SliceRange{0, grid.nz})) {
+      own_(run.own.value_or(VolumeSlices{0, grid.nz})) {
   options_.sharing = run.part.empty() ? Sharing::alone : Sharing::with_others;
   const OutputLock turn = run.part.empty() ? OutputLock() : wait_for_turn(path);
   if (run.restart && !journals_of(path).empty()) {
@@ -123,7 +123,7 @@ void ResumableVolume::take_over(const std::vector<JournalContents>& journals, Pr
     for (const RecordedSlab& slab : recorded_slabs(journal)) recorded[{slab.slices.z0, slab.slices.z1}] = slab.checksum;
     notes_.insert(notes_.end(), journal.records.begin(), journal.records.end());
   }
-  std::vector<SliceRange> finished;
+  std::vector<VolumeSlices> finished;
   std::int64_t changed = 0;
   for (const auto& [slab, checksum] : recorded) {
     const auto [z0, z1] = slab;
@@ -134,11 +134,11 @@ void ResumableVolume::take_over(const std::vector<JournalContents>& journals, Pr
     }
     finished.push_back({z0, z1});
   }
-  for (const SliceRange gap : slices_without(own_, finished))
+  for (const VolumeSlices gap : slices_without(own_, finished))
     missing_.push_back({std::max(own_.z0, gap.z0 / run_.block * run_.block),
                         std::min(own_.z1, (gap.z1 + run_.block - 1) / run_.block * run_.block)});
   missing_ = slices_without(own_, slices_without(own_, missing_));  // gaps that meet become one
-  for (const SliceRange whole : finished_before()) volume_->written_elsewhere(whole.z0, whole.z1);
+  for (const VolumeSlices whole : finished_before()) volume_->written_elsewhere(whole.z0, whole.z1);
   worth_keeping_ = std::any_of(notes_.begin(), notes_.end(), [](const JournalRecord& record) {
     return record.kind != later_kind && record.kind != volume_kind;
   });
@@ -170,7 +170,7 @@ void ResumableVolume::stop_recording() noexcept {
   if (recorder_.joinable()) recorder_.join();
 }
 
-std::vector<SliceRange> ResumableVolume::finished_before() const { return slices_without(own_, missing_); }
+std::vector<VolumeSlices> ResumableVolume::finished_before() const { return slices_without(own_, missing_); }
 
 void ResumableVolume::note(const JournalRecord& record) {
   journal_->append(record);
@@ -201,7 +201,7 @@ void ResumableVolume::keep_recording() {
   while (true) {
     wake_.wait(lock, [&] { return ending_ || !written_.empty(); });
     if (written_.empty()) return;
-    std::vector<SliceRange> batch = std::exchange(written_, {});
+    std::vector<VolumeSlices> batch = std::exchange(written_, {});
     lock.unlock();
     const auto start = Clock::now();
     std::exception_ptr failure;
@@ -219,12 +219,12 @@ void ResumableVolume::keep_recording() {
 }
 
 // The voxels first, then what must be known with them, then that they count.
-void ResumableVolume::record(std::vector<SliceRange> batch) {
-  const std::vector<SliceRange> slabs = joined(std::move(batch));
-  for (const SliceRange slab : slabs) volume_->flush(slab.z0, slab.z1);
+void ResumableVolume::record(std::vector<VolumeSlices> batch) {
+  const std::vector<VolumeSlices> slabs = joined(std::move(batch));
+  for (const VolumeSlices slab : slabs) volume_->flush(slab.z0, slab.z1);
   if (state_) journal_->append({state_kind, state_()});
   const double seconds = std::chrono::duration<double>(Clock::now() - opened_).count();
-  for (const SliceRange slab : slabs)
+  for (const VolumeSlices slab : slabs)
     journal_->append(slab_record({slab, volume_->checksum(slab.z0, slab.z1), seconds}));
   journal_->flush();
   worth_keeping_ = true;
@@ -244,7 +244,7 @@ void ResumableVolume::finish_together(const std::string& provenance) {
   volume_.reset();  // who finishes it waits for those that have it open
   const OutputLock turn = wait_for_turn(path_);
   if (!unfinished_exists(path_)) return;
-  std::vector<SliceRange> finished;
+  std::vector<VolumeSlices> finished;
   for (const fs::path& file : journals_of(path_))
     for (const RecordedSlab& slab : recorded_slabs(read_journal(file))) finished.push_back(slab.slices);
   if (!slices_without({0, grid_.nz}, finished).empty()) return;

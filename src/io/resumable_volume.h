@@ -25,11 +25,11 @@
 namespace lepus {
 
 struct ResumableRun {
-  JournalHeader header;           // whose volume it is: must be the same for a run to go on
-  bool restart = false;           // what an unfinished run left is removed first
-  std::string part;               // "share-3-of-16": of several processes that write the volume; "": there is but one
-  std::int64_t block = 1;         // what is missing is made in whole blocks of so many slices, counted from the first
-  std::optional<SliceRange> own;  // the slices that this process makes; none: all of them
+  JournalHeader header;             // whose volume it is: must be the same for a run to go on
+  bool restart = false;             // what an unfinished run left is removed first
+  std::string part;                 // "share-3-of-16": of several processes that write the volume; "": there is but one
+  std::int64_t block = 1;           // what is missing is made in whole blocks of so many slices, counted from the first
+  std::optional<VolumeSlices> own;  // the slices that this process makes; none: all of them
 };
 
 class ResumableVolume final : public VolumeWriter {
@@ -43,9 +43,9 @@ public:
   ~ResumableVolume() override;
 
   // Its own slices that are not finished, ascending: when it was opened.
-  const std::vector<SliceRange>& missing() const { return missing_; }
-  std::vector<SliceRange> finished_before() const;  // the others of its own
-  bool stays() const { return worth_keeping_; }     // where the run ends now
+  const std::vector<VolumeSlices>& missing() const { return missing_; }
+  std::vector<VolumeSlices> finished_before() const;  // the others of its own
+  bool stays() const { return worth_keeping_; }       // where the run ends now
   // What earlier runs noted, in their order.
   const std::vector<JournalRecord>& earlier_notes() const { return notes_; }
 
@@ -69,23 +69,23 @@ private:
   void take_over(const std::vector<JournalContents>& journals, Progress& progress);
   void finish_together(const std::string& provenance);
   void keep_recording();
-  void record(std::vector<SliceRange> batch);
+  void record(std::vector<VolumeSlices> batch);
 
   std::filesystem::path path_;
   VolumeGrid grid_;
   VolumeWriterOptions options_;
   ResumableRun run_;
   OutputLock part_lock_;  // two processes must not make the same part
-  SliceRange own_;
+  VolumeSlices own_;
   std::unique_ptr<UnfinishedVolume> volume_;
   std::optional<Journal> journal_;
-  std::vector<SliceRange> missing_;
+  std::vector<VolumeSlices> missing_;
   std::vector<JournalRecord> notes_;
   std::function<std::string()> state_;
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<SliceRange> written_;  // not yet recorded
+  std::vector<VolumeSlices> written_;  // not yet recorded
   bool ending_ = false, finished_ = false;
   std::atomic<bool> worth_keeping_ = false;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();

@@ -41,7 +41,7 @@ protected:
     volume.write(z0, z1, voxels_.data() + z0 * grid().nx * grid().ny);
   }
   void write_missing(ResumableVolume& volume) {
-    for (const SliceRange gap : std::vector<SliceRange>(volume.missing())) write(volume, gap.z0, gap.z1);
+    for (const VolumeSlices gap : std::vector<VolumeSlices>(volume.missing())) write(volume, gap.z0, gap.z1);
   }
   void expect_whole(const std::string& name) {
     const auto reader = open_volume(folder_ / name);
@@ -51,9 +51,9 @@ protected:
     EXPECT_TRUE(journals_of(folder_ / name).empty());
     EXPECT_FALSE(unfinished_exists(folder_ / name));
   }
-  static std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const std::vector<SliceRange>& ranges) {
+  static std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const std::vector<VolumeSlices>& ranges) {
     std::vector<std::pair<std::int64_t, std::int64_t>> all;
-    for (const SliceRange range : ranges) all.emplace_back(range.z0, range.z1);
+    for (const VolumeSlices range : ranges) all.emplace_back(range.z0, range.z1);
     return all;
   }
   using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;

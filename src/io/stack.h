@@ -107,6 +107,7 @@ std::unique_ptr<VolumeReader> open_tiff_folder(const std::filesystem::path& path
 std::unique_ptr<VolumeReader> open_hdf5_volume(const std::filesystem::path& path, const std::string& dataset);
 std::unique_ptr<VolumeReader> open_raw_volume(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_zarr(const std::filesystem::path& folder, std::int64_t level);
+std::unique_ptr<VolumeReader> open_zeiss_volume(const std::filesystem::path& path);
 
 // In the folder of a Zarr volume that is kept: all voxels, plain, until they are packed.
 inline constexpr const char* kept_voxels = "voxels";

@@ -89,11 +89,11 @@ std::int64_t volume_slices(const JournalContents& journal) {
   return 0;
 }
 
-std::vector<SliceRange> slices_without(SliceRange all, std::vector<SliceRange> others) {
-  std::sort(others.begin(), others.end(), [](SliceRange a, SliceRange b) { return a.z0 < b.z0; });
-  std::vector<SliceRange> left;
+std::vector<VolumeSlices> slices_without(VolumeSlices all, std::vector<VolumeSlices> others) {
+  std::sort(others.begin(), others.end(), [](VolumeSlices a, VolumeSlices b) { return a.z0 < b.z0; });
+  std::vector<VolumeSlices> left;
   std::int64_t z = all.z0;
-  for (const SliceRange other : others) {
+  for (const VolumeSlices other : others) {
     if (other.z0 >= all.z1) break;
     if (other.z0 > z) left.push_back({z, other.z0});
     z = std::max(z, other.z1);
@@ -102,9 +102,9 @@ std::vector<SliceRange> slices_without(SliceRange all, std::vector<SliceRange> o
   return left;
 }
 
-std::int64_t count_slices(const std::vector<SliceRange>& ranges) {
+std::int64_t count_slices(const std::vector<VolumeSlices>& ranges) {
   return std::accumulate(ranges.begin(), ranges.end(), std::int64_t{0},
-                         [](std::int64_t sum, SliceRange range) { return sum + range.z1 - range.z0; });
+                         [](std::int64_t sum, VolumeSlices range) { return sum + range.z1 - range.z0; });
 }
 
 double slices_per_second(const std::vector<RecordedSlab>& recorded) {

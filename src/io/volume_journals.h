@@ -23,8 +23,10 @@ void remove_journals(const std::filesystem::path& output);
 
 inline constexpr const char *volume_kind = "volume", *slab_kind = "slab";
 
+using VolumeSlices = FinishedSlices;  // finished or not: [z0, z1)
+
 struct RecordedSlab {
-  SliceRange slices;
+  VolumeSlices slices;
   std::uint64_t checksum = 0;  // UnfinishedVolume::checksum
   double seconds = 0;          // since its process opened the volume
 };
@@ -36,8 +38,8 @@ std::vector<RecordedSlab> recorded_slabs(const JournalContents& journal);
 std::int64_t volume_slices(const JournalContents& journal);  // 0: not recorded yet
 
 // What of `all` is not in the list, ascending; the list may overlap.
-std::vector<SliceRange> slices_without(SliceRange all, std::vector<SliceRange> others);
-std::int64_t count_slices(const std::vector<SliceRange>& ranges);
+std::vector<VolumeSlices> slices_without(VolumeSlices all, std::vector<VolumeSlices> others);
+std::int64_t count_slices(const std::vector<VolumeSlices>& ranges);
 
 // Of the last process that recorded slabs; 0: not known.
 double slices_per_second(const std::vector<RecordedSlab>& recorded);
