@@ -12,6 +12,7 @@
 #include "geometry/row_band.h"
 #include "io/number_file.h"
 #include "simulate/materials.h"
+#include "simulate/scanners/scanner_files.h"
 
 namespace lepus::app {
 namespace {
@@ -105,6 +106,7 @@ int run_simulate(const SimulateArguments& a, Session& session) {
   options.format = a.format == "tiff"  ? FrameFormat::tiff
                    : a.format == "raw" ? FrameFormat::raw
                                        : FrameFormat::automatic;
+  if (a.format != "automatic" && a.format != "tiff" && a.format != "raw") options.scanner = a.format;
   options.spectrum_file = a.spectrum;
   options.write_truth = !a.no_truth;
   options.detector.seed = static_cast<std::uint64_t>(a.seed);
@@ -117,7 +119,8 @@ int run_simulate(const SimulateArguments& a, Session& session) {
     session.context().progress.warning(format("{} pixels of all views are saturated", report.saturated_pixels));
   // As it was typed: the report has absolute names.
   const std::filesystem::path folder = a.output;
-  const std::string scan_file = (folder / report.scan_file.filename()).string();
+  const std::string scan_file =
+      options.scanner.empty() ? (folder / report.scan_file.filename()).string() : folder.string();
   std::string text = format("{}: {} views of {} x {} pixels\n", scan_file, report.views, report.columns, report.rows);
   if (!report.truth_volume.empty()) text += format("{}: the phantom itself\n", (folder / options.truth_file).string());
   if (report.porosity) text += format("porosity: {:.6f}\n", *report.porosity);
@@ -217,7 +220,10 @@ void add_options(OptionTable& table, SimulateArguments& a) {
 
   table.group("Files");
   table.value("--content", "WHAT", a.content, "what the frames hold").one_of({"counts", "line-integrals"});
-  table.value("--format", "FORMAT", a.format, "how frames are written").one_of({"automatic", "tiff", "raw"});
+  std::vector<std::string> formats = scanner_writer_names();
+  formats.insert(formats.begin(), {"automatic", "tiff", "raw"});
+  table.value("--format", "FORMAT", a.format, "how frames are written, or the scanner whose files to write")
+      .one_of(std::move(formats));
   table.value("--flats", "N", o.flats, "number of frames of the open beam");
   table.value("--darks", "N", o.darks, "number of frames without beam");
   table.value("--size", "N[,NY,NZ]", a.size, "voxels of the volume").otherwise("what the scan sees");

@@ -26,6 +26,7 @@ FileKind kind_of_content(const InputFile& file) {
       start.starts_with("MM\0+"sv))
     return FileKind::tiff;
   if (start.starts_with("\x89PNG\r\n\x1a\n"sv)) return FileKind::png;
+  if (start.starts_with("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv)) return FileKind::zeiss;
   if (start.starts_with("NRRD000"sv)) return FileKind::nrrd;
   if (start.starts_with("ObjectType"sv) || start.starts_with("NDims"sv)) return FileKind::meta_image;
   // HDF5 may have a block of somebody else's before it: 512 bytes (MATLAB), 1024, 2048, ...
@@ -53,6 +54,7 @@ FileKind kind_of_name(const fs::path& path) {
   if (has_ending(path, {".mha", ".mhd"})) return FileKind::meta_image;
   if (has_ending(path, {".nrrd", ".nhdr"})) return FileKind::nrrd;
   if (has_ending(path, {".png"})) return FileKind::png;
+  if (has_ending(path, {".txrm", ".xrm", ".txm"})) return FileKind::zeiss;
   return FileKind::unknown;
 }
 
@@ -81,6 +83,8 @@ const char* words_of(FileKind kind) {
       return "a PNG image";
     case FileKind::matlab:
       return "a file of an older MATLAB (save it with -v7.3)";
+    case FileKind::zeiss:
+      return "an OLE compound file, as of Zeiss microscopes";
     case FileKind::unknown:
       break;
   }

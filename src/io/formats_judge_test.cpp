@@ -3,8 +3,8 @@
 // tests/judges/formats_judge.py does their part.
 #include <sys/wait.h>
 
+#include "io/scanner_samples.h"
 #include "io/stack.h"
-#include "io/test_support.h"
 
 namespace lepus {
 namespace {
@@ -65,6 +65,13 @@ TEST(FormatsJudge, tifffile_reads_ours) {
   writer->write(0, 6, pattern_volume(odd_grid()).data());
   writer->finish("{\"program\":\"lepus\"}");
   JUDGE("check-tiff", folder.path());
+}
+
+TEST(FormatsJudge, olefile_reads_ours) {
+  const TempFolder folder;
+  write_zeiss(folder / "small.txrm", {.images = 250});
+  write_zeiss(folder / "large.txrm", {.columns = 70, .rows = 41, .images = 120, .type = 10});
+  JUDGE("check-ole", folder.path());
 }
 
 TEST(FormatsJudge, h5py_reads_ours) {

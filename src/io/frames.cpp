@@ -84,6 +84,8 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
     source = open_tiff_frames(files.files);
   } else if (kind == FileKind::hdf5) {
     source = open_hdf5_frames(files.files, files.dataset);
+  } else if (kind == FileKind::zeiss) {
+    source = open_zeiss_frames(files.files, files.dataset);
   } else if (kind == FileKind::raw) {
     source = open_raw_frames(files.files, files.raw ? *files.raw : read_raw_layout(first));
   } else {

@@ -70,6 +70,7 @@ struct SimulationOptions {
   SimulatedContent content = SimulatedContent::counts;
   std::int64_t flats = 10, darks = 10;
   FrameFormat format = FrameFormat::automatic;
+  std::string scanner;             // whose files to write (scanners/scanner_files.h); "": lepus' own
   std::optional<VolumeGrid> grid;  // for the truth and [volume]; none: automatic_grid
   bool write_truth = true;
   std::string truth_file = "truth.mha";
@@ -78,7 +79,8 @@ struct SimulationOptions {
 };
 
 struct SimulationReport {
-  std::filesystem::path scan_file, truth_volume, truth_json;  // truth_volume: empty where none was asked for
+  // scan_file: of a scanner's files their folder; truth_volume: empty where none was asked for
+  std::filesystem::path scan_file, truth_volume, truth_json;
   std::int64_t views = 0, columns = 0, rows = 0;
   std::int64_t saturated_pixels = 0;  // over all views
   double largest_line_integral = 0;

@@ -15,6 +15,7 @@ void hdf5(const std::uint8_t* data, std::size_t size);
 void raw_sidecar(const std::uint8_t* data, std::size_t size);
 void stl(const std::uint8_t* data, std::size_t size);
 void zarr(const std::uint8_t* data, std::size_t size);
+void journal(const std::uint8_t* data, std::size_t size);
 void rabbitct(const std::uint8_t* data, std::size_t size);
 void view_request(const std::uint8_t* data, std::size_t size);
 
