@@ -121,6 +121,10 @@ IterateReport iterate(Method& method, Problem& problem, const MethodOptions& opt
       report.stopped = std::move(why);
       break;
     }
+    if (hooks.go_on && !hooks.go_on(method, residual)) {
+      report.stopped = format("stopped by its caller after iteration {}", method.iteration());
+      break;
+    }
     if (hooks.cancel && hooks.cancel->cancelled() && method.iteration() < options.iterations) {
       report.cancelled = true;
       report.stopped = format("interrupted after iteration {}", method.iteration());

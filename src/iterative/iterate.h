@@ -20,6 +20,8 @@ struct IterateHooks {
   std::int64_t save_every = 0;
   std::function<void(Method&)> save = {};
   std::function<void(Method&)> restore = {};  // a saved state; empty: from the start
+  // After every whole iteration, with its residual; false: stop there.
+  std::function<bool(Method&, double residual)> go_on = {};
 };
 
 struct IterateReport {

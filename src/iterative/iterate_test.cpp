@@ -93,6 +93,23 @@ TEST_F(StateFile, OtherStatesAreRefused) {
   EXPECT_NE(why(header, *method), "");
 }
 
+TEST(Iterate, ItsCallerSeesEveryIterationAndMayStop) {
+  DenseProblem dense("sirt");
+  dense.options.iterations = 9;
+  Problem problem = dense.make();
+  const auto method = make_method(problem, dense.options);
+  std::vector<double> seen;
+  const auto go_on = [&](Method& m, double residual) {
+    seen.push_back(residual);
+    EXPECT_EQ(m.iteration(), std::ssize(seen));
+    return seen.size() < 3;
+  };
+  const IterateReport report = iterate(*method, problem, dense.options, {.go_on = go_on});
+  EXPECT_EQ(report.residuals, seen);
+  EXPECT_EQ(report.iterations, 3);
+  EXPECT_FALSE(report.cancelled);
+}
+
 TEST(Iterate, StopsByResidualChangeAndNoise) {
   const auto iterations = [](auto&& change) {
     DenseProblem dense("sirt");
