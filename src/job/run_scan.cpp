@@ -16,6 +16,8 @@
 #include "job/warn_once.h"
 #include "run/reconstruct_scan.h"
 #include "post/post.h"
+#include "ranks/ranks.h"
+#include <lepus/error.h>
 
 namespace lepus {
 namespace {
@@ -37,6 +39,18 @@ void post_into(const std::filesystem::path& output, const VolumeReader& before, 
   report.post = done.steps;
   report.provenance = done.provenance;
   report.seconds += done.seconds;
+}
+
+// What one process must do alone.
+void refuse_over_ranks(const Scan& scan) {
+  const bool iterative = scan.method.iterative();
+  if (!iterative && scan.post.empty()) return;
+  throw Error(ErrorKind::unsupported,
+              {.what = iterative ? "iterative methods run in one process" : "steps on the volume run in one process",
+               .where = iterative ? scan.file.string() : format("{}:{}", scan.file.string(), scan.post.front().line),
+               .why = "several were started, and only FDK is made by several",
+               .hint = iterative ? "start it without mpirun or srun, on all devices of one node"
+                                 : "leave [[post]] out, and run 'lepus post' on the volume"});
 }
 
 }  // namespace
@@ -71,7 +85,15 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
   WarnOnce progress(context.progress);
   Context once{context.threads, context.cancel, progress};
   check_outputs(scan, volume_file);
-  const auto locks = reserve_volume(volume_file, options.force, once.progress);
+  if (!options.trace.empty() && (scan.method.iterative() || !scan.post.empty()))
+    throw Error(ErrorKind::usage, {.what = "a trace is made of FDK alone",
+                                   .where = "option --trace",
+                                   .why = "an iterative method or a step on the volume was asked for",
+                                   .hint = "leave --trace out, or the method and the steps"});
+  const bool together = options.ranks && !options.ranks->alone();
+  if (together) refuse_over_ranks(scan);
+  const auto locks =
+      reserve_volume(volume_file, options.force, once.progress, together ? Sharing::with_others : Sharing::alone);
   find_automatic_center(scan, once);
   const bool iterative = scan.method.iterative();
   if (scan.post.empty())

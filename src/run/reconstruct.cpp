@@ -6,11 +6,13 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "geometry/helix.h"
+#include "io/resumable_volume.h"
 #include "io/volume_file.h"
 #include "run/corrected_frames.h"
 #include "run/fdk.h"
 #include "run/prepass.h"
 #include "run/provenance.h"
+#include "run/rank_run.h"
 #include "run/reconstruct_scan.h"
 #include "run/run_keeper.h"
 #include "run/scan_reports.h"
@@ -109,17 +111,28 @@ std::vector<std::string> correction_lines(const PrePass& pre, const CorrectedFra
   return lines;
 }
 
+namespace {
+
+VolumeWriterOptions writer_options(const ReconstructOptions& options, Context& context) {
+  return {.force = options.force, .unit = "1/mm", .provenance_room = 0, .threads = context.threads.size()};
+}
+
+}  // namespace
+
 std::unique_ptr<VolumeWriter> create_output(const Scan& scan, const std::filesystem::path& volume_file,
                                             const ReconstructOptions& options, Context& context) {
   require_disk_space(volume_file, scan.grid);
-  return create_volume(
-      volume_file, scan.grid,
-      {.force = options.force, .unit = "1/mm", .provenance_room = 0, .threads = context.threads.size()});
+  return create_volume(volume_file, scan.grid, writer_options(options, context));
 }
 
 ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
                                    const ReconstructOptions& options, Context& context) {
-  const auto writer = create_output(scan, volume_file, options, context);
+  std::unique_ptr<VolumeWriter> writer;
+  if (options.ranks && !options.ranks->alone())
+    writer =
+        join_volume(*options.ranks, volume_file, scan, options, writer_options(options, context), context.progress);
+  else
+    writer = create_output(scan, volume_file, options, context);
   ReconstructReport report = reconstruct_scan(scan, *writer, files_of_volume(volume_file).front(), options, context);
   report.output = volume_file;
   return report;
@@ -129,12 +142,16 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
                                    const ReconstructOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   refuse_helix(scan.geometry, scan.file.string());
-  const PrePass pre = checked_pre_pass(scan, context);
+  TraceLog trace;
+  const PrePass pre =
+      TraceLog::around(&trace, "pre-pass", "program", "whole scan", [&] { return checked_pre_pass(scan, context); });
   RowAudit audit(*pre.frames, {scan.maximum_bad_fraction, scan.saturation_level});
   if (pre.normalisation)
     audit.watch_dark(*pre.normalisation, pre.only_dead_pixels ? *pre.only_dead_pixels : pre.normalisation->unusable);
   FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
   setup.still_to_come_bytes = writer.memory_bytes();
+  RankRun ranks(options.ranks, scan, output, options);
+  setup.largest_slab = ranks.largest_slab();
   const Devices devices = open_devices(options.compute, context.threads);
   const auto corrected = corrected_frames(scan.geometry, pre, audit, output, options, devices, context);
   if (corrected) {
@@ -144,6 +161,13 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
   }
   Fdk fdk(setup, devices, context.threads);
   if (corrected) corrected->expect(fdk.recorded_rows());
+  auto* const shared = ranks.alone() ? nullptr : dynamic_cast<ResumableVolume*>(&writer);
+  if (shared) {
+    std::vector<SlabRange> missing;
+    for (const VolumeSlices& slices : shared->missing()) missing.push_back({slices.z0, slices.z1});
+    ranks.share_out(fdk, missing);
+    ranks.divide(audit, fdk, corrected.get(), *shared);
+  }
 
   ReconstructReport report;
   report.grid = scan.grid;
@@ -163,11 +187,25 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
   const SweepFrames recorded{pre.frames.get(), &audit, pre.normalisation.get(),
                              pre.only_dead_pixels ? &*pre.only_dead_pixels : nullptr};
   RunKeeper keeper(scan, output, options, fdk.plan(), audit, corrected.get());
+  SlabAccount account = ranks.account(keeper.account());
+  if (!options.trace.empty()) account.trace = &trace;
   const SweepTimes times =
       fdk.run(corrected ? SweepFrames{.source = corrected.get(), .corrected = corrected.get()} : recorded, writer,
-              context, keeper.account());
+              context, account, ranks.work());
   if (corrected) corrected->finish();
   keeper.finish(*pre.chain);
+  if (shared) shared->stop_recording();  // before rank 0 looks whether all is there
+  report.ranks =
+      ranks.collect(*pre.frames, audit, fdk, corrected.get(),
+                    {.node = {},
+                     .slices = 0,
+                     .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+                     .filter_seconds = times.filter_s,
+                     .backproject_seconds = times.backproject_s,
+                     .write_wait_seconds = times.write_wait_s,
+                     .peak_memory_bytes = 0});
+  if (!options.trace.empty()) ranks.write_trace(trace, options.trace, options.force);
+  if (!ranks.first()) return report;
   report.corrections = correction_lines(pre, corrected.get());
   for (const auto& line : report.corrections) context.progress.note(line);
 
@@ -183,6 +221,11 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
   report.peak_memory_bytes = peak_resident_bytes();
   report.provenance = provenance(scan, pre, &fdk, audit, report);
   writer.finish(report.provenance);
+  if (shared && !shared->complete())
+    throw Error(ErrorKind::disk, {.what = "not all slices are in the volume",
+                                  .where = output.string(),
+                                  .why = "what a rank wrote was not recorded as safe on the disk",
+                                  .hint = "the same command makes what is missing"});
   return report;
 }
 
@@ -198,7 +241,12 @@ PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Contex
   const CountFigures counts = look_at_counts(scan, context.cancel);
   for (const auto& list : {scan.warnings, counts.warnings, fdk.weights().warnings()})
     for (const auto& warning : list) context.progress.warning(warning);
-  return {plan_text(scan, fdk, counts), plan_json(scan, fdk, counts)};
+  return {plan_text(scan, fdk, counts),
+          plan_json(scan, fdk, counts),
+          fdk.plan().speed,
+          fdk.plan().on_host(),
+          fdk.cylinder_mm(),
+          bytes_per_pixel(frames->pixel_type())};
 }
 
 }  // namespace lepus
