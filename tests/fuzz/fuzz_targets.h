@@ -17,5 +17,11 @@ void stl(const std::uint8_t* data, std::size_t size);
 void zarr(const std::uint8_t* data, std::size_t size);
 void rabbitct(const std::uint8_t* data, std::size_t size);
 void view_request(const std::uint8_t* data, std::size_t size);
+void nikon_header(const std::uint8_t* data, std::size_t size);
+void skyscan_header(const std::uint8_t* data, std::size_t size);
+void phoenix_header(const std::uint8_t* data, std::size_t size);
+void yxlon_header(const std::uint8_t* data, std::size_t size);
+void diondo_header(const std::uint8_t* data, std::size_t size);
+void northstar_header(const std::uint8_t* data, std::size_t size);
 
 }  // namespace lepus::fuzz
