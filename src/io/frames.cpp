@@ -11,6 +11,7 @@
 #include "io/frame_sources.h"
 #include "io/json_text.h"
 #include "io/pixels.h"
+#include "io/stack.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -35,6 +36,16 @@ std::unique_ptr<FrameSource> in_order_of_views(std::unique_ptr<FrameSource> stor
       return turned_images(frames_from_sinograms(turned_images(std::move(stored)), turned_blocks));
   }
   return stored;
+}
+
+// RTK's form: all frames in one file, whose third axis counts them.
+std::unique_ptr<FrameSource> open_single_stack(const std::vector<fs::path>& files, FileKind kind) {
+  if (files.size() > 1)
+    throw Error(ErrorKind::unsupported, {.what = "frames in several MetaImage or NRRD files",
+                                         .where = files[1].string(),
+                                         .why = "lepus reads one such file that holds all frames",
+                                         .hint = "join them, or convert them to TIFF"});
+  return std::move((kind == FileKind::nrrd ? read_nrrd(files[0]) : read_meta_image(files[0])).images);
 }
 
 }  // namespace
@@ -86,6 +97,10 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
       break;
     case FileKind::hdf5:
       source = open_hdf5_frames(files.files, files.dataset);
+      break;
+    case FileKind::meta_image:
+    case FileKind::nrrd:
+      source = open_single_stack(files.files, kind);
       break;
     case FileKind::raw:
       source = open_raw_frames(files.files, files.raw ? *files.raw : read_raw_layout(first));

@@ -194,7 +194,7 @@ std::unique_ptr<StackWriter> create_meta_image(const StackTarget& target, std::i
   return std::make_unique<MetaImageWriter>(target, provenance_room);
 }
 
-std::unique_ptr<VolumeReader> open_meta_image(const fs::path& path) {
+StoredStack read_meta_image(const fs::path& path) {
   const InputFile file(path);
   MetaHeader header = parse_meta_header(file);
   if (header.yes("compresseddata"))
@@ -235,9 +235,8 @@ std::unique_ptr<VolumeReader> open_meta_image(const fs::path& path) {
                          .type = type,
                          .header_bytes = offset,
                          .big_endian = header.yes("binarydatabyteordermsb") || header.yes("elementbyteordermsb")};
-  return volume_of_frames(
-      open_raw_frames({data_path}, layout, TrailingBytes::ignore),
-      {.grid = grid, .format = "MetaImage", .unit = header.get("lepus_value_unit"), .provenance = provenance});
+  return {open_raw_frames({data_path}, layout, TrailingBytes::ignore),
+          {.grid = grid, .format = "MetaImage", .unit = header.get("lepus_value_unit"), .provenance = provenance}};
 }
 
 }  // namespace lepus

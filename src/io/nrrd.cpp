@@ -236,7 +236,7 @@ std::unique_ptr<StackWriter> create_nrrd(const StackTarget& target, std::int64_t
   return std::make_unique<NrrdWriter>(target, std::max<std::int64_t>(provenance_room, 2));
 }
 
-std::unique_ptr<VolumeReader> open_nrrd(const fs::path& path) {
+StoredStack read_nrrd(const fs::path& path) {
   const InputFile file(path);
   NrrdHeader header = parse_nrrd_header(file);
   const std::string encoding = lower_case(header.get("encoding"));
@@ -274,8 +274,8 @@ std::unique_ptr<VolumeReader> open_nrrd(const fs::path& path) {
                          .type = type,
                          .header_bytes = offset,
                          .big_endian = endian == "big"};
-  return volume_of_frames(open_raw_frames({data_path}, layout, TrailingBytes::ignore),
-                          {.grid = grid, .format = "NRRD", .unit = header.values[unit_key], .provenance = provenance});
+  return {open_raw_frames({data_path}, layout, TrailingBytes::ignore),
+          {.grid = grid, .format = "NRRD", .unit = header.values[unit_key], .provenance = provenance}};
 }
 
 }  // namespace lepus

@@ -100,8 +100,13 @@ struct VolumeInfo {
 };
 std::unique_ptr<VolumeReader> volume_of_frames(std::unique_ptr<FrameSource> slices, VolumeInfo info);
 
-std::unique_ptr<VolumeReader> open_meta_image(const std::filesystem::path& path);
-std::unique_ptr<VolumeReader> open_nrrd(const std::filesystem::path& path);
+// The images of a file that holds one stack, which may be a volume's slices or a scan's frames.
+struct StoredStack {
+  std::unique_ptr<FrameSource> images;
+  VolumeInfo info;
+};
+StoredStack read_meta_image(const std::filesystem::path& path);
+StoredStack read_nrrd(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_tiff_volume(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_tiff_folder(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_hdf5_volume(const std::filesystem::path& path, const std::string& dataset);

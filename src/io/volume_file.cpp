@@ -245,6 +245,10 @@ std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_
   throw_unknown_ending(path);
 }
 
+std::unique_ptr<VolumeReader> volume_of(StoredStack stack) {
+  return volume_of_frames(std::move(stack.images), std::move(stack.info));
+}
+
 }  // namespace
 
 fs::path slice_pattern(const fs::path& path, std::int64_t slices) {
@@ -341,9 +345,9 @@ std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
     return open_tiff_folder(path);
   switch (const FileKind kind = kind_of_file(file)) {
     case FileKind::meta_image:
-      return open_meta_image(path);
+      return volume_of(read_meta_image(path));
     case FileKind::nrrd:
-      return open_nrrd(path);
+      return volume_of(read_nrrd(path));
     case FileKind::tiff:
       return open_tiff_volume(path);
     case FileKind::hdf5:
