@@ -100,8 +100,8 @@ std::unique_ptr<Command> reconstruct_command() {
       "method "
       "instead. FDK works in slabs within the memory limit; the volume is the same, bit for bit, "
       "whatever the "
-      "limit and the number of threads. An iterative method that is interrupted finishes its iteration and keeps its "
-      "state beside the output; --resume goes on from it with the same bits.\n\n"
+      "limit and the number of threads. An iterative method keeps its state beside the output, and the same "
+      "command goes on from there with the same bits after whatever ended it; --restart begins anew.\n\n"
       "The ending of the output chooses its format. Nothing stays under its name if the run fails.";
   command->examples = {
       {"lepus reconstruct scan.toml -o volume.mha", "the whole volume that the scan file describes"},

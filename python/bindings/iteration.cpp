@@ -9,6 +9,8 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include "core/format.h"
+#include "core/settings_text.h"
 #include "iterative/iterate.h"
 #include "iterative/state_file.h"
 #include "job/map_filters.h"
@@ -52,7 +54,7 @@ public:
   py::dict run(std::int64_t iterations, const py::object& watch, bool with_volume, const py::object& progress) {
     MethodOptions options = options_;
     options.iterations = method_->iteration() + iterations;
-    IterateReport report;
+    const std::size_t before = so_far_.residuals.size();
     std::exception_ptr raised;
     run_call(progress, [&](const CallTools& tools) {
       const std::unique_lock lock(at_work_, std::try_to_lock);
@@ -64,7 +66,7 @@ public:
       IterateHooks hooks;
       hooks.progress = &tools.progress;
       hooks.cancel = &tools.cancel;
-      if (started_) hooks.restore = [](Method&) {};  // the state is there
+      if (started_) hooks.restore = [&](Method&) { return so_far_; };  // the state is there
       if (!watch.is_none())
         hooks.go_on = [&](Method& method, double residual) {
           const py::gil_scoped_acquire locked;
@@ -77,16 +79,17 @@ public:
             return false;
           }
         };
-      report = iterate(*method_, problem_, options, hooks);
+      so_far_ = iterate(*method_, problem_, options, hooks);
       started_ = true;
     });
     if (raised) std::rethrow_exception(raised);
     py::dict d;
-    d["residuals"] = report.residuals;
-    d["iterations"] = report.iterations;
-    d["stopped"] = report.stopped;
-    d["diverged"] = report.diverged;
-    d["seconds"] = report.seconds;
+    d["residuals"] =
+        std::vector<double>(so_far_.residuals.begin() + static_cast<std::ptrdiff_t>(before), so_far_.residuals.end());
+    d["iterations"] = so_far_.iterations;
+    d["stopped"] = so_far_.stopped;
+    d["diverged"] = so_far_.diverged;
+    d["seconds"] = so_far_.seconds;
     return d;
   }
 
@@ -97,10 +100,21 @@ public:
   }
   std::int64_t iteration() const { return method_->iteration(); }
 
-  void save(const std::filesystem::path& file) { save_state(file, header(), *method_); }
+  void save(const std::filesystem::path& file) {
+    std::filesystem::path before = file;
+    before += ".before";
+    save_state(file, before, file, {.run = run_text(), .strength = options_.strength, .done = so_far_}, *method_);
+    std::filesystem::remove(before);
+  }
   void load_from(const std::filesystem::path& file) {
+    if (const std::string difference = settings_difference(read_state_header(file).run, run_text());
+        !difference.empty())
+      throw Error(ErrorKind::input, {.what = "the state is that of another solver",
+                                     .where = file.string(),
+                                     .why = difference,
+                                     .hint = "make the Solver as the one that was saved"});
     method_->prepare();
-    load_state(file, header(), *method_);
+    so_far_ = load_state(file, *method_).done;
     started_ = true;
   }
 
@@ -128,9 +142,10 @@ private:
     if (arrays.prior) problem_.prior = volume_from(problem_, values_of(*arrays.prior));
   }
 
-  StateHeader header() const {
-    return {std::to_string(map_->voxels()) + " voxels, " + std::to_string(map_->values()) + " values",
-            resumable_options(settings_, options_.subsets), method_->iteration()};
+  // What must be the same to go on from a saved state.
+  std::string run_text() const {
+    return method_toml(resumable_settings(settings_, options_.subsets)) +
+           format("\n[problem]\nvoxels = {}\nvalues = {}\n", map_->voxels(), map_->values());
   }
 
   MethodSettings settings_;
@@ -144,6 +159,7 @@ private:
   std::unique_ptr<Method> method_;
   bool started_ = false;
   std::mutex at_work_;
+  IterateReport so_far_;
 };
 
 void bind_settings(py::module_& module) {

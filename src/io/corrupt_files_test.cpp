@@ -105,6 +105,20 @@ TEST(CorruptFiles, zeiss) {
   damage_frames(folder / "a.txrm", 3000);
 }
 
+TEST(CorruptFiles, files_of_imagers) {
+  const TempFolder folder;
+  write_xim(folder / "a.xim", 9, 7);
+  damage_frames(folder / "a.xim", 2000);
+  write_hnd(folder / "a.hnd", 9, 7);
+  damage_frames(folder / "a.hnd", 2000);
+  write_hnc(folder / "a.hnc", 9, 7);
+  damage_frames(folder / "a.hnc", 500);
+  write_his(folder / "a.his", 9, 7);
+  damage_frames(folder / "a.his", 500);
+  write_edf(folder / "a.edf", 9, 7, 2);
+  damage_frames(folder / "a.edf", 2000);
+}
+
 TEST(CorruptFiles, raw_data) {
   const TempFolder folder;
   write_file(folder / "a.raw", std::string(120, 'x'));

@@ -74,6 +74,13 @@ TEST(FormatsJudge, olefile_reads_ours) {
   JUDGE("check-ole", folder.path());
 }
 
+TEST(FormatsJudge, fabio_reads_and_writes_edf) {
+  const TempFolder folder;
+  write_edf(folder / "ours.edf", 7, 5, 6);
+  JUDGE("edf", folder.path());
+  for (const char* name : {"theirs.edf", "float.edf"}) expect_pattern(*open_frames({{folder / name}, "", {}, {}}));
+}
+
 TEST(FormatsJudge, h5py_reads_ours) {
   if (!have(".h5")) GTEST_SKIP() << "this build has no HDF5";
   const TempFolder folder;

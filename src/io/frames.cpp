@@ -80,23 +80,38 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
   const fs::path& first = files.files.front();
   std::unique_ptr<FrameSource> source;
   const FileKind kind = files.raw ? FileKind::raw : kind_of_file(first);
-  if (kind == FileKind::tiff) {
-    source = open_tiff_frames(files.files);
-  } else if (kind == FileKind::hdf5) {
-    source = open_hdf5_frames(files.files, files.dataset);
-  } else if (kind == FileKind::zeiss) {
-    source = open_zeiss_frames(files.files, files.dataset);
-  } else if (kind == FileKind::raw) {
-    source = open_raw_frames(files.files, files.raw ? *files.raw : read_raw_layout(first));
-  } else {
-    throw Error(ErrorKind::unsupported,
-                {.what = "unknown kind of frame file",
-                 .where = first.string(),
-                 .why = kind == FileKind::unknown
-                            ? format("neither its first bytes nor its ending '{}' are those of TIFF, HDF5 or raw files",
-                                     first.extension().string())
-                            : format("it is {}; frames are TIFF, HDF5 or raw files", words_of(kind)),
-                 .hint = "convert the files, or describe them as raw"});
+  switch (kind) {
+    case FileKind::tiff:
+      source = open_tiff_frames(files.files);
+      break;
+    case FileKind::hdf5:
+      source = open_hdf5_frames(files.files, files.dataset);
+      break;
+    case FileKind::raw:
+      source = open_raw_frames(files.files, files.raw ? *files.raw : read_raw_layout(first));
+      break;
+    case FileKind::zeiss:
+      source = open_zeiss_frames(files.files, files.dataset);
+      break;
+    case FileKind::varian:
+      source = open_varian_frames(files.files);
+      break;
+    case FileKind::his:
+      source = open_his_frames(files.files);
+      break;
+    case FileKind::edf:
+      source = open_edf_frames(files.files);
+      break;
+    default:
+      throw Error(ErrorKind::unsupported,
+                  {.what = "unknown kind of frame file",
+                   .where = first.string(),
+                   .why = kind == FileKind::unknown
+                              ? format("neither its first bytes nor its ending '{}' are those of a format that lepus "
+                                       "reads",
+                                       first.extension().string())
+                              : format("it is {}, no file of frames", words_of(kind)),
+                   .hint = "convert the files to TIFF, or describe them as raw"});
   }
   source = in_order_of_views(std::move(source), files.order);
   if (!files.images.empty()) {

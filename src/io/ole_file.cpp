@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint32_t last_sector = 0xFFFFFFFA;  // what is above it marks ends and free places
-constexpr std::int64_t small_sector_bytes = 64, entry_bytes = 128, header_bytes = 512;
+constexpr std::int64_t small_sector_bytes = 64, entry_bytes = 128, ole_header_bytes = 512;
 constexpr std::string_view ole_signature("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", 8);
 
 // UTF-16 -> UTF-8 for names without surrogate pairs, which no scanner writes.
@@ -48,13 +48,13 @@ void OleFile::damaged(const std::string& why) const {
 }
 
 OleFile::OleFile(const fs::path& path) : file_(path) {
-  const std::string header = file_.head(header_bytes);
+  const std::string header = file_.head(ole_header_bytes);
   if (!std::string_view(header).starts_with(ole_signature))
     throw Error(ErrorKind::input, {.what = "not an OLE compound file",
                                    .where = path.string(),
                                    .why = "its first bytes are others",
                                    .hint = "name a .txrm, .xrm or .txm file"});
-  if (header.size() < header_bytes) damaged(format("it has only {} bytes", header.size()));
+  if (header.size() < ole_header_bytes) damaged(format("it has only {} bytes", header.size()));
   const int version = number_at<std::uint16_t>(header, 26), shift = number_at<std::uint16_t>(header, 30);
   if (!((version == 3 && shift == 9) || (version == 4 && shift == 12)))
     damaged(format("version {} with sectors of 2^{} bytes", version, shift));

@@ -35,15 +35,15 @@ struct NameOrder {
   }
 };
 
-struct Folder;
-struct Entry {
+struct OleFolder;
+struct OleEntry {
   const std::string* name = nullptr;
-  std::unique_ptr<Folder> folder;  // of a storage
+  std::unique_ptr<OleFolder> folder;  // of a storage
   std::uint32_t first = 0;
   std::int64_t bytes = 0;
 };
-struct Folder {
-  std::map<std::string, Entry, NameOrder> entries;
+struct OleFolder {
+  std::map<std::string, OleEntry, NameOrder> entries;
 };
 
 // Entries of 128 bytes; the members of a folder are a binary tree, red and black.
@@ -70,15 +70,15 @@ public:
   }
 
   // Halves of halves: all levels but the last are full, so that red ones in the last keep the tree's rule.
-  std::uint32_t add_members(const Folder& folder) {
-    std::vector<std::pair<const std::string*, const Entry*>> members;
+  std::uint32_t add_members(const OleFolder& folder) {
+    std::vector<std::pair<const std::string*, const OleEntry*>> members;
     for (const auto& [name, entry] : folder.entries) members.emplace_back(&name, &entry);
     const int full_levels = static_cast<int>(std::bit_width(members.size() + 1)) - 1;
     return add_range(members, 0, members.size(), 0, full_levels);
   }
 
 private:
-  using Members = std::vector<std::pair<const std::string*, const Entry*>>;
+  using Members = std::vector<std::pair<const std::string*, const OleEntry*>>;
   std::uint32_t add_range(const Members& members, std::size_t from, std::size_t to, int level, int full_levels) {
     if (from == to) return no_entry;
     const std::size_t middle = from + (to - from) / 2;
@@ -135,16 +135,16 @@ void OleWriter::add(std::string name, std::string bytes) {
 }
 
 std::string OleWriter::directory(std::uint32_t small_first, std::int64_t small_bytes) const {
-  Folder top;
+  OleFolder top;
   for (const Stream& stream : streams_) {
-    Folder* folder = &top;
+    OleFolder* folder = &top;
     std::size_t from = 0;
     for (std::size_t slash; (slash = stream.name.find('/', from)) != std::string::npos; from = slash + 1) {
-      Entry& entry = folder->entries[stream.name.substr(from, slash - from)];
-      if (!entry.folder) entry.folder = std::make_unique<Folder>();
+      OleEntry& entry = folder->entries[stream.name.substr(from, slash - from)];
+      if (!entry.folder) entry.folder = std::make_unique<OleFolder>();
       folder = entry.folder.get();
     }
-    Entry& entry = folder->entries[stream.name.substr(from)];
+    OleEntry& entry = folder->entries[stream.name.substr(from)];
     entry.first = stream.first;
     entry.bytes = stream.bytes;
   }

@@ -3,8 +3,11 @@
 #pragma once
 
 #include "io/byte_text.h"
+#include "io/edf_file.h"
+#include "io/his_file.h"
 #include "io/ole_writer.h"
 #include "io/test_support.h"
+#include "io/varian_file.h"
 
 namespace lepus::test {
 
@@ -39,6 +42,46 @@ inline void write_zeiss(const fs::path& path, const ZeissParts& parts) {
     writer.add("ReferenceData/Image", bytes_of(pattern_frame<float>(parts.columns, parts.rows, 0)));
   }
   writer.finish();
+}
+
+// Frames 0, 1, ... of a series, one per file.
+inline void write_xim(const fs::path& path, std::int64_t columns, std::int64_t rows, std::int64_t frame = 0) {
+  const auto pixels = pattern_frame<std::int32_t>(columns, rows, frame);
+  write_file(path, xim_bytes(pixels.data(), columns, rows, {{"KVSourceRtn", 12.5}, {"KVNormChamber", 1234}}));
+}
+
+// The header of an OBI image, of so many bytes.
+inline std::string obi_header(std::int64_t columns, std::int64_t rows, std::size_t bytes) {
+  std::string header(bytes, '\0');
+  const auto set = [&](std::size_t at, const auto& value) {
+    header.replace(at, sizeof value, reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  set(120, static_cast<std::uint32_t>(columns));
+  set(124, static_cast<std::uint32_t>(rows));
+  set(168 + 33 * 8, 77.25);   // CTProjectionAngle
+  set(168 + 34 * 8, 4321.0);  // CTNormChamber
+  return header;
+}
+inline void write_hnd(const fs::path& path, std::int64_t columns, std::int64_t rows, std::int64_t frame = 0) {
+  const auto pixels = pattern_frame<std::int32_t>(columns, rows, frame);
+  const PackedBytes packed = pack_rows(pixels.data(), columns, rows);
+  write_file(path, obi_header(columns, rows, 1024) + packed.table + packed.data);
+}
+inline void write_hnc(const fs::path& path, std::int64_t columns, std::int64_t rows, std::int64_t frame = 0) {
+  write_file(path, obi_header(columns, rows, 512) + bytes_of(pattern_frame<std::uint16_t>(columns, rows, frame)));
+}
+// Counts from 1 on: an open pixel's 65536 has no place in 16 bits.
+inline void write_his(const fs::path& path, std::int64_t columns, std::int64_t rows, std::int64_t frame = 0) {
+  auto counts = pattern_frame<std::uint16_t>(columns, rows, frame);
+  for (auto& count : counts) ++count;
+  write_file(path, his_bytes(columns, rows, counts.data()));
+}
+inline void write_edf(const fs::path& path, std::int64_t columns, std::int64_t rows, std::int64_t frames = 1) {
+  std::string bytes;
+  for (std::int64_t f = 0; f < frames; ++f)
+    bytes += edf_header(columns, rows, PixelType::u16, {{"motor_pos", "1.5 -2"}, {"motor_mne", "srot sz"}}) +
+             bytes_of(pattern_frame<std::uint16_t>(columns, rows, f));
+  write_file(path, bytes);
 }
 
 }  // namespace lepus::test

@@ -2,6 +2,7 @@
 // Files that other people's programs wrote: real scans and format samples. Expected values: tifffile 2023.2 and
 // h5py 3.7.
 #include "io/test_support.h"
+#include "io/varian_file.h"
 #include "io/zeiss_file.h"
 
 namespace lepus {
@@ -118,6 +119,32 @@ TEST(SharedSamples, zeiss) {  // expected: olefile 0.46
   EXPECT_EQ(header.shown_value(*header.ole().find("ImageInfo/CameraName")), "Imaging");
   EXPECT_EQ(header.shown_value(*header.ole().find("ImageInfo/DataType")), "5");
   EXPECT_EQ(header.shown_value(*header.ole().find("ImageInfo/ExpTimes")), "5 5 5 5 5 5 5");
+}
+
+TEST(SharedSamples, varian_xim) {  // expected: a decoder of twenty lines in Python
+  const fs::path file = shared("varian_xim/FilterBowtie.xim");
+  if (!fs::exists(file)) GTEST_SKIP() << "SKIPPED: no " << file << "; set LEPUS_SHARED_DATA";
+  const auto source = open_frames({{file}, "", {}, {}});
+  EXPECT_EQ(source->columns(), 1024);
+  EXPECT_EQ(source->rows(), 768);
+  const Sum sum = sum_of(*source, 0);
+  EXPECT_EQ(sum.first, 0);
+  EXPECT_EQ(sum.middle, 5544);
+  EXPECT_EQ(sum.last, 14756);
+  EXPECT_EQ(sum.all, 6087751423.0);
+  const VarianImage image = read_xim(file);
+  EXPECT_EQ(image.fields.size(), 143u + 5u);
+  EXPECT_EQ(image.number("KVNormChamber"), 90870);
+  EXPECT_NEAR(image.number("KVDetectorLat").value(), -16.000157596561134, 1e-12);
+  std::int64_t consumed = 0;
+  std::uint32_t highest = 0;
+  unpack_rows(InputFile(file), image.packed.value(), {}, 768, [&](const PackedRowStart& next) {
+    consumed = next.byte;
+    highest = std::max(highest, *std::max_element(next.above.begin(), next.above.end()));
+  });
+  EXPECT_EQ(consumed, 859274);
+  EXPECT_EQ(image.packed->data_bytes, 859274);
+  EXPECT_EQ(highest, 26122u);
 }
 
 TEST(SharedSamples, savu_i13) {

@@ -302,9 +302,9 @@ std::unique_ptr<UnfinishedVolume> create_unfinished(const fs::path& path, const 
 
 std::unique_ptr<UnfinishedVolume> reopen_unfinished(const fs::path& path, const VolumeGrid& grid,
                                                     const VolumeWriterOptions& options,
-                                                    const std::vector<SliceRange>& finished) {
+                                                    const std::vector<FinishedSlices>& finished) {
   auto writer = open_writer(path, grid, options, Unfinished::joined);
-  for (const SliceRange& slices : finished) writer->written_elsewhere(slices.z0, slices.z1);
+  for (const FinishedSlices& slices : finished) writer->written_elsewhere(slices.z0, slices.z1);
   return writer;
 }
 
@@ -354,6 +354,9 @@ std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
       return open_zeiss_volume(path);
     case FileKind::png:
     case FileKind::matlab:
+    case FileKind::varian:
+    case FileKind::his:
+    case FileKind::edf:
       throw Error(ErrorKind::unsupported,
                   {.what = "this is not a volume that lepus reads",
                    .where = path.string(),

@@ -74,6 +74,12 @@ std::optional<double> ZeissFile::number(std::string_view stream) const {
   return all.empty() ? std::nullopt : std::optional(all.front());
 }
 
+std::optional<std::pair<std::string, double>> ZeissFile::find_number(std::initializer_list<const char*> streams) const {
+  for (const char* stream : streams)
+    if (const auto found = number(stream)) return std::pair{std::string(stream), *found};
+  return std::nullopt;
+}
+
 ZeissImages ZeissFile::of_type(std::vector<const OleStream*> streams, std::string_view type_stream) const {
   ZeissImages images{.columns = integer("ImageInfo/ImageWidth").value_or(0),
                      .rows = integer("ImageInfo/ImageHeight").value_or(0),

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "io/frames.h"
@@ -33,6 +35,8 @@ public:
   // The first of them.
   std::optional<std::int64_t> integer(std::string_view stream) const;
   std::optional<double> number(std::string_view stream) const;
+  // The first of these streams that is there, and its first number.
+  std::optional<std::pair<std::string, double>> find_number(std::initializer_list<const char*> streams) const;
 
   // "ImageData": Image1, Image2, ... as far as they are there; one that is missing before the last is an error.
   // "ReferenceData": the flats, also where the file calls them MultiReferenceData; empty where it has none.

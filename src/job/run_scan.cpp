@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "device/device.h"
 #include "io/scratch_volume.h"
+#include "iterative/saved_states.h"
 #include "job/iterate_scan.h"
 #include "job/outputs.h"
 #include "job/warn_once.h"
@@ -82,6 +83,7 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
   ReconstructReport report = iterative ? iterate_scan(scan, before, output, options, once)
                                        : reconstruct_scan(scan, before, output, options, once);
   post_into(volume_file, before, scan, options, report, once);
+  if (iterative) remove_states(output);
   return report;
 }
 

@@ -33,6 +33,10 @@ std::vector<fs::path> files_of(const Scan& scan) {
       if (text && name != "write" && fs::is_regular_file(spec.folder / *text, code))
         files.push_back(spec.folder / *text);
     }
+  for (const std::string& volume : {scan.method.start, scan.method.mask, scan.method.prior}) {
+    std::error_code code;
+    if (fs::is_regular_file(volume, code)) files.emplace_back(volume);
+  }
   return files;
 }
 

@@ -14,6 +14,7 @@
 #include "io/frames.h"
 #include "io/stl_file.h"
 #include "io/volume_file.h"
+#include "io/zeiss_file.h"
 #include "bench/rabbitct/format.h"
 #include "bench/rabbitct/result.h"
 #include <lepus/error.h>
@@ -74,6 +75,32 @@ void hdf5(const std::uint8_t* data, std::size_t size) {
   const fs::path file = folder().write("a.h5", data, size);
   read_volume(file);
   read_frames({{file}, "", {}, FrameOrder::frames});
+}
+
+void zeiss(const std::uint8_t* data, std::size_t size) {
+  const fs::path file = folder().write("a.txrm", data, size);
+  read_volume(file);
+  for (const char* set : {"ImageData", "ReferenceData"}) read_frames({{file}, set, {}, FrameOrder::frames});
+  try {
+    const ZeissFile header(file);
+    for (const OleStream& stream : header.ole().streams()) (void)header.shown_value(stream);
+  } catch (const Error&) {
+  }
+}
+
+void varian(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return;
+  const char* const names[] = {"a.xim", "a.hnd", "a.hnc"};
+  const char* const name = names[data[0] % 3];
+  read_frames({{folder().write(name, data + 1, size - 1)}, "", {}, FrameOrder::frames});
+}
+
+void his(const std::uint8_t* data, std::size_t size) {
+  read_frames({{folder().write("a.his", data, size)}, "", {}, FrameOrder::frames});
+}
+
+void edf(const std::uint8_t* data, std::size_t size) {
+  read_frames({{folder().write("a.edf", data, size)}, "", {}, FrameOrder::frames});
 }
 
 void raw_sidecar(const std::uint8_t* data, std::size_t size) {

@@ -280,10 +280,22 @@ def check_ole(folder):
                 same(f"image {i}", pixels.reshape(rows, columns), ((7 * x + 13 * y + 29 * i) % 126).astype(dtype))
 
 
+def edf(folder):
+    import fabio
+    with fabio.open(f"{folder}/ours.edf") as ours:
+        equal("images", ours.nframes, IMAGES)
+        for i in range(IMAGES):
+            frame = ours.getframe(i)
+            same(f"image {i}", frame.data, pattern("uint16")[i])
+            equal("header", frame.header["motor_pos"], "1.5 -2")
+    for name, dtype in (("theirs", "uint16"), ("float", "float32")):
+        fabio.edfimage.EdfImage(data=pattern(dtype)[0], header={"title": "of fabio"}).write(f"{folder}/{name}.edf")
+
+
 if __name__ == "__main__":
     actions = {"check-tiff": check_tiff, "make-tiff": make_tiff, "check-hdf5": check_hdf5, "make-hdf5": make_hdf5,
                "check-vtk": check_vtk, "make-vtk": make_vtk, "check-raw": check_raw,
-               "check-zarr": check_zarr, "make-zarr": make_zarr, "check-ole": check_ole}
+               "check-zarr": check_zarr, "make-zarr": make_zarr, "check-ole": check_ole, "edf": edf}
     try:
         actions[sys.argv[1]](sys.argv[2])
     except ImportError as missing:
