@@ -238,7 +238,7 @@ fs::path name_of_this_run(const fs::path& target, const std::string& what) {
 fs::path partial_name(const fs::path& target) { return name_of_this_run(target, "partial"); }
 
 fs::path unfinished_name(const fs::path& target) {
-  return target.parent_path() / (shortened_name(target.filename().string()) + ".partial");
+  return target.parent_path() / (shortened_name(target.filename().string()) + ".unfinished");
 }
 
 namespace {
