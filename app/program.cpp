@@ -16,6 +16,7 @@
 #include "app/start_program.h"
 #include "app/terminal.h"
 #include "core/format.h"
+#include "core/io_threads.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include <lepus/version.h>
@@ -108,6 +109,7 @@ int run_command(const Command& command, const CommonOptions& common) {
   static CancelFlag cancel;  // lives as long as the handlers that point to it
   install_signal_handlers(cancel);
   ThreadPool threads(common.threads, &cancel);
+  limit_io_threads(common.threads);
   ProgressDisplay progress(common.quiet);
   Session session(common, progress, Context{threads, cancel, progress});
   try {
