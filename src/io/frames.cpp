@@ -84,6 +84,27 @@ void FrameSource::read(std::int64_t frame, std::int64_t row0, std::int64_t row1,
   }
 }
 
+namespace {
+
+// Frames of 16-bit floats as those of 32: the corrections know no others.
+class WidenedFrames final : public FrameSource {
+public:
+  explicit WidenedFrames(std::unique_ptr<FrameSource> halves) : halves_(std::move(halves)) {}
+  std::int64_t columns() const override { return halves_->columns(); }
+  std::int64_t rows() const override { return halves_->rows(); }
+  std::int64_t frames() const override { return halves_->frames(); }
+  PixelType pixel_type() const override { return PixelType::f32; }
+  std::string name(std::int64_t frame) const override { return halves_->name(frame); }
+  void read_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, void* out) const override {
+    halves_->read(frame, row0, row1, static_cast<float*>(out));
+  }
+
+private:
+  std::unique_ptr<FrameSource> halves_;
+};
+
+}  // namespace
+
 std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
   if (files.files.empty())
     throw Error(ErrorKind::input,
@@ -128,6 +149,7 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
                               : format("it is {}, no file of frames", words_of(kind)),
                    .hint = "convert the files to TIFF, or describe them as raw"});
   }
+  if (source->pixel_type() == PixelType::f16) source = std::make_unique<WidenedFrames>(std::move(source));
   source = in_order_of_views(std::move(source), files.order);
   if (!files.images.empty()) {
     const std::int64_t rows = source->rows();
