@@ -35,5 +35,11 @@ public:
 const std::vector<const Scanner*>& scanners();
 
 const Scanner& nikon_scanner();
+const Scanner& zeiss_scanner();
+const Scanner& nxtomo_scanner();
+const Scanner& dxchange_scanner();
+const Scanner& varian_scanner();
+const Scanner& elekta_scanner();
+const Scanner& edf_scanner();
 
 }  // namespace lepus

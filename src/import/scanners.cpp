@@ -5,7 +5,8 @@
 namespace lepus {
 
 const std::vector<const Scanner*>& scanners() {
-  static const std::vector<const Scanner*> all{&nikon_scanner()};
+  static const std::vector<const Scanner*> all{&nikon_scanner(), &zeiss_scanner(), &nxtomo_scanner(),
+                                               &dxchange_scanner(), &varian_scanner(), &elekta_scanner(), &edf_scanner()};
   return all;
 }
 

@@ -50,7 +50,8 @@ const ScannerWriter& scanner_writer(const std::string& name);
 
 // Throws Error(unsupported) unless `possible`: "a Nikon header cannot say this (detector tilt)".
 void require_scanner_says(bool possible, std::string_view scanner, const std::string& what);
-// What none of the circular scanners' headers hold: arcs, fans, helices, jitter that is known.
+// What none of the circular scanners' headers hold: arcs, helices, jitter that is known; of most, any beam but a cone.
+void require_circular_orbit(const SimulationOptions& options, std::string_view scanner);
 void require_circular_cone(const SimulationOptions& options, std::string_view scanner);
 // The scanner divides by its flats itself: open beam at the open level, no offset.
 void correct_in_scanner(SimulationOptions& options);
@@ -60,5 +61,11 @@ std::unique_ptr<FrameWriter> tiff_series(const ScannerScan& scan, std::int64_t f
                                          std::function<std::filesystem::path(std::int64_t)> name);
 
 ScannerWriter nikon_writer();
+ScannerWriter zeiss_writer();
+ScannerWriter nxtomo_writer();
+ScannerWriter dxchange_writer();
+ScannerWriter varian_writer();
+ScannerWriter elekta_writer();
+ScannerWriter edf_writer();
 
 }  // namespace lepus
