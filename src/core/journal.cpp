@@ -17,6 +17,7 @@
 #include "core/format.h"
 #include "core/input_file.h"
 #include "core/output_lock.h"
+#include "core/settings_text.h"
 #include "core/text.h"
 #include <lepus/error.h>
 #include <lepus/version.h>
@@ -144,17 +145,6 @@ void sync_folder_of(const fs::path& file) {
                                 .hint = hint_for_errno(code, "check the disk or the network")});
 }
 
-// Whether it may be replaced: only a journal, whatever its state.
-void require_journal(const fs::path& file) {
-  std::error_code failure;
-  if (!fs::exists(fs::symlink_status(file, failure))) return;
-  if (fs::is_regular_file(file, failure) && InputFile(file).head(std::ssize(magic)) == magic) return;
-  throw Error(ErrorKind::disk, {.what = "a file of this name is in the way of the run's journal",
-                                .where = file.string(),
-                                .why = "it is no journal of lepus",
-                                .hint = "move it away, or give the output another name"});
-}
-
 }  // namespace
 
 fs::path journal_name(const fs::path& output) {
@@ -194,26 +184,56 @@ JournalContents read_journal(const fs::path& file) {
   return contents;
 }
 
+namespace {
+
+// "a was 1, now it is 2"; of settings, which of them; "" where nothing that counts differs.
+std::string difference(const JournalFact& begun, const JournalFact& now) {
+  if (begun.value == now.value) return {};
+  if (begun.value.find('\n') != std::string::npos) {
+    const std::string settings = settings_difference(begun.value, now.value);
+    return settings.empty() ? "" : format("{}: {}", now.name, settings);
+  }
+  return format("{} was {}, now it is {}", now.name, shown(begun.value), shown(now.value));
+}
+
+}  // namespace
+
+void require_same_fact(const JournalFact& begun, const JournalFact& now, const fs::path& output) {
+  const std::string differs = difference(begun, now);
+  if (differs.empty()) return;
+  throw Error(ErrorKind::usage,
+              {.what = "an unfinished run of this output cannot be gone on with",
+               .where = output.string(),
+               .why = differs,
+               .hint = "repeat the command as it was, or begin anew with --restart: what was finished is lost then"});
+}
+
 void require_same_run(const JournalContents& begun, const JournalHeader& now, const fs::path& output) {
-  const auto refuse = [&](const std::string& what, const std::string& before, const std::string& after) {
-    throw Error(ErrorKind::usage,
-                {.what = "an unfinished run of this output cannot be gone on with",
-                 .where = output.string(),
-                 .why = format("{} was {}, now it is {}", what, shown(before), shown(after)),
-                 .hint = "repeat the command as it was, or begin anew with --restart: what was finished is lost then"});
-  };
-  if (begun.header.command != now.command) refuse("the command", begun.header.command, now.command);
-  if (begun.lepus != lepus::version) refuse("the version of lepus", begun.lepus, std::string(lepus::version));
-  const auto value_in = [](const JournalHeader& header, const std::string& name) {
+  require_same_fact({"the command", begun.header.command}, {"the command", now.command}, output);
+  require_same_fact({"the version of lepus", begun.lepus}, {"the version of lepus", lepus::version}, output);
+  const auto fact_in = [](const JournalHeader& header, const std::string& name) {
     const auto fact =
         std::find_if(header.facts.begin(), header.facts.end(), [&](const JournalFact& f) { return f.name == name; });
-    return fact == header.facts.end() ? std::string("not given") : fact->value;
+    return fact == header.facts.end() ? JournalFact{name, "not given"} : *fact;
   };
   for (const JournalHeader* header : {&now, &begun.header})
-    for (const auto& [name, value] : header->facts) {
-      const std::string before = value_in(begun.header, name), after = value_in(now, name);
-      if (before != after) refuse(name, before, after);
-    }
+    for (const auto& [name, value] : header->facts)
+      require_same_fact(fact_in(begun.header, name), fact_in(now, name), output);
+}
+
+void require_journal(const fs::path& file) {
+  std::error_code failure;
+  if (!fs::exists(fs::symlink_status(file, failure))) return;
+  if (fs::is_regular_file(file, failure) && InputFile(file).head(std::ssize(magic)) == magic) return;
+  throw Error(ErrorKind::disk, {.what = "a file of this name is in the way of the run's journal",
+                                .where = file.string(),
+                                .why = "it is no journal of lepus",
+                                .hint = "move it away, or give the output another name"});
+}
+
+void remove_journal(const fs::path& file) {
+  require_journal(file);
+  ::unlink(file.c_str());
 }
 
 Journal::Journal(const fs::path& file, const JournalHeader& header) : file_(file) {
@@ -286,7 +306,5 @@ void Journal::put(const std::string& lines) {
 void Journal::flush() {
   if (::fdatasync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) throw_errno(file_, errno);
 }
-
-void Journal::remove() { ::unlink(file_.c_str()); }
 
 }  // namespace lepus

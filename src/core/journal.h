@@ -54,6 +54,12 @@ JournalContents read_journal(const std::filesystem::path& file);
 // Throws Error(usage) that names what differs where the journal is of another command, another version of lepus, or
 // facts that do not hold any more. `output`: what the run writes, for the message.
 void require_same_run(const JournalContents& begun, const JournalHeader& now, const std::filesystem::path& output);
+// The same for one fact.
+void require_same_fact(const JournalFact& begun, const JournalFact& now, const std::filesystem::path& output);
+
+// Error(disk) where a file of that name is there and is no journal.
+void require_journal(const std::filesystem::path& file);
+void remove_journal(const std::filesystem::path& file);  // the same; nothing where there is none
 
 // Throws Error(disk) where the system refuses. Any thread may append and flush.
 class Journal {
@@ -69,7 +75,6 @@ public:
   // Counts when flush() has returned; what it stands for must be on the disk before.
   void append(const JournalRecord& record);
   void flush();
-  void remove();  // the run is complete
 
 private:
   void put(const std::string& lines);

@@ -238,7 +238,27 @@ fs::path name_of_this_run(const fs::path& target, const std::string& what) {
 fs::path partial_name(const fs::path& target) { return name_of_this_run(target, "partial"); }
 
 fs::path unfinished_name(const fs::path& target) {
-  return target.parent_path() / (shortened_name(target.filename().string()) + ".partial");
+  return target.parent_path() / (shortened_name(target.filename().string()) + ".unfinished");
+}
+
+namespace {
+
+// ".v.mha.lepus-lock" in the folder of what `target` leads to, which need not exist.
+fs::path lock_name(const fs::path& real) { return "." + shortened_name(real.filename().string()) + ".lepus-lock"; }
+
+}  // namespace
+
+std::string holder_of_output(const fs::path& target) {
+  const fs::path real = fs::absolute(followed(target));
+  const int descriptor = ::open((real.parent_path() / lock_name(real)).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0) return {};
+  std::string who;
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    const std::vector<Record> holders = read_records(descriptor);
+    who = holders.empty() ? "another run" : holders.back().who;
+  }
+  ::close(descriptor);  // and so gives it back where nobody had it
+  return who;
 }
 
 OutputLock::OutputLock(const fs::path& target, Folder folder, Sharing sharing) {
@@ -246,7 +266,7 @@ OutputLock::OutputLock(const fs::path& target, Folder folder, Sharing sharing) {
   static std::map<fs::path, std::weak_ptr<Held>> held_here;
 
   const fs::path real = fs::absolute(followed(target)), parent = real.parent_path();
-  const std::string name = "." + shortened_name(real.filename().string()) + ".lepus-lock";
+  const fs::path name = lock_name(real);
   const std::scoped_lock lock(mutex);
   std::erase_if(held_here, [](const auto& entry) { return entry.second.expired(); });
   auto held = std::make_shared<Held>();

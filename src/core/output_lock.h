@@ -24,11 +24,14 @@ std::filesystem::path followed(const std::filesystem::path& target);
 std::filesystem::path name_of_this_run(const std::filesystem::path& target, const std::string& what);
 // "v.mha.partial-4711-0a1b2c3d"
 std::filesystem::path partial_name(const std::filesystem::path& target);
-// "v.mha.partial": what outlives the process that made it, so that another one can go on with it.
+// "v.mha.unfinished": what outlives the process that made it, so that another one can go on with it.
 std::filesystem::path unfinished_name(const std::filesystem::path& target);
 
 // Of a file, or of all files in a folder and below.
 std::int64_t bytes_below(const std::filesystem::path& path);
+
+// Who holds the lock of `target` now, for people; "" where nobody does.
+std::string holder_of_output(const std::filesystem::path& target);
 
 enum class Sharing {
   alone,

@@ -106,7 +106,7 @@ TEST_P(UnfinishedVolumes, survives_a_killed_writer) {
 TEST_P(UnfinishedVolumes, is_written_by_several_processes_and_finished_by_one) {
   const VolumeWriterOptions shared{.sharing = Sharing::with_others};
   auto writer = create_unfinished(target(), grid, shared);
-  for (const SliceRange part : {SliceRange{0, 2}, SliceRange{4, 6}})
+  for (const FinishedSlices part : {FinishedSlices{0, 2}, FinishedSlices{4, 6}})
     EXPECT_EQ(in_process([&] {
                 const auto mine = reopen_unfinished(target(), grid, shared, {});
                 write(*mine, part.z0, part.z1);

@@ -302,9 +302,9 @@ std::unique_ptr<UnfinishedVolume> create_unfinished(const fs::path& path, const 
 
 std::unique_ptr<UnfinishedVolume> reopen_unfinished(const fs::path& path, const VolumeGrid& grid,
                                                     const VolumeWriterOptions& options,
-                                                    const std::vector<SliceRange>& finished) {
+                                                    const std::vector<FinishedSlices>& finished) {
   auto writer = open_writer(path, grid, options, Unfinished::joined);
-  for (const SliceRange& slices : finished) writer->written_elsewhere(slices.z0, slices.z1);
+  for (const FinishedSlices& slices : finished) writer->written_elsewhere(slices.z0, slices.z1);
   return writer;
 }
 

@@ -17,7 +17,7 @@
 
 namespace lepus {
 
-struct SliceRange {
+struct FinishedSlices {
   std::int64_t z0 = 0, z1 = 0;  // [z0, z1)
 };
 
@@ -75,7 +75,7 @@ std::unique_ptr<UnfinishedVolume> create_unfinished(const std::filesystem::path&
 // Error(input) where it is that of another volume.
 std::unique_ptr<UnfinishedVolume> reopen_unfinished(const std::filesystem::path& path, const VolumeGrid& grid,
                                                     const VolumeWriterOptions& options,
-                                                    const std::vector<SliceRange>& finished);
+                                                    const std::vector<FinishedSlices>& finished);
 bool unfinished_exists(const std::filesystem::path& path);
 // With all its files; and what a run that was killed at the very end of finish() left in the finished volume.
 // Error(disk) where another process has it open.

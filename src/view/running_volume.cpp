@@ -120,7 +120,7 @@ private:
 
 bool is_partial_name(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name.find(".partial-") != std::string::npos || name.ends_with(".partial");
+  return name.find(".partial-") != std::string::npos || name.ends_with(".unfinished");
 }
 
 std::optional<fs::path> partial_of(const fs::path& output) {
