@@ -47,5 +47,11 @@ const Scanner& yxlon_scanner();
 const Scanner& diondo_scanner();
 const Scanner& northstar_scanner();
 const Scanner& rtk_scanner();
+const Scanner& zeiss_scanner();
+const Scanner& nxtomo_scanner();
+const Scanner& dxchange_scanner();
+const Scanner& varian_scanner();
+const Scanner& elekta_scanner();
+const Scanner& edf_scanner();
 
 }  // namespace lepus

@@ -5,9 +5,10 @@
 namespace lepus {
 
 const std::vector<const Scanner*>& scanners() {
-  static const std::vector<const Scanner*> all{&nikon_scanner(), &skyscan_scanner(), &phoenix_scanner(),
-                                               &yxlon_scanner(), &diondo_scanner(),  &northstar_scanner(),
-                                               &rtk_scanner()};
+  static const std::vector<const Scanner*> all{
+      &nikon_scanner(),     &skyscan_scanner(), &phoenix_scanner(), &yxlon_scanner(),  &diondo_scanner(),
+      &northstar_scanner(), &rtk_scanner(),     &zeiss_scanner(),   &nxtomo_scanner(), &dxchange_scanner(),
+      &varian_scanner(),    &elekta_scanner(),  &edf_scanner()};
   return all;
 }
 

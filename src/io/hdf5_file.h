@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -75,6 +76,9 @@ struct Hdf5Images {
 // filters are there, and the files of a virtual dataset.
 Hdf5Images inspect_hdf5(hid_t file, const std::string& dataset, const std::filesystem::path& path);
 Hdf5Id open_hdf5_dataset(hid_t file, const std::string& dataset, const std::filesystem::path& path);
+// Calls visit(dataset, path) for every dataset, those behind soft and external links too, until it returns false.
+using Hdf5Visit = std::function<bool(hid_t dataset, const std::string& path)>;
+void walk_hdf5_datasets(hid_t file, const Hdf5Visit& visit);
 // Paths of all 2-D and 3-D datasets of numbers, those behind soft and external links too.
 std::vector<std::string> list_hdf5_images(hid_t file);
 // What a type in the file becomes in memory; nothing for text, compounds and the like.

@@ -55,46 +55,38 @@ Hdf5Id access_through_links(hid_t kind) {
   return access;
 }
 
-// Walks the groups of a file. Links are followed as H5Dopen follows them; a group that is met again is not entered.
-class ImageWalk {
+// Links are followed as H5Dopen follows them; a group that is met again is not entered.
+class Hdf5Walk {
 public:
-  std::vector<std::string> names;
+  explicit Hdf5Walk(const Hdf5Visit& visit) : visit_(visit) {}
 
   void enter(hid_t group, const std::string& path, int depth) {
     constexpr int deepest = 32;
     if (depth > deepest || !seen_.insert(identity(group)).second) return;
     Step step{*this, group, path, depth};
     hsize_t start = 0;
-    H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, &start, visit, &step);
+    H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, &start, visit_link, &step);
   }
 
 private:
-  static constexpr std::size_t most_names = 1000;
   struct Step {
-    ImageWalk& walk;
+    Hdf5Walk& walk;
     hid_t group;
     const std::string& path;
     int depth;
   };
 
-  static herr_t visit(hid_t, const char* name, const H5L_info_t*, void* data) {
+  static herr_t visit_link(hid_t, const char* name, const H5L_info_t*, void* data) {
     const Step& step = *static_cast<Step*>(data);
-    if (step.walk.names.size() >= most_names) return 1;
+    if (step.walk.ended_) return 1;
     const Hdf5Id access = access_through_links(H5P_LINK_ACCESS);
     const Hdf5Id object(H5Oopen(step.group, name, access), H5Oclose);
     if (!object.valid()) return 0;  // a link to nowhere
     const std::string path = step.path + "/" + name;
     const H5I_type_t type = H5Iget_type(object);
     if (type == H5I_GROUP) step.walk.enter(object, path, step.depth + 1);
-    if (type == H5I_DATASET && is_stack(object)) step.walk.names.push_back(path);
+    if (type == H5I_DATASET && !step.walk.visit_(object, path)) step.walk.ended_ = true;
     return 0;
-  }
-
-  static bool is_stack(hid_t dataset) {
-    const Hdf5Id space(H5Dget_space(dataset), H5Sclose);
-    const Hdf5Id type(H5Dget_type(dataset), H5Tclose);
-    const int rank = H5Sget_simple_extent_ndims(space);
-    return (rank == 2 || rank == 3) && hdf5_pixel_type(type);
   }
 
   using Identity = std::pair<unsigned long, std::string>;
@@ -109,6 +101,8 @@ private:
     return {info.fileno, std::to_string(info.addr)};
 #endif
   }
+  const Hdf5Visit& visit_;
+  bool ended_ = false;
   std::set<Identity> seen_;
 };
 
@@ -198,11 +192,22 @@ void check_sources(hid_t creation, const fs::path& file, const std::string& wher
 
 }  // namespace
 
-std::vector<std::string> list_hdf5_images(hid_t file) {
-  ImageWalk walk;
+void walk_hdf5_datasets(hid_t file, const Hdf5Visit& visit) {
   const Hdf5Id root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose);
-  if (root.valid()) walk.enter(root, "", 0);
-  return walk.names;
+  if (root.valid()) Hdf5Walk(visit).enter(root, "", 0);
+}
+
+std::vector<std::string> list_hdf5_images(hid_t file) {
+  constexpr std::size_t most_names = 1000;
+  std::vector<std::string> names;
+  walk_hdf5_datasets(file, [&](hid_t dataset, const std::string& path) {
+    const Hdf5Id space(H5Dget_space(dataset), H5Sclose);
+    const Hdf5Id type(H5Dget_type(dataset), H5Tclose);
+    const int rank = H5Sget_simple_extent_ndims(space);
+    if ((rank == 2 || rank == 3) && hdf5_pixel_type(type)) names.push_back(path);
+    return names.size() < most_names;
+  });
+  return names;
 }
 
 Hdf5Id open_hdf5_dataset(hid_t file, const std::string& dataset, const fs::path& path) {

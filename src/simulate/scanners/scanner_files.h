@@ -55,6 +55,8 @@ const ScannerWriter& scanner_writer(const std::string& name);
 
 // Throws Error(unsupported) unless `possible`: "a Nikon header cannot say this (detector tilt)".
 void require_scanner_says(bool possible, std::string_view scanner, const std::string& what);
+// What none of the circular scanners' headers hold: arcs, helices, jitter that is known.
+void require_circular_orbit(const SimulationOptions& options, std::string_view scanner);
 // What no header of a circular scanner holds: arcs, fans, helices, deviations of single views, line integrals, a
 // detector that is tilted out of its plane.
 void require_circular_cone(const SimulationOptions& options, std::string_view scanner);
@@ -76,5 +78,11 @@ ScannerWriter yxlon_writer();
 ScannerWriter diondo_writer();
 ScannerWriter northstar_writer();
 ScannerWriter rtk_writer();
+ScannerWriter zeiss_writer();
+ScannerWriter nxtomo_writer();
+ScannerWriter dxchange_writer();
+ScannerWriter varian_writer();
+ScannerWriter elekta_writer();
+ScannerWriter edf_writer();
 
 }  // namespace lepus

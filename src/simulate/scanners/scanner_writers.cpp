@@ -47,7 +47,9 @@ private:
 
 const std::vector<ScannerWriter>& scanner_writers() {
   static const std::vector<ScannerWriter> all{nikon_writer(),  skyscan_writer(),   phoenix_writer(), yxlon_writer(),
-                                              diondo_writer(), northstar_writer(), rtk_writer()};
+                                              diondo_writer(), northstar_writer(), rtk_writer(),     zeiss_writer(),
+                                              nxtomo_writer(), dxchange_writer(),  varian_writer(),  elekta_writer(),
+                                              edf_writer()};
   return all;
 }
 
@@ -77,8 +79,12 @@ void require_scanner_says(bool possible, std::string_view scanner, const std::st
 }
 
 void require_circular_cone(const SimulationOptions& options, std::string_view scanner) {
+  require_scanner_says(options.scan.beam == Beam::cone, scanner, "a beam that is no cone");
+  require_circular_orbit(options, scanner);
+}
+
+void require_circular_orbit(const SimulationOptions& options, std::string_view scanner) {
   const CircularScan& scan = options.scan;
-  require_scanner_says(scan.beam == Beam::cone, scanner, "a beam that is no cone");
   require_scanner_says(!scan.arc, scanner, "a bent detector");
   require_scanner_says(options.helix_pitch_mm == 0, scanner, "a helix");
   require_scanner_says(!options.jitter.known && scan.perturbations.empty(), scanner, "deviations of single views");

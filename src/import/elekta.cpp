@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elekta XVI: _Frames.xml, which lists the views, beside their *.his files. docs/scanners/elekta.md has the table.
+#include <algorithm>
+#include <cmath>
+
+#include "core/format.h"
+#include "import/scanner.h"
+#include "io/file.h"
+#include "io/frames.h"
+#include "io/his_file.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The machine is always the same; its header says none of these.
+constexpr double source_axis_mm = 1000, source_detector_mm = 1536, panel_mm = 409.6, open_count = 65536;
+
+// The number in every element of this name, in the order of the file.
+std::vector<double> all_numbers(const HeaderFields& header, std::string_view element) {
+  std::vector<double> numbers;
+  for (const HeaderField& field : header.fields()) {
+    const std::size_t slash = field.name.rfind('/');
+    if (field.name.substr(slash == std::string::npos ? 0 : slash + 1) != element) continue;
+    const auto number = header_number(field.value);
+    if (!number)
+      header.fail(field.name, format("{} of view {} is not a number", element, numbers.size()), field.value,
+                  "copy the file again");
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+class Elekta final : public Scanner {
+public:
+  std::string_view name() const override { return "elekta"; }
+  std::string_view title() const override { return "Elekta XVI (_Frames.xml)"; }
+
+  std::vector<fs::path> headers(const std::vector<fs::path>& files) const override {
+    std::vector<fs::path> found;
+    for (const fs::path& file : files)
+      if (lower_case(file.filename().string()) == "_frames.xml") found.push_back(file);
+    return found;
+  }
+
+  ImportedScan read(const fs::path& file) const override {
+    HeaderFields header = read_xml_header(file);
+    ImportedScan scan;
+    scan.scanner = "Elekta XVI";
+    scan.header = file;
+    const std::vector<double> angles = all_numbers(header, "GantryAngle");
+    const auto frames = expand_pattern(file.parent_path(), "*.his");
+    if (angles.size() != frames.size())
+      throw Error(ErrorKind::input,
+                  {.what = angles.size() < frames.size() ? "the angles stop early" : "frames are missing",
+                   .where = file.string(),
+                   .why = format("it lists {} views, {} *.his files are beside it", angles.size(), frames.size()),
+                   .hint = "copy the folder again"});
+    scan.text.set_files("frames.files", frames, "*.his beside _Frames.xml, by their numbers");
+    scan.text.set("frames.views", static_cast<std::int64_t>(angles.size()), "the elements Frame");
+    scan.text.set("frames.saturation_level", open_count, "the open beam may reach the largest count");
+    scan.text.set("intensity.from", std::string("value"), "the imager has corrected the frames by its flats");
+    scan.text.set("intensity.value", open_count, "of every XVI");
+
+    const HisHeader first = read_his_header(frames.front());
+    scan.text.set("geometry.source_axis_mm", source_axis_mm, "of every XVI");
+    scan.text.set("geometry.source_detector_mm", source_detector_mm, "of every XVI");
+    scan.text.set("geometry.pixel_width_mm", panel_mm / static_cast<double>(first.columns),
+                  "a panel of 409.6 mm over the columns");
+    scan.text.set("geometry.pixel_height_mm", panel_mm / static_cast<double>(first.rows),
+                  "a panel of 409.6 mm over the rows");
+    scan.text.set("geometry.mirror_rows", true, "the first row is the lowest one");
+    scan.text.set("geometry.angles_deg", angles, "GantryAngle");
+    set_shift(header, "UCentre", -1, "u", scan);
+    set_shift(header, "VCentre", 1, "v", scan);
+    scan.fields = header.fields();
+    for (HeaderField& field : scan.fields) {
+      if (field.name.ends_with("GantryAngle")) field.use = "geometry.angles_deg";
+      if (field.name.ends_with("UCentre")) field.use = "geometry.view_shifts_u_mm";
+      if (field.name.ends_with("VCentre")) field.use = "geometry.view_shifts_v_mm";
+    }
+    return scan;
+  }
+
+private:
+  // Where the central ray meets the panel, in mm right of and above its middle: the panel lies the other way.
+  static void set_shift(const HeaderFields& header, const char* element, double sign, const char* direction,
+                        ImportedScan& scan) {
+    std::vector<double> shifts = all_numbers(header, element);
+    if (shifts.empty()) {
+      scan.warnings.push_back(format("_Frames.xml has no {}: 0 is taken", element));
+      return;
+    }
+    const auto views = all_numbers(header, "GantryAngle").size();
+    if (shifts.size() != views)
+      throw Error(ErrorKind::input, {.what = format("{} stops early", element),
+                                     .where = header.file().string(),
+                                     .why = format("{} numbers for {} views", shifts.size(), views),
+                                     .hint = "copy the file again"});
+    for (double& shift : shifts) shift *= sign;
+    scan.text.set(format("geometry.view_shifts_{}_mm", direction), std::move(shifts), element);
+  }
+};
+
+}  // namespace
+
+const Scanner& elekta_scanner() {
+  static const Elekta elekta;
+  return elekta;
+}
+
+}  // namespace lepus
