@@ -329,7 +329,13 @@ std::vector<OutputLock> reserve_volume(const fs::path& path, bool force, Progres
     return locks;
   }
   if (!is_volume_name(path)) throw_unknown_ending(path);
-  for (const fs::path& file : files_of_volume(path)) locks.push_back(reserve_output(file, force, progress, sharing));
+  // A run that was killed while it finished may have put one of several files in place.
+  const bool going_on = unfinished_exists(path);
+  std::error_code code;
+  for (const fs::path& file : files_of_volume(path)) {
+    const bool placed = going_on && !fs::exists(unfinished_name(followed(file)), code);
+    locks.push_back(reserve_output(file, force || placed, progress, sharing));
+  }
   return locks;
 }
 
