@@ -27,6 +27,8 @@ struct ReconstructArguments {
   ComputeOptions compute;
   MethodArguments method;
   ResumeOptions resume;
+  int wedges = 0;
+  std::string trace;
 };
 
 std::filesystem::path output_of(const ReconstructArguments& arguments, const Scan& scan) {
@@ -71,6 +73,15 @@ std::string details(const ReconstructReport& report) {
       report.plan, report.kernel, report.device, gups, report.filter_seconds, report.backproject_seconds,
       report.write_wait_seconds, format_bytes(report.peak_memory_bytes), format_bytes(report.memory_limit_bytes));
   for (const std::string& step : report.post) text += format("post      {}\n", step);
+  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
+    const RankReport& did = report.ranks[rank];
+    text += format(
+        "rank {:4} {}: {} slices in {:.2f} s; filter {:.2f} s, backprojection {:.2f} s, waiting for the writer {:.2f} "
+        "s; "
+        "peak {}\n",
+        rank, did.node, did.slices, did.seconds, did.filter_seconds, did.backproject_seconds, did.write_wait_seconds,
+        format_bytes(did.peak_memory_bytes));
+  }
   return text;
 }
 
@@ -81,6 +92,19 @@ std::string summary(const ReconstructReport& report) {
                   report.output.string(), report.seconds);
   return format("wrote     {}: {} x {} x {} voxels, {}\ntime      {:.2f} s", report.output.string(), grid.nx, grid.ny,
                 grid.nz, format_bytes(bytes_below(report.output)), report.seconds);
+}
+
+nlohmann::json ranks_json(const std::vector<RankReport>& ranks) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const RankReport& rank : ranks)
+    list.push_back({{"node", rank.node},
+                    {"slices", rank.slices},
+                    {"seconds", rank.seconds},
+                    {"filter_seconds", rank.filter_seconds},
+                    {"backproject_seconds", rank.backproject_seconds},
+                    {"write_wait_seconds", rank.write_wait_seconds},
+                    {"peak_memory_bytes", rank.peak_memory_bytes}});
+  return list;
 }
 
 int run_reconstruct(ReconstructArguments arguments, Session& session) {
@@ -96,9 +120,14 @@ int run_reconstruct(ReconstructArguments arguments, Session& session) {
   options.force = session.common().force;
   options.restart = arguments.resume.restart;
   set_share(arguments.share, options);
+  options.ranks = &session.ranks();
+  options.wedges = arguments.wedges;
+  options.trace = arguments.trace;
+  const OutputLock traced = session.ranks().first() ? session.reserve(arguments.trace) : OutputLock();
   if (!compared.empty()) return compare_methods(compared, scan, output_of(arguments, scan).string(), options, session);
   if (!scan.method.iterative()) arguments.resume.require_journal(output_of(arguments, scan));
   const ReconstructReport report = run_scan(scan, output_of(arguments, scan), options, session.context());
+  if (!session.ranks().first()) return exit_ok;  // rank 0 reports for all
   session.report(summary(report), details(report));
   session.result({{"output", report.output.string()},
                   {"complete", report.complete},
@@ -111,6 +140,7 @@ int run_reconstruct(ReconstructArguments arguments, Session& session) {
                   {"memory_limit_bytes", report.memory_limit_bytes},
                   {"corrections", report.corrections},
                   {"post", report.post},
+                  {"ranks", ranks_json(report.ranks)},
                   {"provenance", nlohmann::json::parse(report.provenance)}});
   return exit_ok;
 }
@@ -142,10 +172,12 @@ std::unique_ptr<Command> reconstruct_command() {
       {"lepus reconstruct scan.toml -o volume.mha --method os-sart --subsets 20 --iterations 10",
        "by an iterative method, for few views"},
       {"lepus reconstruct scan.toml -o volume.mha --share 3/16", "the third of sixteen jobs that make it together"},
+      {"srun --mpi=pmix lepus reconstruct scan.toml -o volume.h5", "on all nodes of a Slurm job, into one file"},
       {"lepus reconstruct scan.toml -o methods.png --compare-methods fdk,os-sart,fista-tv --iterations 20 --strength "
        "0.001",
        "which method to take: one slab by each"}};
   command->writes = true;
+  command->over_ranks = true;
   command->options
       .positional("SCAN", arguments->scan_file,
                   "the scan file (TOML; docs/scan-file.md lists its keys), or the folder of a scanner (lepus import)")
@@ -166,6 +198,15 @@ std::unique_ptr<Command> reconstruct_command() {
       .value("--compare-methods", "LIST", arguments->compared,
              "try these, with commas between them, on one slab: a picture (-o FILE.png) and a table")
       .otherwise("one volume is made");
+  command->options
+      .value("--trace", "FILE", arguments->trace,
+             "write when each device read, filtered, summed and wrote, for chrome://tracing or ui.perfetto.dev (JSON; "
+             "FDK)")
+      .file();
+  command->options
+      .value("--wedges", "N", arguments->wedges,
+             "over many processes: so many share out the views of a slab, and sum (docs/cluster.md)")
+      .otherwise("1, or more where there are more processes than slabs");
   command->run = [arguments](Session& session) { return run_reconstruct(*arguments, session); };
   return command;
 }

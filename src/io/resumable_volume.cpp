@@ -115,7 +115,8 @@ void ResumableVolume::open(Progress& progress) {
 // Shares of sixteen and shares of eight would make the same slices.
 void ResumableVolume::require_same_parts(const std::string& other) const {
   const auto count = [](const std::string& part) { return part.substr(part.find("-of-") + 4); };
-  if (run_.part.empty() || other.empty() || count(run_.part) == count(other)) return;
+  // Ranks share out what is missing, whoever made the rest; a share has its slices.
+  if (run_.part.empty() || other.empty() || !run_.own || count(run_.part) == count(other)) return;
   throw Error(ErrorKind::usage, {.what = "the volume was begun in another number of parts",
                                  .where = path_.string(),
                                  .why = format("{} of them, now it is {}", count(other), count(run_.part)),

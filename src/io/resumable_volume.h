@@ -42,6 +42,7 @@ public:
   // Without finish() what was written stays, recorded; where nothing was written or noted, nothing stays.
   ~ResumableVolume() override;
 
+  const std::filesystem::path& path() const { return path_; }
   // Its own slices that are not finished, ascending: when it was opened.
   const std::vector<VolumeSlices>& missing() const { return missing_; }
   std::vector<VolumeSlices> finished_before() const;  // the others of its own

@@ -16,6 +16,8 @@
 #include "job/warn_once.h"
 #include "run/reconstruct_scan.h"
 #include "post/post.h"
+#include "ranks/ranks.h"
+#include <lepus/error.h>
 
 namespace lepus {
 namespace {
@@ -37,6 +39,18 @@ void post_into(const std::filesystem::path& output, const VolumeReader& before, 
   report.post = done.steps;
   report.provenance = done.provenance;
   report.seconds += done.seconds;
+}
+
+// What one process must do alone.
+void refuse_over_ranks(const Scan& scan) {
+  const bool iterative = scan.method.iterative();
+  if (!iterative && scan.post.empty()) return;
+  throw Error(ErrorKind::unsupported,
+              {.what = iterative ? "iterative methods run in one process" : "steps on the volume run in one process",
+               .where = iterative ? scan.file.string() : format("{}:{}", scan.file.string(), scan.post.front().line),
+               .why = "several were started, and only FDK is made by several",
+               .hint = iterative ? "start it without mpirun or srun, on all devices of one node"
+                                 : "leave [[post]] out, and run 'lepus post' on the volume"});
 }
 
 constexpr const char* center_kind = "center";
@@ -89,7 +103,18 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
   WarnOnce progress(context.progress);
   Context once{context.threads, context.cancel, progress};
   check_outputs(scan, volume_file);
-  const bool shared = options.shares > 0;
+  if (!options.trace.empty() && (scan.method.iterative() || !scan.post.empty()))
+    throw Error(ErrorKind::usage, {.what = "a trace is made of FDK alone",
+                                   .where = "option --trace",
+                                   .why = "an iterative method or a step on the volume was asked for",
+                                   .hint = "leave --trace out, or the method and the steps"});
+  const bool together = options.ranks && !options.ranks->alone(), shared = options.shares > 0;
+  if (together) refuse_over_ranks(scan);
+  if (together && shared)
+    throw Error(ErrorKind::usage, {.what = "shares are made by single processes",
+                                   .where = "option --share",
+                                   .why = "several were started by mpirun or srun",
+                                   .hint = "leave --share out: the ranks share the volume among themselves"});
   if (shared && (scan.method.iterative() || !scan.post.empty()))
     throw Error(
         ErrorKind::unsupported,
@@ -98,8 +123,8 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
          .why = scan.method.iterative() ? "iterative methods need the whole volume"
                                         : "the steps of [[post]] need the whole volume",
          .hint = scan.method.iterative() ? "leave --share out" : "make the volume in shares, then use lepus post"});
-  const auto locks =
-      reserve_volume(volume_file, options.force, once.progress, shared ? Sharing::with_others : Sharing::alone);
+  const auto locks = reserve_volume(volume_file, options.force, once.progress,
+                                    together || shared ? Sharing::with_others : Sharing::alone);
   const bool iterative = scan.method.iterative();
   if (!iterative && scan.post.empty()) return run_fdk(std::move(scan), volume_file, options, once);
   center_automatically(scan, once);

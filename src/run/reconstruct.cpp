@@ -6,11 +6,13 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "geometry/helix.h"
+#include "io/resumable_volume.h"
 #include "io/volume_file.h"
 #include "run/corrected_frames.h"
 #include "run/fdk.h"
 #include "run/prepass.h"
 #include "run/provenance.h"
+#include "run/rank_run.h"
 #include "run/reconstruct_scan.h"
 #include "run/run_keeper.h"
 #include "run/scan_reports.h"
@@ -139,12 +141,16 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
                               Context& context) {
   const auto start = std::chrono::steady_clock::now();
   refuse_helix(scan.geometry, scan.file.string());
-  const PrePass pre = checked_pre_pass(scan, context);
+  TraceLog trace;
+  const PrePass pre =
+      TraceLog::around(&trace, "pre-pass", "program", "whole scan", [&] { return checked_pre_pass(scan, context); });
   RowAudit audit(*pre.frames, {scan.maximum_bad_fraction, scan.saturation_level});
   if (pre.normalisation)
     audit.watch_dark(*pre.normalisation, pre.only_dead_pixels ? *pre.only_dead_pixels : pre.normalisation->unusable);
   FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
   setup.still_to_come_bytes = writer.memory_bytes();
+  RankRun ranks(options.ranks, scan, output, options);
+  setup.largest_slab = ranks.largest_slab();
   const Devices devices = open_devices(options.compute, context.threads);
   const auto corrected = corrected_frames(scan.geometry, pre, audit, output, options, devices, context);
   if (corrected) {
@@ -155,9 +161,15 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
   Fdk fdk(setup, devices, context.threads);
   if (unfinished) {
     unfinished->require_same({"what computes", format("{}, {}", fdk.backend(), fdk.kernel())});
-    audit.go_on_from(earlier_audit(*unfinished, output.string()));
+    if (ranks.alone()) audit.go_on_from(earlier_audit(*unfinished, output.string()));
   }
   if (corrected) corrected->expect(fdk.recorded_rows());
+  if (!ranks.alone()) {
+    std::vector<SlabRange> missing;
+    for (const VolumeSlices& slices : unfinished->missing()) missing.push_back({slices.z0, slices.z1});
+    ranks.share_out(fdk, missing);
+    ranks.divide(audit, fdk, corrected.get(), *unfinished);
+  }
 
   ReconstructReport report;
   report.grid = scan.grid;
@@ -178,10 +190,25 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
                              pre.only_dead_pixels ? &*pre.only_dead_pixels : nullptr};
   const SweepFrames frames =
       corrected ? SweepFrames{.source = corrected.get(), .corrected = corrected.get()} : recorded;
-  RunKeeper keeper(scan, output, options, fdk.plan(), audit, corrected.get(), unfinished);
-  const SweepTimes times = fdk.run(frames, writer, context, keeper.account(), missing_work(unfinished));
+  RunKeeper keeper(scan, output, options, fdk.plan(), audit, corrected.get(), ranks.alone() ? unfinished : nullptr);
+  SlabAccount account = ranks.account(keeper.account());
+  if (!options.trace.empty()) account.trace = &trace;
+  const SweepTimes times =
+      fdk.run(frames, writer, context, account, ranks.alone() ? missing_work(unfinished) : ranks.work());
   if (corrected) corrected->finish();
   keeper.finish(*pre.chain);
+  if (!ranks.alone()) unfinished->stop_recording();  // before rank 0 looks whether all is there
+  report.ranks =
+      ranks.collect(*pre.frames, audit, fdk, corrected.get(),
+                    {.node = {},
+                     .slices = 0,
+                     .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+                     .filter_seconds = times.filter_s,
+                     .backproject_seconds = times.backproject_s,
+                     .write_wait_seconds = times.write_wait_s,
+                     .peak_memory_bytes = 0});
+  if (!options.trace.empty()) ranks.write_trace(trace, options.trace, options.force);
+  if (!ranks.first()) return report;
   report.corrections = correction_lines(pre, corrected.get());
   for (const auto& line : report.corrections) context.progress.note(line);
 
@@ -195,11 +222,16 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
   report.write_wait_seconds = times.write_wait_s;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.peak_memory_bytes = peak_resident_bytes();
-  if (options.shares > 0 || (unfinished && unfinished->with_others()))
+  if (ranks.alone() && (options.shares > 0 || (unfinished && unfinished->with_others())))
     report.warnings.emplace_back(
         "several processes made this volume: what is said of the frames is of those rows that the last one read");
   report.provenance = provenance(scan, pre, &fdk, audit, report);
   writer.finish(report.provenance);
+  if (!ranks.alone() && !unfinished->complete())
+    throw Error(ErrorKind::disk, {.what = "not all slices are in the volume",
+                                  .where = output.string(),
+                                  .why = "what a rank wrote was not recorded as safe on the disk",
+                                  .hint = "the same command makes what is missing"});
   report.complete = !unfinished || unfinished->complete();
   return report;
 }
@@ -214,6 +246,8 @@ std::unique_ptr<VolumeWriter> create_output(const Scan& scan, const std::filesys
 
 std::unique_ptr<ResumableVolume> open_output(const Scan& scan, const std::filesystem::path& volume_file,
                                              const ReconstructOptions& options, Context& context) {
+  if (options.ranks && !options.ranks->alone())
+    return join_volume(*options.ranks, volume_file, scan, options, writer_options(options, context), context.progress);
   if (!unfinished_exists(volume_file)) require_disk_space(volume_file, scan.grid);
   ResumableRun run{.header = {"reconstruct", facts_of(scan)},
                    .restart = options.restart,
@@ -238,6 +272,9 @@ ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path
 
 ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& output,
                                    const ReconstructOptions& options, Context& context) {
+  if (options.ranks && !options.ranks->alone())
+    throw Error(ErrorKind::internal,
+                {.what = "ranks write volume files alone", .where = output.string(), .why = {}, .hint = {}});
   return make_volume(scan, writer, nullptr, output, options, context);
 }
 
@@ -258,7 +295,12 @@ PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Contex
   const CountFigures counts = look_at_counts(scan, context.cancel);
   for (const auto& list : {scan.warnings, counts.warnings, fdk.weights().warnings()})
     for (const auto& warning : list) context.progress.warning(warning);
-  return {plan_text(scan, fdk, counts), plan_json(scan, fdk, counts)};
+  return {plan_text(scan, fdk, counts),
+          plan_json(scan, fdk, counts),
+          fdk.plan().speed,
+          fdk.plan().on_host(),
+          fdk.cylinder_mm(),
+          bytes_per_pixel(frames->pixel_type())};
 }
 
 }  // namespace lepus

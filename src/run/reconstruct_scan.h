@@ -8,6 +8,7 @@
 #include "core/context.h"
 #include "io/resumable_volume.h"
 #include "io/volume_file.h"
+#include "run/plan.h"
 #include "scan/scan.h"
 #include <lepus/reconstruct.h>
 
@@ -34,8 +35,12 @@ ReconstructReport reconstruct_scan(const Scan& scan, ResumableVolume& volume, co
 
 // What reconstruct_scan would do: the plan, coverage, field of view, expected time; nothing is computed or written.
 struct PlanReport {
-  std::string text;  // for people
-  std::string json;  // for machines
+  std::string text;    // for people
+  std::string json;    // for machines
+  MachineSpeed speed;  // of what computes: the host, or one device
+  bool on_host = true;
+  double cylinder_mm = 0;  // what is reconstructed around the axis
+  std::int64_t frame_pixel_bytes = 2;
 };
 PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Context& context);
 
