@@ -74,12 +74,12 @@ private:
   SlabTickets* tickets_ = nullptr;
   std::unique_ptr<ViewStore> store_;
   std::optional<UploadBuffers> buffers_;  // of a device with memory of its own
-  std::unique_ptr<RowLoader> loader_;
 
   // Where a thread reads ahead it takes the tickets: the slabs so far, in order, and how many the worker has begun.
   std::mutex slabs_mutex_;
   std::vector<SlabRange> slabs_;
   std::int64_t begun_ = 0;
+  std::unique_ptr<RowLoader> loader_;  // goes before them: its thread uses them to its end
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<Event>> held_;  // per wedge, where all views stay: when its rows are there
