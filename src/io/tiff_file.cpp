@@ -98,6 +98,7 @@ public:
   std::int64_t file_size() const { return file_size_; }
 
   [[noreturn]] void fail(const std::string& what, const std::string& why = {}, std::int64_t page = -1) const {
+    check_disk();
     throw Error(ErrorKind::input, {.what = what,
                                    .where = page < 0 ? path_.string() : format("{}[{}]", path_.string(), page),
                                    .why = why.empty() ? message_ : why,
@@ -111,6 +112,15 @@ public:
   }
 
 private:
+  // libtiff takes a disk that cannot be read for a damaged file: Error(input) where it is the disk.
+  void check_disk() const {
+    constexpr std::int64_t looked_at = std::int64_t{16} << 20, piece = std::int64_t{1} << 20;
+    const InputFile file(path_);
+    std::vector<char> bytes(static_cast<std::size_t>(std::min(piece, file.size())));
+    for (std::int64_t at = 0; at < std::min(looked_at, file.size()); at += piece)
+      file.read(at, bytes.data(), std::min(piece, file.size() - at));
+  }
+
   fs::path path_;
   std::int64_t file_size_;
   std::string message_;

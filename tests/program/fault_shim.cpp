@@ -96,6 +96,7 @@ mode_t mode_of(int flags, va_list arguments) {
 
 }  // namespace
 
+#pragma GCC visibility push(default)  // the project hides what it does not export
 extern "C" {
 
 #define LEPUS_ON_DESCRIPTOR(result, name, call, parameters, arguments) \
@@ -160,3 +161,4 @@ int link(const char* from, const char* to) {
 }
 
 }  // extern "C"
+#pragma GCC visibility pop

@@ -62,7 +62,7 @@ class Faults(FaultyCase):
             voxels = self.whole(words)
             for fault, code, needle in ((f"write:ENOSPC:1:{OUTPUT}", DISK, "No space left"), (f"write:EDQUOT:1:{OUTPUT}", DISK, "quota exceeded"),
                                         (f"write:EIO:2:{OUTPUT}", DISK, "Input/output error"), (f"rename:EIO:1:*v.raw", DISK, "v.raw"),
-                                        (f"read:EIO:2:{inputs}", INPUT, inputs[-4:]),
+                                        (f"read:EIO:2:{inputs}", INPUT, "Input/output error"),
                                         (f"open:ENOENT:2:{inputs}", INPUT, "No such file")):
                 if fault.startswith("open") and not inputs.endswith(".tif"):
                     fault = fault.replace(":2:", ":1:")  # one file, opened once
