@@ -17,6 +17,7 @@
 #include "app/start_program.h"
 #include "app/terminal.h"
 #include "core/format.h"
+#include "core/io_threads.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include <lepus/version.h>
@@ -134,6 +135,7 @@ int run_command(const Command& command, const CommonOptions& common) {
   install_signal_handlers(cancel);
   const std::unique_ptr<Ranks> ranks = command.over_ranks ? open_ranks() : one_rank();
   ThreadPool threads(common.threads > 0 ? common.threads : threads_of_rank(*ranks), &cancel);
+  limit_io_threads(threads.size());
   ProgressDisplay progress(common.quiet || !ranks->first());
   SharedProgress of_all(*ranks, progress, "reconstruct");
   Progress& told = ranks->alone() ? static_cast<Progress&>(progress) : of_all;

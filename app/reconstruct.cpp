@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus reconstruct: a scan file becomes a volume file.
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -11,18 +12,21 @@
 #include "app/compare_methods.h"
 #include "app/imported_scan.h"
 #include "app/method_options.h"
+#include "app/resume_options.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "core/output_lock.h"
+#include "core/text.h"
 #include "job/run_scan.h"
 
 namespace lepus::app {
 namespace {
 
 struct ReconstructArguments {
-  std::string scan_file, output, compared;
+  std::string scan_file, output, compared, share;
   ComputeOptions compute;
   MethodArguments method;
+  ResumeOptions resume;
   int wedges = 0;
   std::string trace;
 };
@@ -44,6 +48,21 @@ std::vector<std::string> names_in(const std::string& list) {
     at = end + 1;
   }
   return names;
+}
+
+// "3/16"
+void set_share(const std::string& text, ReconstructOptions& options) {
+  if (text.empty()) return;
+  const auto [after_share, first] = std::from_chars(text.data(), text.data() + text.size(), options.share);
+  const char* const end = text.data() + text.size();
+  if (first == std::errc{} && after_share != end && *after_share == '/') {
+    const auto [after, second] = std::from_chars(after_share + 1, end, options.shares);
+    if (second == std::errc{} && after == end && options.share >= 1 && options.share <= options.shares) return;
+  }
+  throw Error(ErrorKind::usage, {.what = format("'{}' is no share of a volume", shown(text)),
+                                 .where = "option --share",
+                                 .why = "it is a number from 1 to the number of shares, a stroke, and that number",
+                                 .hint = "give for example 3/16: the third of sixteen"});
 }
 
 std::string details(const ReconstructReport& report) {
@@ -68,6 +87,9 @@ std::string details(const ReconstructReport& report) {
 
 std::string summary(const ReconstructReport& report) {
   const VolumeGrid& grid = report.grid;
+  if (!report.complete)
+    return format("made      this share of {}; other shares are still to come\ntime      {:.2f} s",
+                  report.output.string(), report.seconds);
   return format("wrote     {}: {} x {} x {} voxels, {}\ntime      {:.2f} s", report.output.string(), grid.nx, grid.ny,
                 grid.nz, format_bytes(bytes_below(report.output)), report.seconds);
 }
@@ -85,23 +107,30 @@ nlohmann::json ranks_json(const std::vector<RankReport>& ranks) {
   return list;
 }
 
-int run_reconstruct(const ReconstructArguments& arguments, Session& session) {
+int run_reconstruct(ReconstructArguments arguments, Session& session) {
   Scan scan = read_scan_argument(arguments.scan_file);
+  arguments.resume.check();
+  arguments.method.resume = arguments.resume.resume;
+  arguments.method.restart = arguments.resume.restart;
   const std::vector<std::string> compared = names_in(arguments.compared);
   arguments.method.apply(scan, !compared.empty());
   ReconstructOptions options;
   options.compute = arguments.compute.compute();
   options.compute.memory_bytes = session.memory_bytes();
   options.force = session.common().force;
+  options.restart = arguments.resume.restart;
+  set_share(arguments.share, options);
   options.ranks = &session.ranks();
   options.wedges = arguments.wedges;
   options.trace = arguments.trace;
   const OutputLock traced = session.ranks().first() ? session.reserve(arguments.trace) : OutputLock();
   if (!compared.empty()) return compare_methods(compared, scan, output_of(arguments, scan).string(), options, session);
+  if (!scan.method.iterative()) arguments.resume.require_journal(output_of(arguments, scan));
   const ReconstructReport report = run_scan(scan, output_of(arguments, scan), options, session.context());
   if (!session.ranks().first()) return exit_ok;  // rank 0 reports for all
   session.report(summary(report), details(report));
   session.result({{"output", report.output.string()},
+                  {"complete", report.complete},
                   {"seconds", report.seconds},
                   {"filter_seconds", report.filter_seconds},
                   {"backproject_seconds", report.backproject_seconds},
@@ -131,8 +160,10 @@ std::unique_ptr<Command> reconstruct_command() {
       "instead. FDK works in slabs within the memory limit; the volume is the same, bit for bit, "
       "whatever the "
       "limit and the number of threads. An iterative method keeps its state beside the output, and the same "
-      "command goes on from there with the same bits after whatever ended it; --restart begins anew.\n\n"
-      "The ending of the output chooses its format. Nothing stays under its name if the run fails.";
+      "command goes on from there with the same bits after whatever ended it.\n\n"
+      "The ending of the output chooses its format. Where a run ends early, killed or by an error, what it has "
+      "finished stays beside the output (FILE.unfinished and FILE.journal), and the same command goes on from there to "
+      "the same bits; lepus status says how far it is (docs/restart.md).";
   command->examples = {
       {"lepus reconstruct scan.toml -o volume.mha", "the whole volume that the scan file describes"},
       {"lepus reconstruct scan.toml -o volume.h5 --memory 4GiB --threads 8", "within 4 GiB, on 8 threads"},
@@ -140,6 +171,7 @@ std::unique_ptr<Command> reconstruct_command() {
        "on all GPUs of the machine"},
       {"lepus reconstruct scan.toml -o volume.mha --method os-sart --subsets 20 --iterations 10",
        "by an iterative method, for few views"},
+      {"lepus reconstruct scan.toml -o volume.mha --share 3/16", "the third of sixteen jobs that make it together"},
       {"srun --mpi=pmix lepus reconstruct scan.toml -o volume.h5", "on all nodes of a Slurm job, into one file"},
       {"lepus reconstruct scan.toml -o methods.png --compare-methods fdk,os-sart,fista-tv --iterations 20 --strength "
        "0.001",
@@ -157,6 +189,11 @@ std::unique_ptr<Command> reconstruct_command() {
       .otherwise("output.file of the scan file");
   arguments->compute.describe(command->options);
   arguments->method.describe(command->options);
+  arguments->resume.describe(command->options);
+  command->options
+      .value("--share", "K/N", arguments->share,
+             "make one of N parts of the volume, as one job of an array does; the last to end completes it")
+      .otherwise("all of it");
   command->options
       .value("--compare-methods", "LIST", arguments->compared,
              "try these, with commas between them, on one slab: a picture (-o FILE.png) and a table")

@@ -32,6 +32,10 @@ struct ReconstructOptions {
   // several threads, one at a time. The value is valid until it returns.
   std::function<void(const RunState&)> state = {};
   bool slab_checksums = false;  // in the state
+  // An unfinished run of the same scan and options is gone on with (docs/restart.md), or begun anew:
+  bool restart = false;
+  // One of several processes that make a volume together, each some of its slices; the last one to end completes it.
+  int share = 0, shares = 0;    // 3 of 16; 0: this one makes all
   std::filesystem::path trace;  // when what was done, of all ranks, in Chrome's trace format; "": nowhere
   Ranks* ranks = nullptr;       // null: this process alone
   int wedges = 0;               // ranks that share out the views of a slab; 0: as few as leave no rank idle
@@ -47,6 +51,7 @@ struct RankReport {
 
 struct ReconstructReport {
   std::filesystem::path output;
+  bool complete = true;  // false: this was a share, and others are still to come
   VolumeGrid grid;
   std::string plan;                      // a few lines
   std::string backend, device;           // what computed

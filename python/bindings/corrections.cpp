@@ -2,6 +2,8 @@
 // The corrections' options as classes, and chains of them on arrays.
 #include <lepus/correct.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,9 @@
 #include "python/bindings/arrays.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/call.h"
+#include "run/correction_chain.h"
+#include "run/memory_io.h"
+#include "scan/document.h"
 
 namespace lepus::python {
 namespace {
@@ -38,6 +43,34 @@ std::vector<std::string> correct_lines_of(const ScanGeometry& geometry, FloatArr
   std::vector<std::string> notes;
   run_call(progress, [&](const CallTools& tools) {
     notes = correct_line_integrals(geometry, lines, steps, {.threads = threads, .cancel = &tools.cancel});
+  });
+  return notes;
+}
+
+// [[correct]] sections as a scan file has them, on line integrals in place; [row][view][column] is how the chain works.
+std::vector<std::string> correct_by_keys(const ScanGeometry& geometry, FloatArray& line_integrals,
+                                         const std::string& toml, int threads, const py::object& progress) {
+  const auto lines = writable(line_integrals);
+  std::vector<std::string> notes;
+  run_call(progress, threads, [&](Context& context) {
+    const MemoryFrames frames(geometry, lines.data());
+    Scan scan;
+    scan.file = std::filesystem::current_path() / "steps";  // what messages call it, and where its files lie
+    scan.geometry = geometry;
+    scan.content = FrameContent::line_integrals;
+    scan.recorded = {frames.columns(), frames.rows(), frames.frames(), PixelType::f32};
+    scan.corrections = ScanDocument(toml, scan.file).corrections();
+    CorrectionChain chain(scan, frames, nullptr, context);
+    const std::int64_t columns = frames.columns(), rows = frames.rows(), views = frames.frames();
+    const Buffer<float> corrected = chain.corrected({0, rows}, context.threads);
+    chain.judge_replaced();
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t view = 0; view < views; ++view)
+        std::copy_n(corrected.data() + (row * views + view) * columns, columns,
+                    lines.data() + (view * rows + row) * columns);
+    for (const CorrectionReport& report : chain.reports()) notes.push_back(report.kind + ": " + report.found);
+    for (const auto& list : {chain.warnings_of_making(), chain.warnings_of_work()})
+      for (const auto& warning : list) context.progress.warning(warning);
   });
   return notes;
 }
@@ -97,6 +130,13 @@ void bind_steps(py::module_& module) {
 
 void bind_corrections(py::module_& module) {
   bind_steps(module);
+  module.def("correct_by_keys", &correct_by_keys);
+  module.def("correction_kinds", [] {
+    py::dict kinds;
+    for (const CorrectionKind& kind : correction_kinds())
+      kinds[py::str(std::string(kind.name))] = std::string(kind.meaning);
+    return kinds;
+  });
   module.def("correct_counts", &correct_counts_of);
   module.def("correct_line_integrals", &correct_lines_of);
 }

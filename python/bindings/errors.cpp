@@ -43,6 +43,7 @@ void raise(const Error& error) {
 }  // namespace
 
 void bind_errors(py::module_&) {
+  // The parameter is as pybind11 declares it. NOLINTNEXTLINE(performance-unnecessary-value-param)
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);

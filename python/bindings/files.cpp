@@ -6,9 +6,10 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include "import/import_scan.h"
 #include "io/volume_part.h"
 #include "job/line_integrals.h"
-#include "job/run_scan.h"
+#include "job/automatic_center.h"
 #include "python/bindings/arrays.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/call.h"
@@ -54,6 +55,11 @@ py::array read_frames(const FrameSource& source, std::int64_t first, std::int64_
   return out;
 }
 
+// A scan file, a scanner's header, or a folder that holds one of them; other folders may be volumes.
+bool is_scan(const std::filesystem::path& place) {
+  return place.extension() == ".toml" || std::filesystem::exists(place / "scan.toml") || !find_headers(place).empty();
+}
+
 py::tuple line_integrals_of(Scan scan, const std::filesystem::path& scratch, const Compute& compute,
                             const py::object& progress) {
   FloatArray out({scan.geometry.views(), scan.geometry.rows, scan.geometry.columns});
@@ -64,7 +70,7 @@ py::tuple line_integrals_of(Scan scan, const std::filesystem::path& scratch, con
     ReconstructOptions options;
     options.compute = compute;
     options.force = true;
-    find_automatic_center(scan, context);
+    center_automatically(scan, context);
     LineIntegrals lines(scan, scratch, options, context);
     geometry = lines.geometry();
     const auto count = static_cast<std::size_t>(lines.values_per_view());
@@ -119,7 +125,11 @@ void bind_files(py::module_& module) {
       .def_readonly("resolved", &Scan::resolved)
       .def_readonly("warnings", &Scan::warnings)
       .def_readwrite("method", &Scan::method);
-  module.def("read_scan", &read_scan, py::call_guard<py::gil_scoped_release>());
+  module.def("is_scan", &is_scan);
+  module.def(
+      "read_scan",
+      [](const std::filesystem::path& place) { return is_importable(place) ? read_imported(place) : read_scan(place); },
+      py::call_guard<py::gil_scoped_release>());
   module.def("line_integrals", &line_integrals_of);
 }
 

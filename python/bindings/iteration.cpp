@@ -2,6 +2,7 @@
 // An iterative method on arrays: it keeps its state between runs, so that it can be gone on with, looked at after every
 // iteration, saved and restored.
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include <pybind11/functional.h>
@@ -56,6 +57,12 @@ public:
     const std::size_t before = so_far_.residuals.size();
     std::exception_ptr raised;
     run_call(progress, [&](const CallTools& tools) {
+      const std::unique_lock lock(at_work_, std::try_to_lock);
+      if (!lock)
+        throw Error(ErrorKind::usage, {.what = "the method is at work already",
+                                       .where = "Solver.run",
+                                       .why = "another thread runs it, or its own callback does",
+                                       .hint = "make another Solver"});
       IterateHooks hooks;
       hooks.progress = &tools.progress;
       hooks.cancel = &tools.cancel;
@@ -151,6 +158,7 @@ private:
   Problem problem_;
   std::unique_ptr<Method> method_;
   bool started_ = false;
+  std::mutex at_work_;
   IterateReport so_far_;
 };
 

@@ -11,7 +11,7 @@ Long calls give up the interpreter's lock, end on Ctrl-C, and take progress=True
 from . import corrections
 from ._lepus import version as __version__
 from .align import Center, find_center
-from .commands import analyze, calibrate, center, compare, convert, info, plan, post, simulate, view
+from .commands import analyze, calibrate, center, compare, convert, import_scan, info, plan, post, simulate, view
 from .demo import demo
 from .errors import (CancelledError, ComparisonError, DiskError, Error, GeometryError, InputError, InternalError, LepusWarning,
                      MemoryLimitError, UnsupportedError, UsageError)
@@ -26,5 +26,5 @@ from .volume import Views, Volume
 __all__ = ["CancelledError", "Center", "ComparisonError", "DiskError", "Error", "Geometry", "GeometryError", "Grid", "InputError",
            "InternalError", "LepusWarning", "MemoryLimitError", "OpenVolume", "Operator", "Phantom", "Solver", "UnsupportedError",
            "UsageError", "Views", "Volume", "analyze", "calibrate", "center", "compare", "convert", "corrections", "demo", "fdk",
-           "find_center", "info", "list_devices", "methods", "open", "phantoms", "plan", "post", "read", "read_frames", "reconstruct",
+           "find_center", "import_scan", "info", "list_devices", "methods", "open", "phantoms", "plan", "post", "read", "read_frames", "reconstruct",
            "simulate", "solve", "view", "write"]

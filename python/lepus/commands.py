@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What works on files, by the commands of the program of the same names; their options are keyword arguments with underscores
 (docs/commands.md). Where a command reads a volume, an array will do: it is written to a temporary file."""
+import atexit
 import contextlib
 import os
 import re
@@ -32,6 +33,11 @@ def simulate(phantom, folder, *, show=False, **options):
     """A scan on disk as a scanner would have written it: frames, flats, darks, scan.toml.
     lepus.simulate("shepp-logan-modified", "scan", preset="tiny", views=90, photons=1e5)"""
     return program.run("simulate", phantom, output=folder, show=show, **options)
+
+
+def import_scan(place, *, show=False, **options):
+    """Writes the scan file of a scanner's folder, with a comment on every value that says where it came from."""
+    return program.run("import", place, show=show, **options)
 
 
 def center(scan_file, *, show=False, **options):
@@ -92,6 +98,15 @@ def compare(reference, volume, *, grid=None, radius_mm=None, peak=None, threads=
                               radius_mm, peak, threads, report)
 
 
+_open_views = set()  # they stay open although nobody keeps what `view` returned
+
+
+@atexit.register
+def _close_views():
+    for opened in list(_open_views):
+        opened.close()
+
+
 class View:
     """A viewer at work: `address` is its page; close() ends it, as leaving a `with` or Python does."""
 
@@ -99,6 +114,7 @@ class View:
         self._process, self.address, self._folder = process, address, folder
 
     def close(self):
+        _open_views.discard(self)
         if self._process.poll() is None:
             self._process.terminate()
             self._process.wait()
@@ -110,9 +126,6 @@ class View:
         return self
 
     def __exit__(self, *_):
-        self.close()
-
-    def __del__(self):
         self.close()
 
     def __repr__(self):
@@ -136,6 +149,8 @@ def view(volume, *, browser=True, **options):
     for line in process.stdout:
         found = re.search(r"https?://\S+", line)
         if found:
-            return View(process, found.group(), folder)
+            opened = View(process, found.group(), folder)
+            _open_views.add(opened)
+            return opened
     process.wait()
     raise make("internal", f"the viewer ended with code {process.returncode}", os.fspath(volume), "its own message is on standard error")

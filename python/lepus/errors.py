@@ -84,6 +84,7 @@ class LepusWarning(UserWarning):
 
 _kinds = {error.kind: error for error in (UsageError, InputError, GeometryError, MemoryLimitError, DiskError,
                                           UnsupportedError, CancelledError, ComparisonError)}
+_kinds["stopped"] = CancelledError  # the program, asked to end
 
 
 def make(kind, what, where="", why="", hint=""):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Volumes, frames and scan files: read whole, or part by part as an array is cut."""
 import os
-import pathlib
 import tempfile
 
 import numpy
@@ -86,9 +85,9 @@ def open(path):
 
 
 def read(path, *, progress=None, **options):
-    """A volume file as a Volume; a scan file (.toml) as Views: its line integrals, corrected as it says, with their
-    geometry. options of a scan: threads, memory_bytes."""
-    if pathlib.Path(path).suffix.lower() == ".toml":
+    """A volume file as a Volume; a scan (a scan file, or the folder or header of a scanner that lepus knows) as Views: its line
+    integrals, corrected as it says, with their geometry. options of a scan: threads, memory_bytes."""
+    if _lepus.is_scan(path):
         return _read_scan(path, progress, options)
     if options:
         raise UsageError(f"'{next(iter(options))}' is an option of scan files", str(path), "this is a volume")

@@ -119,7 +119,7 @@ class Geometry:
 
     @classmethod
     def from_scan(cls, path):
-        """The geometry of a scan file."""
+        """The geometry of a scan file, or of the folder or header of a scanner that lepus knows."""
         return cls._of(_lepus.read_scan(path).geometry)
 
     @classmethod

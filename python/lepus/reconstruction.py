@@ -45,7 +45,8 @@ def fdk(views, geometry=None, grid=None, *, window="ram-lak", cutoff=1.0, spatia
 
 def reconstruct(scan_file, output_file=None, *, method=None, force=False, progress=None, threads=0, memory_bytes=0,
                 backend="auto", device="0", precision="half", device_memory_bytes=0, **settings):
-    """All that a scan file asks for: find the axis, correct, reconstruct, post-process.
+    """All that a scan file asks for: find the axis, correct, reconstruct, post-process. The folder of a scanner that lepus knows
+    will do, too.
 
     With `output_file` the volume is written there, never held in memory whole, and a dict that reports the run comes back;
     without, the Volume itself. `method` and settings (iterations, subsets, strength, ...: the keys of [method]) replace those

@@ -73,6 +73,18 @@ def test_demo_writes_a_picture_and_prints_its_path(tmp_path):
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_scanners_folder_is_a_scan(tmp_path):
+    lepus.simulate("ball", tmp_path / "nikon", preset="tiny", columns=32, rows=24, views=40, pixel=6, format="nikon")
+    with pytest.warns(lepus.LepusWarning, match="rotation axis"):  # of which the header says nothing
+        report = lepus.import_scan(tmp_path / "nikon", output=tmp_path / "scan.toml")
+    assert "ikon" in report["scanner"]
+    with pytest.warns(lepus.LepusWarning, match="rotation axis"):
+        views = lepus.read(tmp_path / "nikon")
+    assert views.shape == (40, 24, 32)
+    assert numpy.array_equal(views, lepus.read(tmp_path / "scan.toml"))
+    assert lepus.Geometry.from_scan(tmp_path / "nikon") == views.geometry
+
+
 def test_the_viewer_serves_the_volume(volume):
     if "made without" in subprocess.run([lepus.program.find(), "view", "/nothing"], capture_output=True, text=True).stderr:
         pytest.skip("lepus was built without the server of lepus view")

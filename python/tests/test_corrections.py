@@ -51,6 +51,30 @@ def test_rings_and_drift(scan, views):
         c.Rings("trends")
 
 
+def test_every_kind_of_a_scan_file_is_a_function(views, scan):
+    assert {"filter", "rings", "drift", "hardening"} <= set(c.kinds())
+    for kind in c.kinds():
+        assert callable(getattr(c, kind.replace("-", "_"))), kind
+    random = numpy.random.default_rng(10)
+    noisy = views + random.normal(0, 0.01, scan.shape).astype("f4")
+    smooth = c.filter(noisy, scan, filter="median", radius_px=2)
+    assert error(smooth, views) < 0.75 * error(noisy, views) and smooth.notes
+    both = c.correct(noisy, scan, steps=[c.Hardening([2.0]), c.Step("filter", filter="median", radius_px=2), c.Hardening([0.5])])
+    assert error(both, smooth) < 1e-5
+    with pytest.raises(lepus.InputError, match="did you mean"):
+        c.filter(noisy, scan, radus_px=1)
+    with pytest.raises(lepus.InputError, match="filtre"):
+        c.correct(noisy, scan, steps=[c.Step("filtre")])
+
+
+def test_steps_are_those_of_a_scan_file(scan_folder):
+    text = (scan_folder / "scan.toml").read_text()
+    (scan_folder / "with_filter.toml").write_text(text + '\n[[correct]]\nkind = "filter"\nradius_px = 1\n')
+    by_file = lepus.read(scan_folder / "with_filter.toml")
+    plain = lepus.read(scan_folder / "scan.toml")
+    assert error(c.filter(plain, radius_px=1), by_file) < 1e-4 * float(by_file.max())
+
+
 def test_order_is_checked(views, scan):
     with pytest.raises(lepus.UsageError):
         c.correct(views, scan, steps=[c.Hardening([1.0]), c.Drift()])  # wants grey levels, which are gone

@@ -28,6 +28,12 @@ def test_a_callback_sees_every_iteration_and_may_stop(scan, views, grid):
     assert numpy.array_equal(volume, lepus.solve(views, scan, grid, "cgls", 3))
 
 
+def test_a_method_runs_once_at_a_time(scan, views, grid):
+    solver = lepus.Solver(views, scan, grid, "cgls")
+    with pytest.raises(lepus.UsageError, match="at work"):
+        solver.run(2, lambda *_: solver.run(1) is not None)
+
+
 def test_what_the_callback_raises_comes_out(scan, views, grid):
     def fail(*_):
         raise LookupError("no")

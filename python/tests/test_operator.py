@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A and its transpose, as products, SciPy's operator and a matrix."""
+import concurrent.futures
+
 import numpy
 import pytest
 import scipy.sparse.linalg
@@ -68,6 +70,16 @@ def test_a_phantom_and_its_voxels_agree(scan):
     ball = lepus.Phantom("ball", size_mm=16, value_per_mm=0.02)
     lines, exact = lepus.Operator(scan, grid) @ ball.voxels(grid), ball.project(scan, subpixels=2)
     assert numpy.sqrt(numpy.mean((lines - exact) ** 2)) < 0.01 * exact.max()
+
+
+def test_threads_share_an_operator(scan, grid):
+    A = lepus.Operator(scan, grid)
+    part = A.subset(slice(0, 20))
+    x = numpy.random.default_rng(9).random(grid.shape).astype("f4")
+    expected = A @ x
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        for whole, some in zip(pool.map(lambda _: A @ x, range(12)), pool.map(lambda _: part @ x, range(12))):
+            assert numpy.array_equal(whole, expected) and numpy.array_equal(some, expected[:20])
 
 
 def test_arrays_of_another_size_are_refused(scan, grid):

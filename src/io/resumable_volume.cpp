@@ -84,7 +84,12 @@ void ResumableVolume::open(Progress& progress) {
     require_same_parts(part_of_journal(other, path_));
     journals.push_back(read_journal(other));
     require_same_run(journals.back(), run_.header, path_);
-    if (other == file) mine = journals.back();
+    if (other == file) {
+      mine = journals.back();
+      continue;
+    }
+    with_others_ = true;
+    std::erase_if(journals.back().records, [](const JournalRecord& r) { return r.kind == state_kind; });
   }
   if (mine) {
     journal_.emplace(file, *mine);
@@ -104,7 +109,7 @@ void ResumableVolume::open(Progress& progress) {
     remove_journal(file);
     throw;
   }
-  missing_ = {own_};
+  missing_ = slices_without(own_, {});  // a share of a small volume may be empty
 }
 
 // Shares of sixteen and shares of eight would make the same slices.

@@ -28,6 +28,7 @@ double largest_value(PixelType type) {
       return std::numeric_limits<std::uint32_t>::max();
     case PixelType::i32:
       return std::numeric_limits<std::int32_t>::max();
+    case PixelType::f16:
     case PixelType::f32:
     case PixelType::f64:
       break;

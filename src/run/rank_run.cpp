@@ -224,12 +224,11 @@ std::unique_ptr<ResumableVolume> join_volume(Ranks& ranks, const std::filesystem
                        {"what the scan file names (names, sizes and times of its files)", identity.inputs},
                        {"the output", std::filesystem::absolute(file).lexically_normal().string()},
                        {"--wedges", std::to_string(options.wedges)}});
-  const ResumableRun run{
-      .header = {"reconstruct", {{"lepus", version}, {"scan file", identity.resolved}, {"inputs", identity.inputs}}},
-      .restart = false,
-      .part = part_name(ranks),
-      .block = slab_alignment,
-      .own = {}};
+  const ResumableRun run{.header = {"reconstruct", facts_of(scan)},
+                         .restart = options.restart && ranks.first(),
+                         .part = part_name(ranks),
+                         .block = slab_alignment,
+                         .own = {}};
   const auto open = [&] { return std::make_unique<ResumableVolume>(file, scan.grid, writing, run, progress); };
   std::unique_ptr<ResumableVolume> volume;
   if (ranks.first()) volume = open();
