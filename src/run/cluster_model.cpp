@@ -60,6 +60,10 @@ ClusterPlan plan_grid(const PlanRequest& request, const BandTable& bands, const 
   // Two slabs at a time, one summed while the other comes down, beside half as much for views.
   const double room = machine.device_bytes > 0 ? static_cast<double>(machine.device_bytes) / 2.5 : range_bytes;
   plan.slabs_each = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(range_bytes / room)));
+  if (grid.groups > 1) {  // as ranks cut their ranges
+    const std::int64_t slab = slab_for_ranks(request.grid.nz, grid.groups);
+    plan.slabs_each = std::max(plan.slabs_each, (work.slices_each + slab - 1) / slab);
+  }
   const auto add = [&](const char* name, double seconds, std::string how) {
     plan.terms.push_back({name, seconds, std::move(how)});
     return seconds;
@@ -89,10 +93,15 @@ ClusterPlan plan_grid(const PlanRequest& request, const BandTable& bands, const 
         add("download", range_bytes / machine.link_bytes, format("{} from each device", bytes_text(range_bytes)));
   double reduce = 0;
   if (grid.wedges > 1)
-    // Each rank passes its sum to the next one: every node sends what all its ranks have.
-    reduce = add("reduce", range_bytes * static_cast<double>(machine.devices_per_node) / machine.network_bytes,
-                 format("{} of each rank through a network of {}/s and node", bytes_text(range_bytes),
-                        bytes_text(machine.network_bytes)));
+    // Each rank passes its sum to the next one: every node sends what all its ranks have, but a single one its own
+    // memory.
+    reduce = machine.nodes == 1
+                 ? add("reduce", range_bytes / card_link_bytes,
+                       format("{} of each rank through the node's memory at {}/s", bytes_text(range_bytes),
+                              bytes_text(card_link_bytes)))
+                 : add("reduce", range_bytes * static_cast<double>(machine.devices_per_node) / machine.network_bytes,
+                       format("{} of each rank through a network of {}/s and node", bytes_text(range_bytes),
+                              bytes_text(machine.network_bytes)));
   const double write = add("write", volume_bytes / machine.disk_bytes,
                            format("{} at {}/s", bytes_text(volume_bytes), bytes_text(machine.disk_bytes)));
   // Rows come in, are filtered and summed all at once; a finished slab leaves while the next one is summed, the last

@@ -27,7 +27,8 @@ TEST(RankWork, ViewsAreSplitOnlyWhereThereAreMoreRanksThanSlabs) {
   expect(6, 10, 8, 6, 1);
   expect(10, 10, 8, 10, 1);
   expect(12, 6, 8, 6, 2);
-  expect(7, 3, 8, 3, 2);   // one rank is left over
+  expect(7, 3, 8, 1, 7);   // no rank is left idle
+  expect(7, 3, 4, 3, 2);   // one is, where the views have but four parts
   expect(64, 2, 8, 2, 8);  // more than there are blocks of views
   expect(4, 1, 1, 1, 1);
 }
