@@ -91,7 +91,8 @@ std::unique_ptr<Command> import_command() {
       "missing, a second scan in the same folder or a header that contradicts its files is an error.\n\n"
       "A folder of no known scanner is taken as a series of TIFF frames; the options below, or answers in a terminal, "
       "say what only you know. docs/scanners.md lists the scanners and their fields.";
-  command->examples = {{"lepus import scans/bone/", "writes scans/bone/scan.toml"},
+  command->examples = {{"lepus simulate ball -o bone/ --preset tiny --format nikon && lepus import bone/",
+                        "a scanner's folder, simulated; writes bone/scan.toml"},
                        {"lepus import frames/ --pixel 0.2 --source-axis 500 --source-detector 1000",
                         "frames of a scanner that lepus does not know"}};
   command->writes = true;

@@ -76,9 +76,6 @@ void MethodArguments::describe(OptionTable& table) {
       .value("--save-every", "N|TIME", save_every,
              "keep the state beside the output after every N iterations, or every 30s, 5min, 2h")
       .otherwise("method.save_every, or as often as it takes a hundredth of the time");
-  table.flag("--resume", resume, "go on from the state beside the output; an error where there is none")
-      .otherwise("a run that was not finished is gone on with");
-  table.flag("--restart", restart, "begin anew, whatever an unfinished run left beside the output");
   table.group("Options");
 }
 
@@ -95,16 +92,11 @@ void MethodArguments::apply(Scan& scan, bool several) const {
   if (!weights.empty()) settings.weights = weights;
   if (!model.empty()) settings.model = model;
   if (!save_every.empty()) set_save_every(settings, save_every);
-  if (resume && restart)
-    throw Error(ErrorKind::usage, {.what = "--resume and --restart contradict each other",
-                                   .where = {},
-                                   .why = {},
-                                   .hint = "leave one of them out"});
   settings.resume = resume;
   settings.restart = restart;
   if (several) return;
-  const bool given = iterations || subsets || resume || restart || !save_every.empty() || !strength.empty() ||
-                     !start.empty() || !weights.empty() || !model.empty();
+  const bool given = iterations || subsets || !save_every.empty() || !strength.empty() || !start.empty() ||
+                     !weights.empty() || !model.empty();
   if (!settings.iterative()) {
     if (given)
       throw Error(ErrorKind::usage, {.what = "the method fdk has no iterations and none of their options",

@@ -11,6 +11,7 @@
 #include "core/format.h"
 #include "core/output_lock.h"
 #include "io/volume_journals.h"
+#include "iterative/saved_states.h"
 #include "run/plan.h"
 #include <lepus/error.h>
 
@@ -75,6 +76,18 @@ RunStatus status_of_slabs(const fs::path& output) {
   return status;
 }
 
+RunStatus status_of_iterations(const fs::path& output, const StateHeader& state) {
+  RunStatus status;
+  status.command = format("reconstruct --method {}", state.method);
+  status.unit = "iterations";
+  status.all = state.iterations;
+  status.done = state.done.iterations;
+  status.parts.push_back({"", holder_of_output(output), status.done, 0});
+  if (status.done > 0)
+    status.seconds_left = state.done.seconds / static_cast<double>(status.done) * static_cast<double>(status.left());
+  return status;
+}
+
 nlohmann::json to_json(const fs::path& output, const RunStatus& status, const std::string& word) {
   nlohmann::json parts = nlohmann::json::array();
   for (const PartStatus& part : status.parts)
@@ -111,8 +124,11 @@ int run_status(const fs::path& output, Session& session) {
   std::error_code failure;
   RunStatus status;
   const bool slabs = !journals_of(output).empty() && unfinished_exists(output);
+  const auto iterations = newest_state(output);
   if (slabs)
     status = status_of_slabs(output);
+  else if (iterations)
+    status = status_of_iterations(output, *iterations);
   else if (fs::exists(output, failure)) {
     session.print(format("{}: complete, no run of it is unfinished", output.string()));
     session.result({{"output", output.string()}, {"state", "complete"}});
@@ -138,7 +154,8 @@ std::unique_ptr<Command> status_command() {
   command->name = "status";
   command->summary = "say how far a run is: what is done, what is left, who works on it";
   command->description =
-      "Reads what a run keeps beside its output, the journal of finished slabs, and prints what is done, what is left, "
+      "Reads what a run keeps beside its output, the journal of finished slabs or the saved state of an iterative "
+      "method, and prints what is done, what is left, "
       "how long that will take, and which process on which machine "
       "works on it. Where nobody does, the command that began the run goes on from there. Nothing is changed, and a "
       "running process is not disturbed.";

@@ -68,6 +68,16 @@ set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "cone-beam CT reconstruction, headers
 C++20 headers, and what CMake's find_package(lepus) needs. lepus-doc has an
 example program.")
 
+if(LEPUS_HAVE_MPI)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_NAME lepus-mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "lepus (= ${version})")
+  set(CPACK_DEBIAN_MPI_DESCRIPTION "cone-beam CT reconstruction, over many processes
+The module that lets mpirun and srun start the program lepus as several
+processes, on one machine or many, which make one volume together.")
+endif()
+
 if(LEPUS_HAVE_PYTHON)
   list(APPEND CPACK_COMPONENTS_ALL python)
   math(EXPR next "${Python_VERSION_MINOR} + 1")

@@ -9,7 +9,7 @@
 #include "import/import_scan.h"
 #include "io/volume_part.h"
 #include "job/line_integrals.h"
-#include "job/run_scan.h"
+#include "job/automatic_center.h"
 #include "python/bindings/arrays.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/call.h"
@@ -70,7 +70,7 @@ py::tuple line_integrals_of(Scan scan, const std::filesystem::path& scratch, con
     ReconstructOptions options;
     options.compute = compute;
     options.force = true;
-    find_automatic_center(scan, context);
+    center_automatically(scan, context);
     LineIntegrals lines(scan, scratch, options, context);
     geometry = lines.geometry();
     const auto count = static_cast<std::size_t>(lines.values_per_view());

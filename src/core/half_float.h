@@ -18,7 +18,8 @@ inline std::uint16_t half_from_float(float value) {
   if (magnitude < 0x38800000) {
     // Below 2^-14, where halves are multiples of 2^-24: the sum's unit in the last place is that, so that it rounds.
     const float rounded = std::bit_cast<float>(magnitude) + 0.5F;
-    return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(rounded) - std::bit_cast<std::uint32_t>(0.5F)));
+    return static_cast<std::uint16_t>(sign |
+                                      (std::bit_cast<std::uint32_t>(rounded) - std::bit_cast<std::uint32_t>(0.5F)));
   }
   // The exponent's offset is smaller by 112; half of a unit, less a bit where the last kept one is 0, rounds to even. A
   // carry goes on into the exponent, where it belongs.
@@ -35,5 +36,14 @@ inline float float_from_half(std::uint16_t half) {
   }
   return std::bit_cast<float>(sign | ((magnitude << 13) + (112U << 23)));
 }
+
+// A number in a file.
+struct Half {
+  std::uint16_t bits = 0;
+  Half() = default;
+  explicit Half(double value) : bits(half_from_float(static_cast<float>(value))) {}
+  explicit operator float() const { return float_from_half(bits); }
+  explicit operator double() const { return static_cast<double>(float_from_half(bits)); }
+};
 
 }  // namespace lepus

@@ -16,7 +16,7 @@ namespace {
 // More did not make any disk faster that was measured; memory files of sixteen cores still gain at eight.
 constexpr int most_useful = 16;
 
-std::atomic<int> limit = 0;
+std::atomic<int> thread_limit = 0;
 
 struct Pool {
   std::mutex busy;
@@ -33,11 +33,11 @@ thread_local bool is_inside = false;  // of a body: its own files it moves alone
 
 }  // namespace
 
-void limit_io_threads(int threads) { limit = threads; }
+void limit_io_threads(int threads) { thread_limit = threads; }
 
 int io_threads() {
   const int hardware = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return std::clamp(limit > 0 ? limit.load() : hardware, 1, most_useful);
+  return std::clamp(thread_limit > 0 ? thread_limit.load() : hardware, 1, most_useful);
 }
 
 int io_parallel(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {

@@ -17,6 +17,7 @@
 #include "core/format.h"
 #include "core/input_file.h"
 #include "core/output_lock.h"
+#include "core/settings_text.h"
 #include "core/text.h"
 #include <lepus/error.h>
 #include <lepus/version.h>
@@ -185,29 +186,25 @@ JournalContents read_journal(const fs::path& file) {
 
 namespace {
 
-// "a was 1, now it is 2"; of texts of many lines, the first that differ.
+// "a was 1, now it is 2"; of settings, which of them; "" where nothing that counts differs.
 std::string difference(const JournalFact& begun, const JournalFact& now) {
-  std::string_view before = begun.value, after = now.value;
-  const auto first = [](std::string_view text) { return text.substr(0, text.find('\n')); };
-  const auto drop_first = [](std::string_view& text) {
-    text.remove_prefix(
-        std::min(text.size(), text.find('\n') == std::string_view::npos ? text.size() : text.find('\n') + 1));
-  };
-  while (first(before) == first(after) && !(before.empty() && after.empty())) {
-    drop_first(before);
-    drop_first(after);
+  if (begun.value == now.value) return {};
+  if (begun.value.find('\n') != std::string::npos) {
+    const std::string settings = settings_difference(begun.value, now.value);
+    return settings.empty() ? "" : format("{}: {}", now.name, settings);
   }
-  return format("{} was {}, now it is {}", now.name, shown(first(before)), shown(first(after)));
+  return format("{} was {}, now it is {}", now.name, shown(begun.value), shown(now.value));
 }
 
 }  // namespace
 
 void require_same_fact(const JournalFact& begun, const JournalFact& now, const fs::path& output) {
-  if (begun.value == now.value) return;
+  const std::string differs = difference(begun, now);
+  if (differs.empty()) return;
   throw Error(ErrorKind::usage,
               {.what = "an unfinished run of this output cannot be gone on with",
                .where = output.string(),
-               .why = difference(begun, now),
+               .why = differs,
                .hint = "repeat the command as it was, or begin anew with --restart: what was finished is lost then"});
 }
 

@@ -95,6 +95,29 @@ std::vector<fs::path> whole_series(const std::vector<NumberedFile>& files, const
   return paths;
 }
 
+std::vector<fs::path> find_series(const fs::path& folder, const std::vector<std::string>& prefixes,
+                                  const std::vector<std::string>& endings, const ExpectedFrames& expected,
+                                  std::vector<std::string>& warnings) {
+  for (const std::string& prefix : prefixes)
+    if (const auto files = numbered_files(folder, prefix, endings); !files.empty())
+      return whole_series(files, expected, folder);
+  std::vector<fs::path> candidates;
+  std::error_code code;
+  for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code))
+    if (std::ranges::find(endings, lower_extension(entry->path())) != endings.end())
+      candidates.push_back(entry->path());
+  const auto series = named_series(candidates);
+  const std::string wanted = format("{}0001{}", prefixes.empty() ? "" : prefixes.front(), endings.front());
+  if (series.size() > 1)
+    refuse_series(expected, "the frames are not known among several series",
+                  format("none is named as {}; there are {}* and {}*", wanted, series[0].prefix, series[1].prefix),
+                  "leave only this scan's frames in the folder");
+  if (series.size() == 1 && !prefixes.empty())
+    warnings.push_back(format("the header's frames would be named {}, they are called {}", wanted,
+                              series[0].files.front().file.filename().string()));
+  return whole_series(series.empty() ? std::vector<NumberedFile>() : series[0].files, expected, folder / wanted);
+}
+
 std::vector<NamedSeries> named_series(const std::vector<fs::path>& files) {
   std::map<std::pair<std::string, std::string>, NamedSeries> series;
   for (const fs::path& file : files) {

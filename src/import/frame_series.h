@@ -30,6 +30,13 @@ struct ExpectedFrames {
 std::vector<std::filesystem::path> whole_series(const std::vector<NumberedFile>& files, const ExpectedFrames& expected,
                                                 const std::filesystem::path& looked_for);
 
+// The frames in a folder under the first of these prefixes that any has; else those of the only series that is there,
+// whatever it is called, with a warning. Errors as whole_series.
+std::vector<std::filesystem::path> find_series(const std::filesystem::path& folder,
+                                               const std::vector<std::string>& prefixes,
+                                               const std::vector<std::string>& endings, const ExpectedFrames& expected,
+                                               std::vector<std::string>& warnings);
+
 // What names without their number and ending there are among these files, with how many each: "scan_*.tif".
 struct NamedSeries {
   std::string prefix, ending;

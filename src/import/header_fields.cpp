@@ -80,7 +80,7 @@ std::string last_part(std::string_view path) {
 
 bool begins_with_text(const std::filesystem::path& file, std::string_view text) {
   try {
-    return InputFile(file).head(4096).find(text) != std::string::npos;
+    return InputFile(file).head(64 << 10).find(text) != std::string::npos;
   } catch (const Error&) {
     return false;
   }

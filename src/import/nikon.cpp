@@ -9,7 +9,6 @@
 #include "import/frame_series.h"
 #include "import/scanner.h"
 #include "io/file.h"
-#include "io/file_kind.h"
 #include "io/header_text.h"
 #include <lepus/error.h>
 #include <lepus/math.h>
@@ -75,22 +74,8 @@ private:
     }
     const std::string stem = header.text(xtek("Name"), "frames.files").value_or(header.file().stem().string());
     const std::string prefix = stem + header.text(xtek("InputSeparator"), "frames.files").value_or("_");
-    auto files = numbered_files(folder, prefix, {".tif", ".tiff"});
-    if (files.empty()) {  // renamed, perhaps: where one series is there, it is the scan's
-      std::vector<NamedSeries> series;
-      std::vector<fs::path> tiffs;
-      std::error_code code;
-      for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code))
-        if (is_tiff_name(entry->path())) tiffs.push_back(entry->path());
-      series = named_series(tiffs);
-      if (series.size() == 1) {
-        files = series[0].files;
-        scan.warnings.push_back(format("the header names the frames {}0001.tif, they are called {}", prefix,
-                                       files.front().file.filename().string()));
-      }
-    }
     const ExpectedFrames expected{count, "Projections", header.where(xtek("Projections"))};
-    scan.text.set_files("frames.files", whole_series(files, expected, folder / (prefix + "0001.tif")),
+    scan.text.set_files("frames.files", find_series(folder, {prefix}, {".tif", ".tiff"}, expected, scan.warnings),
                         "Name and InputSeparator");
     scan.text.set("frames.views", count, "Projections");
     if (const auto white = header.number(xtek("WhiteLevel"), "intensity.value"); white && *white > 0) {

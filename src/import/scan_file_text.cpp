@@ -90,8 +90,9 @@ void ScanFileText::remove(std::string_view key) {
   std::erase_if(entries_, [&](const Entry& e) { return e.section + "." + e.name == key; });
 }
 
-bool ScanFileText::has(std::string_view key) const {
-  return std::ranges::any_of(entries_, [&](const Entry& e) { return e.section + "." + e.name == key; });
+const KeyValue* ScanFileText::find(std::string_view key) const {
+  const auto found = std::ranges::find_if(entries_, [&](const Entry& e) { return e.section + "." + e.name == key; });
+  return found == entries_.end() ? nullptr : &found->value;
 }
 
 std::string ScanFileText::line(const Entry& e, const fs::path& folder) {

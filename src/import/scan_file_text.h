@@ -18,7 +18,8 @@ public:
   // Names of files; in the text they are relative to the scan file where they lie below its folder.
   void set_files(const std::string& key, std::vector<std::filesystem::path> files, std::string from);
   void remove(std::string_view key);
-  bool has(std::string_view key) const;
+  bool has(std::string_view key) const { return find(key) != nullptr; }
+  const KeyValue* find(std::string_view key) const;  // null where it is not set
   // More sections, such as "[[correct]]", as they shall stand in the file, with their comments.
   void append(std::string toml) { more_ += std::move(toml); }
 

@@ -34,6 +34,18 @@ public:
 
 const std::vector<const Scanner*>& scanners();
 
+// What several readers say: which way a scan turns when its vendor does not document it.
+inline constexpr const char* unknown_direction =
+    "the direction of rotation is not documented for this header: where lepus finds the scan mirrored, or the volume "
+    "is "
+    "blurred, change direction in the scan file";
+
 const Scanner& nikon_scanner();
+const Scanner& skyscan_scanner();
+const Scanner& phoenix_scanner();
+const Scanner& yxlon_scanner();
+const Scanner& diondo_scanner();
+const Scanner& northstar_scanner();
+const Scanner& rtk_scanner();
 
 }  // namespace lepus

@@ -5,7 +5,9 @@
 namespace lepus {
 
 const std::vector<const Scanner*>& scanners() {
-  static const std::vector<const Scanner*> all{&nikon_scanner()};
+  static const std::vector<const Scanner*> all{&nikon_scanner(), &skyscan_scanner(), &phoenix_scanner(),
+                                               &yxlon_scanner(), &diondo_scanner(),  &northstar_scanner(),
+                                               &rtk_scanner()};
   return all;
 }
 

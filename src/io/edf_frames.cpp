@@ -52,6 +52,8 @@ const char* edf_name(PixelType type) {
       return "UnsignedInteger";
     case PixelType::i32:
       return "SignedInteger";
+    case PixelType::f16:
+      break;
     case PixelType::f32:
       return "FloatValue";
     case PixelType::f64:

@@ -107,6 +107,23 @@ TEST(FormatsJudge, numpy_reads_our_raw) {
   JUDGE("check-raw", folder.path());
 }
 
+TEST(FormatsJudge, others_read_our_16_bits) {
+  for (const char* ending : {".tif", ".h5", ".zarr"})
+    if (!have(ending)) GTEST_SKIP() << "this build has no " << ending;
+  const TempFolder folder;
+  const VolumeGrid grid = odd_grid();
+  const std::vector<float> voxels = pattern_volume(grid);
+  const auto write = [&](const std::string& name, const VolumeWriterOptions& options) {
+    const auto writer = create_volume(folder / name, grid, options);
+    writer->write(0, grid.nz, voxels.data());
+    writer->finish("{}");
+  };
+  for (const char* name : {"u.mha", "u.nrrd", "u.tif", "u.h5", "u.raw", "u.zarr"})
+    write(name, {.type = PixelType::u16, .scale = scale_of_range(-21, 43)});
+  for (const char* name : {"h.tif", "h.h5", "h.raw", "h.zarr"}) write(name, {.type = PixelType::f16});
+  JUDGE("check-16-bits", folder.path());
+}
+
 TEST(FormatsJudge, zarr_reads_ours) {
   if (!have(".zarr")) GTEST_SKIP() << "this build has no OME-Zarr";
   const TempFolder folder;

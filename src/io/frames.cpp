@@ -11,6 +11,7 @@
 #include "io/frame_sources.h"
 #include "io/json_text.h"
 #include "io/pixels.h"
+#include "io/stack.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -35,6 +36,16 @@ std::unique_ptr<FrameSource> in_order_of_views(std::unique_ptr<FrameSource> stor
       return turned_images(frames_from_sinograms(turned_images(std::move(stored)), turned_blocks));
   }
   return stored;
+}
+
+// RTK's form: all frames in one file, whose third axis counts them.
+std::unique_ptr<FrameSource> open_single_stack(const std::vector<fs::path>& files, FileKind kind) {
+  if (files.size() > 1)
+    throw Error(ErrorKind::unsupported, {.what = "frames in several MetaImage or NRRD files",
+                                         .where = files[1].string(),
+                                         .why = "lepus reads one such file that holds all frames",
+                                         .hint = "join them, or convert them to TIFF"});
+  return std::move((kind == FileKind::nrrd ? read_nrrd(files[0]) : read_meta_image(files[0])).images);
 }
 
 }  // namespace
@@ -73,6 +84,27 @@ void FrameSource::read(std::int64_t frame, std::int64_t row0, std::int64_t row1,
   }
 }
 
+namespace {
+
+// Frames of 16-bit floats as those of 32: the corrections know no others.
+class WidenedFrames final : public FrameSource {
+public:
+  explicit WidenedFrames(std::unique_ptr<FrameSource> halves) : halves_(std::move(halves)) {}
+  std::int64_t columns() const override { return halves_->columns(); }
+  std::int64_t rows() const override { return halves_->rows(); }
+  std::int64_t frames() const override { return halves_->frames(); }
+  PixelType pixel_type() const override { return PixelType::f32; }
+  std::string name(std::int64_t frame) const override { return halves_->name(frame); }
+  void read_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, void* out) const override {
+    halves_->read(frame, row0, row1, static_cast<float*>(out));
+  }
+
+private:
+  std::unique_ptr<FrameSource> halves_;
+};
+
+}  // namespace
+
 std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
   if (files.files.empty())
     throw Error(ErrorKind::input,
@@ -86,6 +118,10 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
       break;
     case FileKind::hdf5:
       source = open_hdf5_frames(files.files, files.dataset);
+      break;
+    case FileKind::meta_image:
+    case FileKind::nrrd:
+      source = open_single_stack(files.files, kind);
       break;
     case FileKind::raw:
       source = open_raw_frames(files.files, files.raw ? *files.raw : read_raw_layout(first));
@@ -113,6 +149,7 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
                               : format("it is {}, no file of frames", words_of(kind)),
                    .hint = "convert the files to TIFF, or describe them as raw"});
   }
+  if (source->pixel_type() == PixelType::f16) source = std::make_unique<WidenedFrames>(std::move(source));
   source = in_order_of_views(std::move(source), files.order);
   if (!files.images.empty()) {
     const std::int64_t rows = source->rows();

@@ -25,6 +25,7 @@ namespace {
 constexpr std::size_t line_limit = 400;
 const std::string meta_provenance_key = "lepus_provenance_";
 const std::string room_key = "lepus_room";
+const std::string slope_key = "ElementToIntensityFunctionSlope", offset_key = "ElementToIntensityFunctionOffset";
 
 std::string provenance_lines(const std::string& provenance) {
   std::string lines;
@@ -68,12 +69,17 @@ public:
     const VolumeGrid& grid = *target.text.grid;
     const auto sign = [](double step) { return step < 0 ? -1 : 1; };
     const Vec3 size{std::abs(grid.step_mm.x), std::abs(grid.step_mm.y), std::abs(grid.step_mm.z)};
+    // In the words that MetaIO has for it.
+    const std::string scale =
+        target.text.scale.is_identity()
+            ? std::string()
+            : format("{} = {}\n{} = {}\n", slope_key, target.text.scale.slope, offset_key, target.text.scale.offset);
     begin(format("ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\n"
                  "CompressedData = False\nTransformMatrix = {} 0 0 0 {} 0 0 0 {}\nOffset = {}\n"
                  "CenterOfRotation = 0 0 0\nElementSpacing = {}\nDimSize = {} {} {}\nlepus_length_unit = mm\n"
-                 "lepus_value_unit = {}\n",
+                 "lepus_value_unit = {}\n{}",
                  sign(grid.step_mm.x), sign(grid.step_mm.y), sign(grid.step_mm.z), joined(grid.origin_mm, " "),
-                 joined(size, " "), grid.nx, grid.ny, grid.nz, target.text.unit),
+                 joined(size, " "), grid.nx, grid.ny, grid.nz, target.text.unit, scale),
           format("ElementType = {}\nElementDataFile = {}\n", element_name(target.shape.type),
                  detached() ? data_.target().filename().string() : std::string("LOCAL")));
   }
@@ -194,7 +200,7 @@ std::unique_ptr<StackWriter> create_meta_image(const StackTarget& target, std::i
   return std::make_unique<MetaImageWriter>(target, provenance_room);
 }
 
-std::unique_ptr<VolumeReader> open_meta_image(const fs::path& path) {
+StoredStack read_meta_image(const fs::path& path) {
   const InputFile file(path);
   MetaHeader header = parse_meta_header(file);
   if (header.yes("compresseddata"))
@@ -226,6 +232,13 @@ std::unique_ptr<VolumeReader> open_meta_image(const fs::path& path) {
       offset += skip[0];
     }
   }
+  ValueScale scale;
+  for (const auto& [key, number] : {std::pair{slope_key, &scale.slope}, std::pair{offset_key, &scale.offset}}) {
+    const auto numbers = parse_numbers(header.get(lower_case(key).c_str()), key, path);
+    if (numbers.size() > 1) throw_bad_header(path, format("{} is not one number", key));
+    if (!numbers.empty()) *number = numbers.front();
+  }
+  if (!scale.is_usable()) throw_bad_header(path, format("{} or {} is impossible", slope_key, offset_key));
   std::string provenance = header.provenance;
   if (provenance.empty()) provenance = read_provenance_side_car(side_car_of(path));
   if (!is_json(provenance, path.string())) provenance.clear();
@@ -235,9 +248,12 @@ std::unique_ptr<VolumeReader> open_meta_image(const fs::path& path) {
                          .type = type,
                          .header_bytes = offset,
                          .big_endian = header.yes("binarydatabyteordermsb") || header.yes("elementbyteordermsb")};
-  return volume_of_frames(
-      open_raw_frames({data_path}, layout, TrailingBytes::ignore),
-      {.grid = grid, .format = "MetaImage", .unit = header.get("lepus_value_unit"), .provenance = provenance});
+  return {open_raw_frames({data_path}, layout, TrailingBytes::ignore),
+          {.grid = grid,
+           .format = "MetaImage",
+           .unit = header.get("lepus_value_unit"),
+           .provenance = provenance,
+           .scale = scale}};
 }
 
 }  // namespace lepus

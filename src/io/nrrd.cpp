@@ -22,6 +22,8 @@ namespace {
 
 const std::string nrrd_provenance_key = "lepus_provenance";
 const std::string unit_key = "lepus_value_unit";
+// NRRD has no words for it: "old min" and "old max" are those of a quantisation by cells.
+const std::string nrrd_slope_key = "lepus_value_slope", nrrd_offset_key = "lepus_value_offset";
 
 // Values of key/value pairs write a newline as \n and a backslash as \\ (section 4.2 of the format).
 std::string escaped(const std::string& value) {
@@ -62,7 +64,10 @@ public:
         target.shape.type == PixelType::f32 ? "float" : name_of(target.shape.type), grid.nx, grid.ny, grid.nz,
         grid.step_mm.x, grid.step_mm.y, grid.step_mm.z, joined(grid.origin_mm, ","));
     if (detached()) start += format("data file: {}\n", data_.target().filename().string());
-    begin(start + format("{}:={}\n", unit_key, escaped(target.text.unit)), "\n");
+    start += format("{}:={}\n", unit_key, escaped(target.text.unit));
+    if (const ValueScale& scale = target.text.scale; !scale.is_identity())
+      start += format("{}:={}\n{}:={}\n", nrrd_slope_key, scale.slope, nrrd_offset_key, scale.offset);
+    begin(start, "\n");
   }
 
 private:
@@ -236,7 +241,7 @@ std::unique_ptr<StackWriter> create_nrrd(const StackTarget& target, std::int64_t
   return std::make_unique<NrrdWriter>(target, std::max<std::int64_t>(provenance_room, 2));
 }
 
-std::unique_ptr<VolumeReader> open_nrrd(const fs::path& path) {
+StoredStack read_nrrd(const fs::path& path) {
   const InputFile file(path);
   NrrdHeader header = parse_nrrd_header(file);
   const std::string encoding = lower_case(header.get("encoding"));
@@ -265,6 +270,14 @@ std::unique_ptr<VolumeReader> open_nrrd(const fs::path& path) {
       throw_bad_header(path, format("expected {} bytes of voxels, the file has {}", data, size));
     offset = skip[0] == -1 ? size - data : offset + skip[0];
   }
+  ValueScale scale;
+  for (const auto& [key, number] :
+       {std::pair{nrrd_slope_key, &scale.slope}, std::pair{nrrd_offset_key, &scale.offset}}) {
+    const auto numbers = parse_numbers(header.values[key], key, path);
+    if (numbers.size() > 1) throw_bad_header(path, format("{} is not one number", key));
+    if (!numbers.empty()) *number = numbers.front();
+  }
+  if (!scale.is_usable()) throw_bad_header(path, format("{} or {} is impossible", nrrd_slope_key, nrrd_offset_key));
   std::string provenance = header.values[nrrd_provenance_key];
   if (provenance.empty()) provenance = read_provenance_side_car(side_car_of(path));
   if (!is_json(provenance, path.string())) provenance.clear();
@@ -274,8 +287,8 @@ std::unique_ptr<VolumeReader> open_nrrd(const fs::path& path) {
                          .type = type,
                          .header_bytes = offset,
                          .big_endian = endian == "big"};
-  return volume_of_frames(open_raw_frames({data_path}, layout, TrailingBytes::ignore),
-                          {.grid = grid, .format = "NRRD", .unit = header.values[unit_key], .provenance = provenance});
+  return {open_raw_frames({data_path}, layout, TrailingBytes::ignore),
+          {.grid = grid, .format = "NRRD", .unit = header.values[unit_key], .provenance = provenance, .scale = scale}};
 }
 
 }  // namespace lepus

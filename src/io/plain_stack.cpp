@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+
 #include "core/format.h"
 #include "core/input_file.h"
 #include "io/stack.h"
@@ -42,9 +45,23 @@ void PlainStack::begin_data(std::int64_t offset) {
     throw_other_unfinished(data_.partial(), format("it has {} bytes, {} are needed", data_.end(), size));
 }
 
+// In parts of whole mebibytes of the file, one per thread: pages and blocks of a RAID are not shared by two.
 void PlainStack::write(std::int64_t first, std::int64_t images, const void* pixels) {
-  const std::int64_t bytes = target_.shape.image_bytes();
-  data_.write(data_start_ + first * bytes, pixels, images * bytes);
+  constexpr std::int64_t boundary = 1 << 20, smallest = 4 * boundary;
+  const std::int64_t begin = data_start_ + first * target_.shape.image_bytes();
+  const std::int64_t bytes = images * target_.shape.image_bytes(), end = begin + bytes;
+  const std::int64_t parts = std::clamp<std::int64_t>(bytes / smallest, 1, threads_.next());
+  const auto cut = [&](std::int64_t part) {
+    if (part == 0 || part == parts) return part == 0 ? begin : end;
+    return std::max(begin, (begin + bytes / parts * part) / boundary * boundary);
+  };
+  const auto start = std::chrono::steady_clock::now();
+  const int threads = io_parallel(parts, static_cast<int>(parts), [&](std::int64_t part) {
+    const std::int64_t from = cut(part);
+    data_.write(from, static_cast<const char*>(pixels) + (from - begin), cut(part + 1) - from);
+  });
+  if (bytes >= smallest)
+    threads_.took(threads, bytes, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
 void PlainStack::read_back(std::int64_t first, std::int64_t images, void* pixels) const {

@@ -42,8 +42,9 @@ std::unique_ptr<VolumeReader> open_raw_volume(const fs::path& path) {
   VolumeGrid grid{
       .nx = layout.columns, .ny = layout.rows, .nz = layout.frames_per_file, .origin_mm = {}, .step_mm = {1, 1, 1}};
   if (d.text.grid) grid = *d.text.grid;
-  return volume_of_frames(open_raw_frames({path}, layout),
-                          {.grid = grid, .format = "raw", .unit = d.text.unit, .provenance = d.provenance});
+  return volume_of_frames(
+      open_raw_frames({path}, layout),
+      {.grid = grid, .format = "raw", .unit = d.text.unit, .provenance = d.provenance, .scale = d.text.scale});
 }
 
 }  // namespace lepus

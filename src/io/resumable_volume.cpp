@@ -84,7 +84,12 @@ void ResumableVolume::open(Progress& progress) {
     require_same_parts(part_of_journal(other, path_));
     journals.push_back(read_journal(other));
     require_same_run(journals.back(), run_.header, path_);
-    if (other == file) mine = journals.back();
+    if (other == file) {
+      mine = journals.back();
+      continue;
+    }
+    with_others_ = true;
+    std::erase_if(journals.back().records, [](const JournalRecord& r) { return r.kind == state_kind; });
   }
   if (mine) {
     journal_.emplace(file, *mine);
@@ -104,13 +109,14 @@ void ResumableVolume::open(Progress& progress) {
     remove_journal(file);
     throw;
   }
-  missing_ = {own_};
+  missing_ = slices_without(own_, {});  // a share of a small volume may be empty
 }
 
 // Shares of sixteen and shares of eight would make the same slices.
 void ResumableVolume::require_same_parts(const std::string& other) const {
   const auto count = [](const std::string& part) { return part.substr(part.find("-of-") + 4); };
-  if (run_.part.empty() || other.empty() || count(run_.part) == count(other)) return;
+  // Ranks share out what is missing, whoever made the rest; a share has its slices.
+  if (run_.part.empty() || other.empty() || !run_.own || count(run_.part) == count(other)) return;
   throw Error(ErrorKind::usage, {.what = "the volume was begun in another number of parts",
                                  .where = path_.string(),
                                  .why = format("{} of them, now it is {}", count(other), count(run_.part)),

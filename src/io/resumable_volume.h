@@ -42,11 +42,13 @@ public:
   // Without finish() what was written stays, recorded; where nothing was written or noted, nothing stays.
   ~ResumableVolume() override;
 
+  const std::filesystem::path& path() const { return path_; }
   // Its own slices that are not finished, ascending: when it was opened.
   const std::vector<VolumeSlices>& missing() const { return missing_; }
   std::vector<VolumeSlices> finished_before() const;  // the others of its own
   bool stays() const { return worth_keeping_; }       // where the run ends now
-  // What earlier runs noted, in their order.
+  bool with_others() const { return with_others_; }   // other processes made parts of it
+  // What earlier runs noted, in their order; states only of this part.
   const std::vector<JournalRecord>& earlier_notes() const { return notes_; }
 
   void note(const JournalRecord& record);  // is on the disk when it returns; other kinds than this file's own
@@ -86,7 +88,7 @@ private:
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<VolumeSlices> written_;  // not yet recorded
-  bool ending_ = false, finished_ = false;
+  bool ending_ = false, finished_ = false, with_others_ = false;
   std::atomic<bool> worth_keeping_ = false;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   std::exception_ptr failure_;

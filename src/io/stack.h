@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "core/io_threads.h"
 #include "core/output_file.h"
 #include "core/output_lock.h"
 #include "io/frames.h"
@@ -28,6 +29,7 @@ struct StackShape {
 struct StackText {
   std::optional<VolumeGrid> grid;
   std::string unit;
+  ValueScale scale = {};
 };
 
 class StackWriter {
@@ -78,6 +80,7 @@ protected:
 
 private:
   std::int64_t data_start_ = 0;
+  MeasuredThreads threads_{io_threads()};
 };
 
 // What all processes that have the unfinished volume open hold, and whoever finishes or removes it alone.
@@ -97,11 +100,17 @@ std::unique_ptr<StackWriter> create_zarr(const StackTarget& target);  // of a vo
 struct VolumeInfo {
   VolumeGrid grid;
   std::string format, unit, provenance;
+  ValueScale scale = {};
 };
 std::unique_ptr<VolumeReader> volume_of_frames(std::unique_ptr<FrameSource> slices, VolumeInfo info);
 
-std::unique_ptr<VolumeReader> open_meta_image(const std::filesystem::path& path);
-std::unique_ptr<VolumeReader> open_nrrd(const std::filesystem::path& path);
+// The images of a file that holds one stack, which may be a volume's slices or a scan's frames.
+struct StoredStack {
+  std::unique_ptr<FrameSource> images;
+  VolumeInfo info;
+};
+StoredStack read_meta_image(const std::filesystem::path& path);
+StoredStack read_nrrd(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_tiff_volume(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_tiff_folder(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_hdf5_volume(const std::filesystem::path& path, const std::string& dataset);

@@ -91,6 +91,7 @@ Rational resolution(double step_mm) {
 
 std::uint16_t sample_format(PixelType type) {
   switch (type) {
+    case PixelType::f16:
     case PixelType::f32:
     case PixelType::f64:
       return 3;
@@ -222,8 +223,8 @@ public:
   }
 
   void write(std::int64_t first, std::int64_t images, const void* pixels) override {
-    const auto* from = static_cast<const char*>(pixels);
-    for (std::int64_t k = first; k < first + images; ++k, from += target_.shape.image_bytes()) {
+    io_parallel(images, io_threads(), [&](std::int64_t i) {
+      const std::int64_t k = first + i;
       StackTarget one = target_;
       one.path = numbered(target_.path, place_, k);
       one.shape.images = 1;
@@ -233,10 +234,10 @@ public:
         one.unfinished = Unfinished::kept;
       }
       auto image = std::make_unique<TiffStack>(one, lock_);
-      image->write(0, 1, from);
+      image->write(0, 1, static_cast<const char*>(pixels) + i * target_.shape.image_bytes());
       image->complete({});
       images_[static_cast<std::size_t>(k)] = std::move(image);
-    }
+    });
   }
 
   void read_back(std::int64_t first, std::int64_t images, void* pixels) const override {

@@ -167,9 +167,12 @@ TEST_P(UnfinishedVolumes, is_completed_after_a_run_that_was_killed_while_it_fini
   }
   interrupt_finish(GetParam(), target());
   EXPECT_TRUE(unfinished_exists(target()));
+  Progress silent;
+  auto locks = reserve_volume(target(), false, silent);
   const auto writer = reopen_unfinished(target(), grid, {}, {{0, 6}});
   EXPECT_EQ(writer->checksum(0, 6), sum(0, 6));
   writer->finish(provenance);
+  locks.clear();
   expect_whole();
 }
 

@@ -3,22 +3,18 @@
 #include "io/volume_file.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <limits>
-#include <mutex>
-#include <optional>
 
 #include "core/format.h"
 #include "core/output_file.h"
-#include "core/row_checksum.h"
 #include "io/file.h"
 #include "io/file_kind.h"
 #include "io/frame_sources.h"
 #include "io/json_text.h"
 #include "io/pixels.h"
+#include "io/slab_writer.h"
 #include "io/stack.h"
-#include "io/written_slices.h"
+#include "io/stored_pixels.h"
 #include "io/zarr_codec.h"
 #include <lepus/error.h>
 
@@ -37,156 +33,6 @@ constexpr bool have_hdf5 = true;
 #else
 constexpr bool have_hdf5 = false;
 #endif
-
-// Halves go up. False where a value is not a number.
-template <class Pixel>
-bool round_pixels(const float* values, std::int64_t n, void* out) {
-  constexpr double least = std::numeric_limits<Pixel>::min(), most = std::numeric_limits<Pixel>::max();
-  auto* pixels = static_cast<Pixel*>(out);
-  bool numbers = true;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const bool number = !std::isnan(values[i]);
-    const double value = number ? static_cast<double>(values[i]) : 0;
-    pixels[i] = static_cast<Pixel>(std::clamp(std::floor(value + 0.5), least, most));
-    numbers = numbers && number;
-  }
-  return numbers;
-}
-
-bool is_volume_type(PixelType type) {
-  return type == PixelType::f32 || type == PixelType::u8 || type == PixelType::u16 || type == PixelType::i16;
-}
-
-class SlabWriter : public UnfinishedVolume {
-public:
-  // `open`: of an unfinished volume, what all processes that have it open share.
-  SlabWriter(std::unique_ptr<StackWriter> stack, const StackTarget& target, std::string where, OutputLock open)
-      : stack_(std::move(stack)),
-        shape_(target.shape),
-        kept_(target.unfinished != Unfinished::removed),
-        where_(std::move(where)),
-        written_(shape_.images, where_),
-        memory_bytes_(stack_->memory_bytes()),
-        open_(std::move(open)) {
-    if (kept_) checksums_.resize(static_cast<std::size_t>(shape_.images));
-  }
-
-  std::int64_t memory_bytes() const override { return memory_bytes_; }
-
-  void write(std::int64_t z0, std::int64_t z1, const float* slices) override {
-    const std::shared_ptr<StackWriter> stack = current();
-    written_.begin(z0, z1);
-    try {
-      put(*stack, z0, z1, slices);
-    } catch (...) {
-      if (kept_) {
-        written_.give_back(z0, z1);
-      } else {
-        give_up();
-      }
-      throw;
-    }
-    written_.end(z0, z1);
-  }
-
-  void finish(const std::string& provenance) override {
-    const std::shared_ptr<StackWriter> stack = current();
-    written_.check_complete();
-    if (kept_) {
-      wait_for_others();
-      if (!unfinished_exists(where_)) return give_up();
-    }
-    stack->finish(one_line_json(provenance));
-    give_up();
-  }
-
-  void flush(std::int64_t z0, std::int64_t z1) override { current()->flush(z0, z1 - z0); }
-
-  std::uint64_t checksum(std::int64_t z0, std::int64_t z1) const override {
-    const std::shared_ptr<StackWriter> stack = current();
-    std::vector<char> slice;
-    std::uint64_t sum = 0;
-    for (std::int64_t z = z0; z < z1; ++z) {
-      std::optional<std::uint64_t> known;
-      {
-        const std::scoped_lock lock(mutex_);
-        known = checksums_.at(static_cast<std::size_t>(z));
-      }
-      if (!known) {
-        slice.resize(static_cast<std::size_t>(shape_.image_bytes()));
-        stack->read_back(z, 1, slice.data());
-        known = row_checksum(z, 0, slice.data(), shape_.image_bytes());
-      }
-      sum += *known;
-    }
-    return sum;
-  }
-
-  void written_elsewhere(std::int64_t z0, std::int64_t z1) override { written_.add(z0, z1); }
-
-private:
-  std::shared_ptr<StackWriter> current() const {
-    const std::scoped_lock lock(mutex_);
-    if (stack_) return stack_;
-    throw Error(ErrorKind::internal, {.what = "the volume is finished or was given up",
-                                      .where = where_,
-                                      .why = "nothing can be written to it any more",
-                                      .hint = "report this"});
-  }
-  // The partial files go when the last thread that still writes comes back, not when the writer does.
-  void give_up() {
-    const std::scoped_lock lock(mutex_);
-    stack_.reset();
-    open_ = {};
-  }
-  void wait_for_others() {
-    constexpr std::chrono::seconds longest{60};
-    if (!open_.wait_alone(longest))
-      throw Error(ErrorKind::disk, {.what = "other processes still have the unfinished volume open",
-                                    .where = where_,
-                                    .why = format("waited for {} s", longest.count()),
-                                    .hint = "wait until they have ended, and run the command again"});
-  }
-
-  // Integers slice by slice: the rounded copy stays small.
-  void put(StackWriter& stack, std::int64_t z0, std::int64_t z1, const float* slices) {
-    if (shape_.type == PixelType::f32) {
-      stack.write(z0, z1 - z0, slices);
-      for (std::int64_t z = z0; z < z1; ++z) remember(z, slices + (z - z0) * shape_.columns * shape_.rows);
-      return;
-    }
-    const std::int64_t n = shape_.columns * shape_.rows;
-    std::vector<unsigned char> rounded(static_cast<std::size_t>(shape_.image_bytes()));
-    for (std::int64_t z = z0; z < z1; ++z, slices += n) {
-      const bool numbers = shape_.type == PixelType::u8    ? round_pixels<std::uint8_t>(slices, n, rounded.data())
-                           : shape_.type == PixelType::u16 ? round_pixels<std::uint16_t>(slices, n, rounded.data())
-                                                           : round_pixels<std::int16_t>(slices, n, rounded.data());
-      if (!numbers)
-        throw Error(ErrorKind::input, {.what = "voxels that are not numbers cannot be written as integers",
-                                       .where = format("{}, slice {}", where_, z),
-                                       .why = {},
-                                       .hint = "replace them first, or write floats"});
-      stack.write(z, 1, rounded.data());
-      remember(z, rounded.data());
-    }
-  }
-  void remember(std::int64_t z, const void* stored) {
-    if (!kept_) return;
-    const std::uint64_t sum = row_checksum(z, 0, stored, shape_.image_bytes());
-    const std::scoped_lock lock(mutex_);
-    checksums_[static_cast<std::size_t>(z)] = sum;
-  }
-
-  mutable std::mutex mutex_;
-  std::shared_ptr<StackWriter> stack_;
-  StackShape shape_;
-  bool kept_;
-  std::string where_;
-  WrittenSlices written_;
-  std::int64_t memory_bytes_;
-  std::vector<std::optional<std::uint64_t>> checksums_;  // of slices that were written here
-  OutputLock open_;
-};
 
 // "scan.h5:/entry/data" -> file and dataset.
 std::pair<fs::path, std::string> split_dataset(const fs::path& path) {
@@ -245,6 +91,10 @@ std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_
   throw_unknown_ending(path);
 }
 
+std::unique_ptr<VolumeReader> volume_of(StoredStack stack) {
+  return volume_of_frames(std::move(stack.images), std::move(stack.info));
+}
+
 }  // namespace
 
 fs::path slice_pattern(const fs::path& path, std::int64_t slices) {
@@ -255,19 +105,30 @@ fs::path slice_pattern(const fs::path& path, std::int64_t slices) {
 
 namespace {
 
+bool has_halves(const fs::path& path) {
+  const std::string ending = lower_extension(path);
+  return ending != ".mha" && ending != ".mhd" && ending != ".nrrd" && ending != ".nhdr";
+}
+
 StackTarget target_of(const fs::path& path, const VolumeGrid& grid, const VolumeWriterOptions& options,
                       Unfinished unfinished) {
   check(grid, path);
   if (!is_volume_type(options.type))
     throw Error(ErrorKind::unsupported, {.what = format("a volume of {} voxels", name_of(options.type)),
                                          .where = path.string(),
-                                         .why = "volumes are written as float32, uint8, uint16 or int16",
+                                         .why = "volumes are written as float32, float16, uint8, uint16 or int16",
                                          .hint = "choose one of these"});
+  if (options.type == PixelType::f16 && !has_halves(path))
+    throw Error(ErrorKind::unsupported, {.what = "this format has no 16-bit floats",
+                                         .where = path.string(),
+                                         .why = "MetaImage and NRRD know integers and floats of 32 and 64 bits",
+                                         .hint = "write .tif, .h5, .raw or .zarr, or uint16 with a range"});
   StackTarget target;
   target.path = slice_pattern(path, grid.nz);
   target.shape = {.columns = grid.nx, .rows = grid.ny, .images = grid.nz, .type = options.type};
   target.text.grid = grid;
   target.text.unit = options.unit;
+  if (options.type != PixelType::f32 && options.type != PixelType::f16) target.text.scale = options.scale;
   std::replace(target.text.unit.begin(), target.text.unit.end(), '\n', ' ');  // headers are made of lines
   target.force = options.force;
   target.unfinished = unfinished;
@@ -329,7 +190,13 @@ std::vector<OutputLock> reserve_volume(const fs::path& path, bool force, Progres
     return locks;
   }
   if (!is_volume_name(path)) throw_unknown_ending(path);
-  for (const fs::path& file : files_of_volume(path)) locks.push_back(reserve_output(file, force, progress, sharing));
+  // A run that was killed while it finished may have put one of several files in place.
+  const bool going_on = unfinished_exists(path);
+  std::error_code code;
+  for (const fs::path& file : files_of_volume(path)) {
+    const bool placed = going_on && !fs::exists(unfinished_name(followed(file)), code);
+    locks.push_back(reserve_output(file, force || placed, progress, sharing));
+  }
   return locks;
 }
 
@@ -341,9 +208,9 @@ std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
     return open_tiff_folder(path);
   switch (const FileKind kind = kind_of_file(file)) {
     case FileKind::meta_image:
-      return open_meta_image(path);
+      return volume_of(read_meta_image(path));
     case FileKind::nrrd:
-      return open_nrrd(path);
+      return volume_of(read_nrrd(path));
     case FileKind::tiff:
       return open_tiff_volume(path);
     case FileKind::hdf5:

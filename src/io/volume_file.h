@@ -17,6 +17,17 @@
 
 namespace lepus {
 
+// How a voxel's value follows from what is stored: value = slope * stored + offset.
+struct ValueScale {
+  double slope = 1, offset = 0;
+  bool is_identity() const { return slope == 1 && offset == 0; }
+  bool is_usable() const;  // a slope that is finite and not zero, a finite offset: files may say anything
+  void apply(float* values, std::int64_t count) const;  // stored -> value, in place
+  friend bool operator==(const ValueScale&, const ValueScale&) = default;
+};
+// So that uint16 holds [low, high]. Error(usage) where that is no range.
+ValueScale scale_of_range(double low, double high);
+
 struct FinishedSlices {
   std::int64_t z0 = 0, z1 = 0;  // [z0, z1)
 };
@@ -28,6 +39,8 @@ public:
   // that is outside or comes twice is an Error(internal).
   virtual void write(std::int64_t z0, std::int64_t z1, const float* slices) = 0;
   virtual std::int64_t memory_bytes() const { return 0; }  // that it takes at most, beside the slices it is given
+  // Voxels so far that the type of the file does not reach, and that got its largest or smallest value instead.
+  virtual std::int64_t cut_off() const { return 0; }
   // Where the volume lies in memory: slice z0, the slices after it following, to be filled instead of write(); null
   // where it does not.
   virtual float* in_memory(std::int64_t /*z0*/) { return nullptr; }
@@ -55,10 +68,11 @@ struct VolumeWriterOptions {
   bool force = false;                // overwrite what is there
   std::string unit = "1/mm";         // of the voxel values
   std::int64_t provenance_room = 0;  // bytes to keep free in headers that come before the data; 0: a default (64 KiB)
-  // Of the file: f32, or u8, u16 or i16, for which values are rounded to the nearest integer and cut off at the ends of
-  // the type's range; NaN is then an Error(input).
+  // Of the file: f32; f16 where the format has it; or u8, u16 or i16, for which (value - offset) / slope is rounded to
+  // the nearest integer. What is beyond the type's range is cut off there; NaN is an Error(input) for integers.
   PixelType type = PixelType::f32;
-  int threads = 0;  // for packing, where a format does; 0: one per hardware thread
+  ValueScale scale = {};  // of integers
+  int threads = 0;        // for packing, where a format does; 0: one per hardware thread
   // Of unfinished volumes: several processes (shares, ranks) have it open at a time, and share its locks.
   Sharing sharing = Sharing::alone;
 };
@@ -96,6 +110,7 @@ public:
   virtual std::string pixel_type() const = 0;      // "float32"
   virtual std::string provenance() const = 0;      // JSON on one line, or "" where there is none
   virtual std::string unit() const { return {}; }  // of the voxel values, "" where the file does not say
+  virtual ValueScale scale() const { return {}; }  // of what is stored; read() has applied it
   virtual void read(std::int64_t z0, std::int64_t z1, float* slices) const = 0;
 };
 

@@ -132,7 +132,15 @@ TEST(ForeignVolumes, are_known_by_their_content) {
   write_file(folder / "picture.mha", "\x89PNG\r\n\x1a\n and so on");
   EXPECT_LEPUS_ERROR(open_volume(folder / "picture.mha"), ErrorKind::unsupported, "a PNG image");
   EXPECT_LEPUS_ERROR(open_frames({{folder / "picture.mha"}, "", {}, {}}), ErrorKind::unsupported, "a PNG image");
-  EXPECT_LEPUS_ERROR(open_frames({{folder / "volume"}, "", {}, {}}), ErrorKind::unsupported, "a NRRD volume");
+  for (const char* stack : {"volume", "a.nrrd"}) {  // RTK's projections: a frame for each slice
+    const auto frames = open_frames({{folder / stack}, "", {}, {}});
+    EXPECT_EQ(frames->columns(), grid.nx);
+    EXPECT_EQ(frames->rows(), grid.ny);
+    EXPECT_EQ(frames->frames(), grid.nz);
+    EXPECT_EQ(frames->pixel_type(), PixelType::u8);
+  }
+  EXPECT_LEPUS_ERROR(open_frames({{folder / "volume", folder / "a.nrrd"}, "", {}, {}}), ErrorKind::unsupported,
+                     "several MetaImage or NRRD files");
 }
 
 TEST(ForeignVolumes, mirrored_axes_and_two_dimensions) {

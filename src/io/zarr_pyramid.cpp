@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/format.h"
+#include "core/half_float.h"
 #include "core/output_file.h"
 #include <lepus/error.h>
 
@@ -105,7 +106,10 @@ void ZarrPyramid::add_level(const Size& shape, double scale) {
   for (std::size_t k = 0; k < level->layers.size(); ++k)
     level->layers[k].rows_missing = slices_of(*level, static_cast<std::int64_t>(k)) * shape[1];
   make_folder(level->array.folder);
+  level->array.scale = target_.text.scale;
   write_text(fs::path(name) / ".zarray", zarr_array_json(level->array));
+  if (!level->array.scale.is_identity())
+    write_text(fs::path(name) / ".zattrs", zarr_attributes_json(level->array.scale));
   // Voxel 0 of a coarser level lies in the middle of those that it is made of.
   const auto along = [&](double origin, double step) { return origin + step * (scale - 1) / 2; };
   group_.levels.push_back({name,
@@ -197,6 +201,8 @@ void ZarrPyramid::put_halved(std::size_t number, const Size& size, std::int64_t 
         return as(static_cast<const std::uint16_t*>(nullptr));
       case PixelType::i16:
         return as(static_cast<const std::int16_t*>(nullptr));
+      case PixelType::f16:
+        return as(static_cast<const Half*>(nullptr));
       default:
         return as(static_cast<const float*>(nullptr));
     }

@@ -78,13 +78,14 @@ Fdk::Fdk(const FdkSetup& setup, const Devices& devices, ThreadPool& threads)
 
 RowBand Fdk::recorded_rows() const {
   RowBand all;
-  for (std::int64_t view = 0; view < flat_.views(); ++view) {
-    RowBand rows = sweep_->bands().band(view, {0, grid_.nz});
-    if (rows.size() == 0) continue;
-    if (rows_.resampler) rows = rows_.resampler->recorded_rows(view, rows);
-    all = joined_rows(all, rows);
-  }
+  for (std::int64_t view = 0; view < flat_.views(); ++view)
+    if (const RowBand rows = recorded_rows(view, {0, grid_.nz}); rows.size() > 0) all = joined_rows(all, rows);
   return all;
+}
+
+RowBand Fdk::recorded_rows(std::int64_t view, SlabRange slices) const {
+  const RowBand rows = slices.slices() > 0 ? sweep_->bands().band(view, slices) : RowBand{};
+  return rows.size() > 0 && rows_.resampler ? rows_.resampler->recorded_rows(view, rows) : rows;
 }
 
 void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, const VolumeGrid& grid,

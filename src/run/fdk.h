@@ -45,7 +45,8 @@ public:
   std::string backend() const { return devices_.front()->info().kind; }  // as it was chosen
   std::string device() const { return description(devices_); }           // what computes
   std::string kernel() const { return sweep_->kernel(); }
-  RowBand recorded_rows() const;  // that the volume is made from
+  RowBand recorded_rows() const;                                     // that the volume is made from
+  RowBand recorded_rows(std::int64_t view, SlabRange slices) const;  // of one view, for these slices
   double field_of_view_mm() const { return field_of_view_mm_; }
   double cylinder_mm() const { return cylinder_mm_; }  // what is reconstructed around the axis
 
@@ -54,6 +55,8 @@ public:
                  const SweepWork& work = {}) {
     return sweep_->run(frames, writer, context, account, work);
   }
+  std::int64_t views() const { return flat_.views(); }
+  std::int64_t slices() const { return grid_.nz; }
   std::int64_t wedges() const { return sweep_->wedges(); }  // into how many parts the views can be cut
 
 private:

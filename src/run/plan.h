@@ -84,6 +84,7 @@ struct Plan {
   PlanMemory host, device;          // device: of each card; its limit is 0 where the host computes
   double updates = 0;               // voxels inside the cylinder x views
   double seconds = 0;               // expected
+  MachineSpeed speed;               // that it is expected with: of the host, or of one device
 
   bool on_host() const { return device.limit == 0; }
   const PlanMemory& memory() const { return on_host() ? host : device; }  // where it computes

@@ -16,7 +16,7 @@ namespace {
 // Enough views that the volume, which every wedge touches once, costs little beside them.
 constexpr std::int64_t usual_wedge = 64;
 // What a data-centre card of 2024 does, per second; only ratios matter here.
-constexpr double link_bytes = 5.5e10, filtered_pixels = 1.1e11, memory_rate = 4e12;
+constexpr double link_bytes = card_link_bytes, filtered_pixels = card_filtered_pixels, memory_rate = 4e12;
 constexpr double launch_seconds = 1.3e-4;                       // of sums over a slab: start, tables, the last blocks
 constexpr std::int64_t usual_landing = std::int64_t{32} << 20;  // bytes
 
@@ -104,6 +104,7 @@ private:
     plan.device.limit = devices_.memory_bytes;
     plan.updates = updates_in_cylinder_;
     plan.seconds = seconds(plan);
+    plan.speed = {devices_.updates_per_second, filtered_pixels, devices_.source_bytes};
     return plan;
   }
 

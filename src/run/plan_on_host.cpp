@@ -95,6 +95,7 @@ private:
     plan.host.views = plan.wedge_views * view_bytes;
     plan.updates = updates_;
     plan.seconds = seconds(plan);
+    plan.speed = request_.speed;
     return plan;
   }
 

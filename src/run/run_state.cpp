@@ -73,6 +73,13 @@ ScanIdentity identity_of(const Scan& scan) {
   return identity;
 }
 
+std::vector<JournalFact> facts_of(const Scan& scan) {
+  const ScanIdentity identity = identity_of(scan);
+  return {{"the scan", scan.resolved},
+          {"the checksum of the input files' names, sizes and times",
+           format("{} ({} files)", identity.inputs, identity.input_files)}};
+}
+
 std::uint64_t slab_checksum(const VolumeGrid& grid, SlabRange slab, const float* voxels) {
   const std::int64_t slice = grid.nx * grid.ny;
   std::uint64_t sum = 0;

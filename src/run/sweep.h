@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/context.h"
+#include "core/trace_log.h"
 #include "device/device.h"
 #include "filter/weights.h"
 #include "io/frames.h"
@@ -70,6 +71,7 @@ struct SweepTimes {
 struct SlabAccount {
   std::function<void(SlabRange slab, std::uint64_t checksum)> finished = {};
   bool checksums = false;
+  TraceLog* trace = nullptr;  // null: nobody wants to know when what was done
   // Null, or completes slices [z0, z1), which are sums over some views only, in place, before they are written; false:
   // another process writes them. Called by several threads, for the slices of a slab in order.
   std::function<bool(SlabRange slices, float* voxels)> complete = {};

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "core/format.h"
 #include "run/plan_models.h"
 #include "run/run_state.h"
 
@@ -98,22 +99,26 @@ SweepTimes SweepWorker::run(SlabTickets& tickets, VolumeWriter& writer, const Sl
     if (slab.written.valid()) slab.written.get();
     times.write_wait_s += seconds_from(start);
   };
+  const std::string queue = format("device {}", number_);
   bool again = false;
   std::size_t turn = 0;
   const auto start = Clock::now();
   while (const auto slab = views_.next_slab(number_)) {
     Slab& into = slabs_[turn++ % slabs_.size()];
     bool begun = false;
+    const std::string about = format("slices {} to {}", slab->z0, slab->z1 - 1);
     for (const HeldViews::Wedge& wedge : views_.wedges(again)) {
       context.cancel.check();
-      const bool needed = views_.load(*slab, wedge, *work_, filtering_, context, threads_are_free);
+      const bool needed = TraceLog::around(account.trace, "rows: read and filter", queue, about, [&] {
+        return views_.load(*slab, wedge, *work_, filtering_, context, threads_are_free);
+      });
       if (!begun) {  // what was in this buffer is written while the first rows are brought
         wait_for_writing(into);
         into.store->begin(*slab, *work_);
         begun = true;
       }
       if (needed)
-        sum(wedge, *slab, *into.store, context);
+        TraceLog::around(account.trace, "sum", queue, about, [&] { sum(wedge, *slab, *into.store, context); });
       else
         context.progress.advance(wedge.views * slab->slices());
     }
@@ -121,7 +126,9 @@ SweepTimes SweepWorker::run(SlabTickets& tickets, VolumeWriter& writer, const Sl
     into.store->finish(*work_);
     into.summed->mark(*work_);
     into.written = std::async(std::launch::async, [this, slab = *slab, start, &into, &writer, &tickets, &account] {
-      const std::uint64_t checksum = write(slab, into, writer, account);
+      const std::uint64_t checksum = TraceLog::around(account.trace, "download and write", format("writer {}", number_),
+                                                      format("slices {} to {}", slab.z0, slab.z1 - 1),
+                                                      [&] { return write(slab, into, writer, account); });
       if (account.finished) account.finished(slab, checksum);
       tickets.done(number_, slab.slices(), seconds_from(start));
     });

@@ -22,5 +22,11 @@ void varian(const std::uint8_t* data, std::size_t size);  // .xim, .hnd or .hnc 
 void his(const std::uint8_t* data, std::size_t size);
 void edf(const std::uint8_t* data, std::size_t size);
 void view_request(const std::uint8_t* data, std::size_t size);
+void nikon_header(const std::uint8_t* data, std::size_t size);
+void skyscan_header(const std::uint8_t* data, std::size_t size);
+void phoenix_header(const std::uint8_t* data, std::size_t size);
+void yxlon_header(const std::uint8_t* data, std::size_t size);
+void diondo_header(const std::uint8_t* data, std::size_t size);
+void northstar_header(const std::uint8_t* data, std::size_t size);
 
 }  // namespace lepus::fuzz

@@ -346,7 +346,8 @@ class BadInput(ProgramCase):
             self.assertLess(time.monotonic() - start, 1.0, "Ctrl-C must stop within a second")
             self.assertEqual(process.returncode, EXIT_AFTER[number], stderr)
             self.assertIn("interrupted", stderr)
-            self.assertEqual(self.names(out), ["volume.mha"])
+            kept = ["volume.mha.journal", "volume.mha.unfinished"] if "goes on" in stderr else []  # where a slab was finished
+            self.assertEqual(self.names(out), ["volume.mha", *kept])
             self.assertEqual((out / "volume.mha").read_bytes(), b"precious")
 
 

@@ -12,9 +12,6 @@ namespace {
 
 void prepare_nikon(SimulationOptions& options) {
   require_circular_cone(options, "Nikon");
-  const CircularScan& scan = options.scan;
-  require_scanner_says(scan.pitch_rad == 0 && scan.yaw_rad == 0, "Nikon", "a detector that is tilted out of its plane");
-  require_scanner_says(options.content == SimulatedContent::counts, "Nikon", "frames of line integrals");
   correct_in_scanner(options);
   options.scan.mirror_columns = true;
 }
@@ -24,7 +21,7 @@ public:
   explicit NikonFiles(const ScannerScan& scan) : scan_(scan) {}
 
   std::unique_ptr<FrameWriter> open(ImageSet, std::int64_t frames) override {
-    return tiff_series(scan_, frames,
+    return file_series(scan_, frames,
                        [folder = scan_.folder](std::int64_t i) { return folder / format("scan_{:04}.tif", i + 1); });
   }
 
@@ -84,9 +81,6 @@ private:
 
 }  // namespace
 
-ScannerWriter nikon_writer() {
-  return {"nikon", prepare_nikon,
-          [](const ScannerScan& scan) -> std::unique_ptr<ScannerFiles> { return std::make_unique<NikonFiles>(scan); }};
-}
+ScannerWriter nikon_writer() { return {"nikon", prepare_nikon, make_files<NikonFiles>}; }
 
 }  // namespace lepus

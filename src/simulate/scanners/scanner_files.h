@@ -35,6 +35,11 @@ public:
   virtual void finish() = 0;  // the header, after all images
 };
 
+template <class Files>
+std::unique_ptr<ScannerFiles> make_files(const ScannerScan& scan) {
+  return std::make_unique<Files>(scan);
+}
+
 struct ScannerWriter {
   std::string_view name;  // of Scanner::name()
   // Turns the options into those of a scan that this scanner could take: its mirrored frames, no flats where it
@@ -50,15 +55,26 @@ const ScannerWriter& scanner_writer(const std::string& name);
 
 // Throws Error(unsupported) unless `possible`: "a Nikon header cannot say this (detector tilt)".
 void require_scanner_says(bool possible, std::string_view scanner, const std::string& what);
-// What none of the circular scanners' headers hold: arcs, fans, helices, jitter that is known.
+// What no header of a circular scanner holds: arcs, fans, helices, deviations of single views, line integrals, a
+// detector that is tilted out of its plane.
 void require_circular_cone(const SimulationOptions& options, std::string_view scanner);
 // The scanner divides by its flats itself: open beam at the open level, no offset.
 void correct_in_scanner(SimulationOptions& options);
+// Of headers without a list of angles: the step in degrees. Error(unsupported) where the steps differ.
+double equal_step_deg(const SimulationOptions& options, std::string_view scanner);
+// The scanner turns the other way.
+void turn_clockwise(SimulationOptions& options);
 
-// One TIFF file for each frame, named by its index from 0.
-std::unique_ptr<FrameWriter> tiff_series(const ScannerScan& scan, std::int64_t frames,
+// One file for each frame, named by its index from 0: TIFF, or .raw, which is pixels and nothing else.
+std::unique_ptr<FrameWriter> file_series(const ScannerScan& scan, std::int64_t frames,
                                          std::function<std::filesystem::path(std::int64_t)> name);
 
 ScannerWriter nikon_writer();
+ScannerWriter skyscan_writer();
+ScannerWriter phoenix_writer();
+ScannerWriter yxlon_writer();
+ScannerWriter diondo_writer();
+ScannerWriter northstar_writer();
+ScannerWriter rtk_writer();
 
 }  // namespace lepus

@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scanners whose files lepus writes, and what their writers share.
 #include "core/format.h"
+#include "core/output_file.h"
 #include "core/text.h"
+#include "simulate/scan_text.h"
 #include "simulate/scanners/scanner_files.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace {
 
-class TiffSeries final : public FrameWriter {
+class FileSeries final : public FrameWriter {
 public:
-  TiffSeries(const ScannerScan& scan, std::int64_t frames, std::function<std::filesystem::path(std::int64_t)> name)
+  FileSeries(const ScannerScan& scan, std::int64_t frames, std::function<std::filesystem::path(std::int64_t)> name)
       : one_{.columns = scan.columns, .rows = scan.rows, .frames = 1, .type = scan.type, .force = false, .dataset = {}},
         frames_(frames),
         name_(std::move(name)) {}
 
   void write(const void* pixels) override {
-    const auto file = create_frames(name_(written_++), one_);
+    const std::filesystem::path path = name_(written_++);
+    std::filesystem::create_directories(path.parent_path());
+    if (path.extension() == ".raw") {
+      const std::int64_t bytes = one_.columns * one_.rows * bytes_per_pixel(one_.type);
+      write_file(path, std::string(static_cast<const char*>(pixels), static_cast<std::size_t>(bytes)), false);
+      return;
+    }
+    const auto file = create_frames(path, one_);
     file->write(pixels);
     file->finish();
   }
@@ -37,7 +46,8 @@ private:
 }  // namespace
 
 const std::vector<ScannerWriter>& scanner_writers() {
-  static const std::vector<ScannerWriter> all{nikon_writer()};
+  static const std::vector<ScannerWriter> all{nikon_writer(),  skyscan_writer(),   phoenix_writer(), yxlon_writer(),
+                                              diondo_writer(), northstar_writer(), rtk_writer()};
   return all;
 }
 
@@ -72,6 +82,22 @@ void require_circular_cone(const SimulationOptions& options, std::string_view sc
   require_scanner_says(!scan.arc, scanner, "a bent detector");
   require_scanner_says(options.helix_pitch_mm == 0, scanner, "a helix");
   require_scanner_says(!options.jitter.known && scan.perturbations.empty(), scanner, "deviations of single views");
+  require_scanner_says(options.content == SimulatedContent::counts, scanner, "frames of line integrals");
+  require_scanner_says(scan.pitch_rad == 0 && scan.yaw_rad == 0, scanner, "a detector that is tilted out of its plane");
+  require_scanner_says(!scan.mirror_columns && !scan.mirror_rows, scanner, "frames that are mirrored");
+}
+
+double equal_step_deg(const SimulationOptions& options, std::string_view scanner) {
+  const std::vector<double>& angles = options.scan.angles_rad;
+  std::vector<double> forward = angles;
+  if (angles.size() > 1 && angles[1] < angles[0])
+    for (double& angle : forward) angle = -angle;
+  require_scanner_says(has_equal_steps(forward), scanner, "views that are not in equal steps");
+  return degrees(angles.back() - angles.front()) / static_cast<double>(angles.size() - 1);
+}
+
+void turn_clockwise(SimulationOptions& options) {
+  for (double& angle : options.scan.angles_rad) angle = -angle;
 }
 
 void correct_in_scanner(SimulationOptions& options) {
@@ -79,9 +105,9 @@ void correct_in_scanner(SimulationOptions& options) {
   options.detector.offset_level = 0;
 }
 
-std::unique_ptr<FrameWriter> tiff_series(const ScannerScan& scan, std::int64_t frames,
+std::unique_ptr<FrameWriter> file_series(const ScannerScan& scan, std::int64_t frames,
                                          std::function<std::filesystem::path(std::int64_t)> name) {
-  return std::make_unique<TiffSeries>(scan, frames, std::move(name));
+  return std::make_unique<FileSeries>(scan, frames, std::move(name));
 }
 
 }  // namespace lepus
