@@ -54,7 +54,6 @@ public:
   py::dict run(std::int64_t iterations, const py::object& watch, bool with_volume, const py::object& progress) {
     MethodOptions options = options_;
     options.iterations = method_->iteration() + iterations;
-    const std::size_t before = so_far_.residuals.size();
     std::exception_ptr raised;
     run_call(progress, [&](const CallTools& tools) {
       const std::unique_lock lock(at_work_, std::try_to_lock);
@@ -84,8 +83,7 @@ public:
     });
     if (raised) std::rethrow_exception(raised);
     py::dict d;
-    d["residuals"] =
-        std::vector<double>(so_far_.residuals.begin() + static_cast<std::ptrdiff_t>(before), so_far_.residuals.end());
+    d["residuals"] = so_far_.residuals;  // of all runs
     d["iterations"] = so_far_.iterations;
     d["stopped"] = so_far_.stopped;
     d["diverged"] = so_far_.diverged;
@@ -99,6 +97,7 @@ public:
     return out;
   }
   std::int64_t iteration() const { return method_->iteration(); }
+  const std::vector<double>& residuals() const { return so_far_.residuals; }
 
   void save(const std::filesystem::path& file) {
     std::filesystem::path before = file;
@@ -113,7 +112,7 @@ public:
                                      .where = file.string(),
                                      .why = difference,
                                      .hint = "make the Solver as the one that was saved"});
-    method_->prepare();
+    prepare(*method_);
     so_far_ = load_state(file, *method_).done;
     started_ = true;
   }
@@ -189,7 +188,9 @@ void bind_settings(py::module_& module) {
       .def_readwrite("stop_at_noise", &MethodSettings::stop_at_noise)
       .def_readwrite("noise", &MethodSettings::noise)
       .def_readwrite("save_every", &MethodSettings::save_every)
-      .def_readwrite("resume", &MethodSettings::resume);
+      .def_readwrite("save_minutes", &MethodSettings::save_minutes)
+      .def_readwrite("resume", &MethodSettings::resume)
+      .def_readwrite("restart", &MethodSettings::restart);
 }
 
 }  // namespace
@@ -208,6 +209,7 @@ void bind_iteration(py::module_& module) {
       .def("run", &Iteration::run)
       .def_property_readonly("volume", &Iteration::volume_array)
       .def_property_readonly("iteration", &Iteration::iteration)
+      .def_property_readonly("residuals", &Iteration::residuals)
       .def("save", &Iteration::save)
       .def("load", &Iteration::load_from);
   module.def("method_kinds", [] {

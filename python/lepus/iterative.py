@@ -39,7 +39,8 @@ class Solver:
         self.geometry, self.grid = geometry, grid or getattr(views, "grid", None) or geometry.grid()
         self.method, self.iteration, self.residuals, self.stopped, self.diverged = method, 0, [], "", False
         computing = {name: settings.pop(name) for name in _compute_options if name in settings}
-        for name in ("weights", "start", "prior", "mask", "name", "iterations", "extend", "choose_strength", "resume", "save_every"):
+        for name in ("weights", "start", "prior", "mask", "name", "iterations", "extend", "choose_strength", "resume", "restart",
+                     "save_every", "save_minutes"):
             if name in settings:
                 raise UsageError(f"{name} is of scan files", "Solver", "arrays and run() take its place")
         made = filled(_lepus.MethodSettings(), {"name": method, **settings}, "Solver")
@@ -63,7 +64,7 @@ class Solver:
         with callback(progress) as report:
             done = self._iteration.run(iterations, watch, with_volume, report)
         self.iteration, self.stopped, self.diverged = done["iterations"], done["stopped"], done["diverged"]
-        self.residuals += done["residuals"]
+        self.residuals = done["residuals"]
         return self.volume
 
     @property
@@ -78,7 +79,7 @@ class Solver:
     def load(self, path):
         """Goes on from a saved state, with the same bits as if it had not been interrupted."""
         self._iteration.load(os.fspath(path))
-        self.iteration = self._iteration.iteration
+        self.iteration, self.residuals = self._iteration.iteration, self._iteration.residuals
 
     def __repr__(self):
         return f"<lepus.Solver {self.method}, {self.iteration} iterations, {self.grid!r}>"

@@ -50,7 +50,7 @@ def test_going_on_is_as_never_stopped(method, scan, views, grid, tmp_path):
     first.save(tmp_path / "state")
     second = lepus.Solver(views, scan, grid, method, **settings)
     second.load(tmp_path / "state")
-    assert second.iteration == 2
+    assert second.iteration == 2 and second.residuals == first.residuals
     assert numpy.array_equal(first.run(4), whole)
     assert numpy.array_equal(second.run(4), whole)
 

@@ -89,16 +89,23 @@ std::string reason_to_stop(const MethodOptions& options, double residual, double
   return "";
 }
 
+// Kept with the method: where a run that goes on diverges, it has the same last good volume.
+Vector& volume_of_smallest_residual(Method& method) { return method.kept_volume("volume of the smallest residual"); }
+
 }  // namespace
+
+void prepare(Method& method) {
+  method.prepare();
+  volume_of_smallest_residual(method);
+}
 
 IterateReport iterate(Method& method, Problem& problem, const MethodOptions& options, const IterateHooks& hooks) {
   Progress silent;
   Progress& progress = hooks.progress ? *hooks.progress : silent;
   const double start = now_s();
   Algebra algebra(*problem.map);
-  method.prepare();
-  // Kept with the method: where a run that goes on diverges, it has the same last good volume.
-  Vector& good = method.kept_volume("volume of the smallest residual");
+  prepare(method);
+  Vector& good = volume_of_smallest_residual(method);
   IterateReport report;
   if (hooks.restore) {
     report = hooks.restore(method);

@@ -41,6 +41,10 @@ struct IterateHooks {
   std::function<bool(Method&, double residual)> go_on = {};
 };
 
+// All that does not change from one iteration to the next, and every vector that a saved state has: what a state is
+// loaded into. iterate() does it, too.
+void prepare(Method& method);
+
 // Prepares, starts or restores, and iterates; the report is that of all iterations, those before a restart too. Where
 // it diverges the method's volume is the one of the smallest residual; where it is cancelled the volume is that of the
 // last whole iteration, and the state was saved.
