@@ -16,6 +16,7 @@
 #include "app/options.h"
 #include "core/context.h"
 #include "core/output_lock.h"
+#include "ranks/ranks.h"
 
 namespace lepus::app {
 
@@ -30,6 +31,7 @@ enum ExitCode : int {
   exit_unsupported = 7,
   exit_comparison_failed = 8,
   exit_internal = 70,
+  exit_stopped = 75,  // EX_TEMPFAIL of sysexits.h: try again
   exit_interrupted = 130,
   exit_closed_pipe = 141
 };
@@ -51,11 +53,13 @@ class ProgressDisplay;
 // What a running command has beside its own options.
 class Session {
 public:
-  Session(const CommonOptions& common, ProgressDisplay& display, Context context);
+  Session(const CommonOptions& common, ProgressDisplay& display, Context context, Ranks& ranks);
 
   const CommonOptions& common() const { return common_; }
   Context& context() { return context_; }
-  std::int64_t memory_bytes() const;  // the limit: --memory, or 60 % of what is free
+  Ranks& ranks() { return ranks_; }  // one, but for commands that run over many (Command::over_ranks)
+  std::int64_t memory_bytes()
+      const;  // the limit: --memory, or 60 % of what is free, shared with the node's other ranks
   // What the limit leaves for buffers: the program itself is there already. Throws Error(memory), which says what would
   // do, where that is below what is needed.
   std::int64_t buffer_bytes(std::int64_t needed) const;
@@ -81,6 +85,7 @@ private:
   CommonOptions common_;
   ProgressDisplay& display_;
   Context context_;
+  Ranks& ranks_;
 };
 
 struct Example {
@@ -95,6 +100,7 @@ struct Command {
   std::vector<Example> examples;
   OptionTable options;
   bool writes = false;               // has --force
+  bool over_ranks = false;           // mpirun and srun may start it as several processes that work together
   std::function<int(Session&)> run;  // empty: lepus-bench runs it, and is started
 };
 

@@ -14,6 +14,7 @@ void add_commands(Commands& commands) {
   commands.push_back(calibrate_command());
   commands.push_back(preview_command());
   commands.push_back(reconstruct_command());
+  commands.push_back(status_command());
   commands.push_back(project_command());
   commands.push_back(live_command());
   commands.push_back(post_command());

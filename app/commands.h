@@ -16,6 +16,7 @@ std::unique_ptr<Command> plan_command();
 std::unique_ptr<Command> center_command();
 std::unique_ptr<Command> calibrate_command();
 std::unique_ptr<Command> reconstruct_command();
+std::unique_ptr<Command> status_command();
 std::unique_ptr<Command> project_command();
 std::unique_ptr<Command> live_command();
 std::unique_ptr<Command> compare_command();

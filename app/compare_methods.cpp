@@ -15,7 +15,7 @@
 #include "job/iterate_scan.h"
 #include "job/line_integrals.h"
 #include "job/method_input.h"
-#include "job/run_scan.h"
+#include "job/automatic_center.h"
 #include "job/warn_once.h"
 #include "job/slab_scan.h"
 #include "run/memory_io.h"
@@ -142,7 +142,7 @@ int compare_methods(const std::vector<std::string>& names, const Scan& scan, con
   WarnOnce once(session.context().progress);
   Context context{session.context().threads, session.context().cancel, once};
   SlabScan slab = middle_slab(scan);
-  find_automatic_center(slab.scan, context);
+  center_automatically(slab.scan, context);
   const Residual residual(slab.scan, picture, options, context);
   std::vector<Tried> all;
   for (const std::string& name : names) {

@@ -2,7 +2,9 @@
 #include "app/method_options.h"
 
 #include <charconv>
+#include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "core/format.h"
 #include "core/text.h"
@@ -21,6 +23,25 @@ double strength_of(const std::string& text, const char* option) {
                                  .where = format("option {}", option),
                                  .why = {},
                                  .hint = "give a number, for example 0.001, or auto"});
+}
+
+// "10": iterations; "30s", "5min", "2h": time.
+void set_save_every(MethodSettings& settings, const std::string& text) {
+  static const std::map<std::string, double> minutes{{"s", 1.0 / 60}, {"min", 1}, {"h", 60}};
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string unit(end, text.data() + text.size());
+  settings.save_every = 0;
+  settings.save_minutes = 0;
+  if (code == std::errc{} && value > 0 && minutes.contains(unit))
+    settings.save_minutes = value * minutes.at(unit);
+  else if (code == std::errc{} && value >= 1 && value < 1e15 && value == std::floor(value) && unit.empty())
+    settings.save_every = static_cast<std::int64_t>(value);
+  else
+    throw Error(ErrorKind::usage, {.what = format("'{}' is neither a number of iterations nor a time", shown(text)),
+                                   .where = "option --save-every",
+                                   .why = {},
+                                   .hint = "give for example 10, 30s, 5min or 2h"});
 }
 
 }  // namespace
@@ -51,9 +72,10 @@ void MethodArguments::describe(OptionTable& table) {
   table.value("--model", "NAME", model, "how a ray meets voxels")
       .one_of({"joseph", "siddon", "footprint", "voxel"})
       .otherwise("method.model, or joseph");
-  table.value("--save-every", "N", save_every, "keep the state beside the output after every N iterations")
-      .otherwise("method.save_every, or only when interrupted");
-  table.flag("--resume", resume, "go on from the state beside the output that an interrupted run left");
+  table
+      .value("--save-every", "N|TIME", save_every,
+             "keep the state beside the output after every N iterations, or every 30s, 5min, 2h")
+      .otherwise("method.save_every, or as often as it takes a hundredth of the time");
   table.group("Options");
 }
 
@@ -69,10 +91,11 @@ void MethodArguments::apply(Scan& scan, bool several) const {
   if (!start.empty()) settings.start = start;
   if (!weights.empty()) settings.weights = weights;
   if (!model.empty()) settings.model = model;
-  if (save_every) settings.save_every = *save_every;
+  if (!save_every.empty()) set_save_every(settings, save_every);
   settings.resume = resume;
+  settings.restart = restart;
   if (several) return;
-  const bool given = iterations || subsets || save_every || resume || !strength.empty() || !start.empty() ||
+  const bool given = iterations || subsets || !save_every.empty() || !strength.empty() || !start.empty() ||
                      !weights.empty() || !model.empty();
   if (!settings.iterative()) {
     if (given)

@@ -12,9 +12,9 @@
 namespace lepus::app {
 
 struct MethodArguments {
-  std::string method, strength, start, weights, model;
-  std::optional<std::int64_t> iterations, subsets, save_every;
-  bool resume = false;
+  std::string method, strength, start, weights, model, save_every;
+  std::optional<std::int64_t> iterations, subsets;
+  bool resume = false, restart = false;  // options of the command (app/resume_options.h)
 
   void describe(OptionTable& table);
   // Into scan.method, and into the resolved scan file that the volume keeps. Throws Error(usage) where the method does

@@ -2,10 +2,13 @@
 // lepus plan: what a reconstruction will take, before it starts.
 #include <nlohmann/json.hpp>
 
+#include "app/cluster_options.h"
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/compute_options.h"
+#include "core/format.h"
 #include "run/reconstruct_scan.h"
+#include <lepus/error.h>
 
 namespace lepus::app {
 namespace {
@@ -13,15 +16,47 @@ namespace {
 struct PlanArguments {
   std::string scan_file;
   ComputeOptions compute;
+  ClusterOptions cluster;
 };
 
+// For people and for machines.
+void show(const ClusterPlan& plan, const ClusterMachine& machine, nlohmann::json result, Session& session) {
+  session.print(format("cluster   {} nodes, {}\n{}", machine.nodes, machine.rates_from, describe(plan)));
+  result["cluster"] = to_json(plan);
+  session.result(result);
+}
+
+int plan_problem(const ClusterOptions& cluster, Session& session) {
+  const auto problem = cluster.synthetic();
+  const ClusterMachine machine = cluster.machine({}, false);
+  show(plan_cluster(problem->request, machine), machine, nlohmann::json::object(), session);
+  return exit_ok;
+}
+
 int run_plan(const PlanArguments& arguments, Session& session) {
+  const ClusterOptions& cluster = arguments.cluster;
+  if (!cluster.problem.empty()) return plan_problem(cluster, session);
+  if (arguments.scan_file.empty())
+    throw Error(ErrorKind::usage,
+                {.what = "SCAN is required", .where = {}, .why = {}, .hint = "see 'lepus plan --help'"});
   ReconstructOptions options;
   options.compute = arguments.compute.compute();
   options.compute.memory_bytes = session.memory_bytes();
-  const PlanReport report = plan_scan(read_scan(arguments.scan_file), options, session.context());
+  const Scan scan = read_scan(arguments.scan_file);
+  const PlanReport report = plan_scan(scan, options, session.context());
   session.print(report.text);
-  session.result(nlohmann::json::parse(report.json));
+  if (!cluster.asked()) {
+    session.result(nlohmann::json::parse(report.json));
+    return exit_ok;
+  }
+  PlanRequest request;
+  request.geometry = &scan.geometry;
+  request.grid = scan.grid;
+  request.cylinder_mm = report.cylinder_mm;
+  request.interpolation = scan.interpolation;
+  request.frame_pixel_bytes = report.frame_pixel_bytes;
+  const ClusterMachine machine = cluster.machine(report.speed, report.on_host);
+  show(plan_cluster(request, machine), machine, nlohmann::json::parse(report.json), session);
   return exit_ok;
 }
 
@@ -40,9 +75,12 @@ std::unique_ptr<Command> plan_command() {
       "that is to be expected on this machine. The backprojection is timed on a small piece for that; nothing is "
       "written.";
   command->examples = {{"lepus plan scan.toml", "with 60 % of the free memory"},
-                       {"lepus plan scan.toml --memory 4GiB --json", "for a limit of 4 GiB, for a script"}};
-  command->options.positional("SCAN", arguments->scan_file, "the scan file (TOML)").must().file();
+                       {"lepus plan scan.toml --memory 4GiB --json", "for a limit of 4 GiB, for a script"},
+                       {"lepus plan scan.toml --nodes 64 --gpus-per-node 4 --network 25GB/s --disk 50GB/s",
+                        "on a cluster: every term of the time, and which one bounds it"}};
+  command->options.positional("SCAN", arguments->scan_file, "the scan file (TOML)").file();
   arguments->compute.describe(command->options);
+  arguments->cluster.describe(command->options);
   command->run = [arguments](Session& session) { return run_plan(*arguments, session); };
   return command;
 }

@@ -15,7 +15,7 @@
 #include "core/format.h"
 #include "core/output_file.h"
 #include "correct/rings/ring_energy.h"
-#include "job/run_scan.h"
+#include "job/automatic_center.h"
 #include "job/warn_once.h"
 #include "run/memory_io.h"
 #include "run/reconstruct_scan.h"
@@ -129,7 +129,7 @@ int run_preview(const PreviewArguments& a, Session& session) {
                  .why = "the picture gets the page's name with .png",
                  .hint = format("write --output {}", fs::path(page).replace_extension(".html").string())});
   const OutputLock page_lock = session.reserve(page), picture_lock = session.reserve(picture);
-  find_automatic_center(scan, context);
+  center_automatically(scan, context);
   const std::int64_t index = slice_of(a, scan.grid);
   const double position = scan.grid.centre(0, 0, static_cast<double>(index)).z;
   PreviewFacts facts;

@@ -13,9 +13,11 @@
 #include "app/errors.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
+#include "app/rank_program.h"
 #include "app/start_program.h"
 #include "app/terminal.h"
 #include "core/format.h"
+#include "core/io_threads.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include <lepus/version.h>
@@ -104,16 +106,53 @@ void check(CommonOptions& common) {
                                    .hint = "leave the option out to use every core"});
 }
 
+// What the C++ library throws, in our words.
+Error translated(const std::exception& exception) {
+  const auto no_memory = [] {
+    return Error(ErrorKind::memory, {.what = "the machine has no memory left",
+                                     .where = {},
+                                     .why = format("{} are in use", format_bytes(resident_bytes())),
+                                     .hint = "close other programs, or give a lower limit with --memory"});
+  };
+  if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) return no_memory();
+  if (const auto* error = dynamic_cast<const std::filesystem::filesystem_error*>(&exception))
+    return Error(ErrorKind::disk, {.what = error->code().message(),
+                                   .where = error->path1().string(),
+                                   .why = {},
+                                   .hint = "check that the path exists and is permitted"});
+  if (const auto* error = dynamic_cast<const std::system_error*>(&exception))
+    // Threads that cannot be started: their stacks do not fit.
+    if (error->code() == std::errc::resource_unavailable_try_again || error->code() == std::errc::not_enough_memory)
+      return no_memory();
+  return Error(ErrorKind::internal, {.what = exception.what(),
+                                     .where = {},
+                                     .why = "this should not happen, whatever the input",
+                                     .hint = "please report it with the command line and the scan file"});
+}
+
 int run_command(const Command& command, const CommonOptions& common) {
   static CancelFlag cancel;  // lives as long as the handlers that point to it
   install_signal_handlers(cancel);
-  ThreadPool threads(common.threads, &cancel);
-  ProgressDisplay progress(common.quiet);
-  Session session(common, progress, Context{threads, cancel, progress});
-  try {
-    return command.run(session);
-  } catch (...) {
+  const std::unique_ptr<Ranks> ranks = command.over_ranks ? open_ranks() : one_rank();
+  ThreadPool threads(common.threads > 0 ? common.threads : threads_of_rank(*ranks), &cancel);
+  limit_io_threads(threads.size());
+  ProgressDisplay progress(common.quiet || !ranks->first());
+  SharedProgress of_all(*ranks, progress, "reconstruct");
+  Progress& told = ranks->alone() ? static_cast<Progress&>(progress) : of_all;
+  Session session(common, progress, Context{threads, cancel, told}, *ranks);
+  const auto fail = [&](const Error& error) {
     progress.abandon();  // the bar leaves before the error is printed
+    if (!ranks->alone()) fail_together(*ranks, error, common.json);
+  };
+  try {
+    const int code = command.run(session);
+    if (!ranks->alone()) of_all.give_warnings_of_all();
+    return code;
+  } catch (const Error& error) {
+    fail(error);
+    throw;
+  } catch (const std::exception& exception) {
+    fail(translated(exception));
     throw;
   }
 }
@@ -166,30 +205,6 @@ int run_words(std::vector<std::string> words, const AddCommands& add_commands, C
   check(common);
   if (!command.run) start_program("lepus-bench", words);
   return run_command(command, common);
-}
-
-// What the C++ library throws, in our words.
-Error translated(const std::exception& exception) {
-  const auto no_memory = [] {
-    return Error(ErrorKind::memory, {.what = "the machine has no memory left",
-                                     .where = {},
-                                     .why = format("{} are in use", format_bytes(resident_bytes())),
-                                     .hint = "close other programs, or give a lower limit with --memory"});
-  };
-  if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) return no_memory();
-  if (const auto* error = dynamic_cast<const std::filesystem::filesystem_error*>(&exception))
-    return Error(ErrorKind::disk, {.what = error->code().message(),
-                                   .where = error->path1().string(),
-                                   .why = {},
-                                   .hint = "check that the path exists and is permitted"});
-  if (const auto* error = dynamic_cast<const std::system_error*>(&exception))
-    // Threads that cannot be started: their stacks do not fit.
-    if (error->code() == std::errc::resource_unavailable_try_again || error->code() == std::errc::not_enough_memory)
-      return no_memory();
-  return Error(ErrorKind::internal, {.what = exception.what(),
-                                     .where = {},
-                                     .why = "this should not happen, whatever the input",
-                                     .hint = "please report it with the command line and the scan file"});
 }
 
 // Freed buffers go back to the system at once, and threads share one heap: what a limit on memory counts is then what

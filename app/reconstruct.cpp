@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus reconstruct: a scan file becomes a volume file.
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -11,18 +12,23 @@
 #include "app/compare_methods.h"
 #include "app/imported_scan.h"
 #include "app/method_options.h"
+#include "app/resume_options.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "core/output_lock.h"
+#include "core/text.h"
 #include "job/run_scan.h"
 
 namespace lepus::app {
 namespace {
 
 struct ReconstructArguments {
-  std::string scan_file, output, compared;
+  std::string scan_file, output, compared, share;
   ComputeOptions compute;
   MethodArguments method;
+  ResumeOptions resume;
+  int wedges = 0;
+  std::string trace;
 };
 
 std::filesystem::path output_of(const ReconstructArguments& arguments, const Scan& scan) {
@@ -44,6 +50,21 @@ std::vector<std::string> names_in(const std::string& list) {
   return names;
 }
 
+// "3/16"
+void set_share(const std::string& text, ReconstructOptions& options) {
+  if (text.empty()) return;
+  const auto [after_share, first] = std::from_chars(text.data(), text.data() + text.size(), options.share);
+  const char* const end = text.data() + text.size();
+  if (first == std::errc{} && after_share != end && *after_share == '/') {
+    const auto [after, second] = std::from_chars(after_share + 1, end, options.shares);
+    if (second == std::errc{} && after == end && options.share >= 1 && options.share <= options.shares) return;
+  }
+  throw Error(ErrorKind::usage, {.what = format("'{}' is no share of a volume", shown(text)),
+                                 .where = "option --share",
+                                 .why = "it is a number from 1 to the number of shares, a stroke, and that number",
+                                 .hint = "give for example 3/16: the third of sixteen"});
+}
+
 std::string details(const ReconstructReport& report) {
   const double gups = report.updates / std::max(1e-9, report.backproject_seconds) / 0x1p30;
   std::string text = format(
@@ -52,27 +73,64 @@ std::string details(const ReconstructReport& report) {
       report.plan, report.kernel, report.device, gups, report.filter_seconds, report.backproject_seconds,
       report.write_wait_seconds, format_bytes(report.peak_memory_bytes), format_bytes(report.memory_limit_bytes));
   for (const std::string& step : report.post) text += format("post      {}\n", step);
+  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
+    const RankReport& did = report.ranks[rank];
+    text += format(
+        "rank {:4} {}: {} slices in {:.2f} s; filter {:.2f} s, backprojection {:.2f} s, waiting for the writer {:.2f} "
+        "s; "
+        "peak {}\n",
+        rank, did.node, did.slices, did.seconds, did.filter_seconds, did.backproject_seconds, did.write_wait_seconds,
+        format_bytes(did.peak_memory_bytes));
+  }
   return text;
 }
 
 std::string summary(const ReconstructReport& report) {
   const VolumeGrid& grid = report.grid;
+  if (!report.complete)
+    return format("made      this share of {}; other shares are still to come\ntime      {:.2f} s",
+                  report.output.string(), report.seconds);
   return format("wrote     {}: {} x {} x {} voxels, {}\ntime      {:.2f} s", report.output.string(), grid.nx, grid.ny,
                 grid.nz, format_bytes(bytes_below(report.output)), report.seconds);
 }
 
-int run_reconstruct(const ReconstructArguments& arguments, Session& session) {
+nlohmann::json ranks_json(const std::vector<RankReport>& ranks) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const RankReport& rank : ranks)
+    list.push_back({{"node", rank.node},
+                    {"slices", rank.slices},
+                    {"seconds", rank.seconds},
+                    {"filter_seconds", rank.filter_seconds},
+                    {"backproject_seconds", rank.backproject_seconds},
+                    {"write_wait_seconds", rank.write_wait_seconds},
+                    {"peak_memory_bytes", rank.peak_memory_bytes}});
+  return list;
+}
+
+int run_reconstruct(ReconstructArguments arguments, Session& session) {
   Scan scan = read_scan_argument(arguments.scan_file);
+  arguments.resume.check();
+  arguments.method.resume = arguments.resume.resume;
+  arguments.method.restart = arguments.resume.restart;
   const std::vector<std::string> compared = names_in(arguments.compared);
   arguments.method.apply(scan, !compared.empty());
   ReconstructOptions options;
   options.compute = arguments.compute.compute();
   options.compute.memory_bytes = session.memory_bytes();
   options.force = session.common().force;
+  options.restart = arguments.resume.restart;
+  set_share(arguments.share, options);
+  options.ranks = &session.ranks();
+  options.wedges = arguments.wedges;
+  options.trace = arguments.trace;
+  const OutputLock traced = session.ranks().first() ? session.reserve(arguments.trace) : OutputLock();
   if (!compared.empty()) return compare_methods(compared, scan, output_of(arguments, scan).string(), options, session);
+  if (!scan.method.iterative()) arguments.resume.require_journal(output_of(arguments, scan));
   const ReconstructReport report = run_scan(scan, output_of(arguments, scan), options, session.context());
+  if (!session.ranks().first()) return exit_ok;  // rank 0 reports for all
   session.report(summary(report), details(report));
   session.result({{"output", report.output.string()},
+                  {"complete", report.complete},
                   {"seconds", report.seconds},
                   {"filter_seconds", report.filter_seconds},
                   {"backproject_seconds", report.backproject_seconds},
@@ -82,6 +140,7 @@ int run_reconstruct(const ReconstructArguments& arguments, Session& session) {
                   {"memory_limit_bytes", report.memory_limit_bytes},
                   {"corrections", report.corrections},
                   {"post", report.post},
+                  {"ranks", ranks_json(report.ranks)},
                   {"provenance", nlohmann::json::parse(report.provenance)}});
   return exit_ok;
 }
@@ -100,9 +159,11 @@ std::unique_ptr<Command> reconstruct_command() {
       "method "
       "instead. FDK works in slabs within the memory limit; the volume is the same, bit for bit, "
       "whatever the "
-      "limit and the number of threads. An iterative method that is interrupted finishes its iteration and keeps its "
-      "state beside the output; --resume goes on from it with the same bits.\n\n"
-      "The ending of the output chooses its format. Nothing stays under its name if the run fails.";
+      "limit and the number of threads. An iterative method keeps its state beside the output, and the same "
+      "command goes on from there with the same bits after whatever ended it.\n\n"
+      "The ending of the output chooses its format. Where a run ends early, killed or by an error, what it has "
+      "finished stays beside the output (FILE.unfinished and FILE.journal), and the same command goes on from there to "
+      "the same bits; lepus status says how far it is (docs/restart.md).";
   command->examples = {
       {"lepus reconstruct scan.toml -o volume.mha", "the whole volume that the scan file describes"},
       {"lepus reconstruct scan.toml -o volume.h5 --memory 4GiB --threads 8", "within 4 GiB, on 8 threads"},
@@ -110,11 +171,16 @@ std::unique_ptr<Command> reconstruct_command() {
        "on all GPUs of the machine"},
       {"lepus reconstruct scan.toml -o volume.mha --method os-sart --subsets 20 --iterations 10",
        "by an iterative method, for few views"},
+      {"lepus reconstruct scan.toml -o volume.mha --share 3/16", "the third of sixteen jobs that make it together"},
+      {"srun --mpi=pmix lepus reconstruct scan.toml -o volume.h5", "on all nodes of a Slurm job, into one file"},
       {"lepus reconstruct scan.toml -o methods.png --compare-methods fdk,os-sart,fista-tv --iterations 20 --strength "
        "0.001",
        "which method to take: one slab by each"}};
   command->writes = true;
-  command->options.positional("SCAN", arguments->scan_file, "the scan file (TOML; docs/scan-file.md lists its keys), or the folder of a scanner (lepus import)")
+  command->over_ranks = true;
+  command->options
+      .positional("SCAN", arguments->scan_file,
+                  "the scan file (TOML; docs/scan-file.md lists its keys), or the folder of a scanner (lepus import)")
       .must()
       .file();
   command->options
@@ -123,10 +189,24 @@ std::unique_ptr<Command> reconstruct_command() {
       .otherwise("output.file of the scan file");
   arguments->compute.describe(command->options);
   arguments->method.describe(command->options);
+  arguments->resume.describe(command->options);
+  command->options
+      .value("--share", "K/N", arguments->share,
+             "make one of N parts of the volume, as one job of an array does; the last to end completes it")
+      .otherwise("all of it");
   command->options
       .value("--compare-methods", "LIST", arguments->compared,
              "try these, with commas between them, on one slab: a picture (-o FILE.png) and a table")
       .otherwise("one volume is made");
+  command->options
+      .value("--trace", "FILE", arguments->trace,
+             "write when each device read, filtered, summed and wrote, for chrome://tracing or ui.perfetto.dev (JSON; "
+             "FDK)")
+      .file();
+  command->options
+      .value("--wedges", "N", arguments->wedges,
+             "over many processes: so many share out the views of a slab, and sum (docs/cluster.md)")
+      .otherwise("1, or more where there are more processes than slabs");
   command->run = [arguments](Session& session) { return run_reconstruct(*arguments, session); };
   return command;
 }

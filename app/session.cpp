@@ -13,12 +13,12 @@
 
 namespace lepus::app {
 
-Session::Session(const CommonOptions& common, ProgressDisplay& display, Context context)
-    : common_(common), display_(display), context_(context) {}
+Session::Session(const CommonOptions& common, ProgressDisplay& display, Context context, Ranks& ranks)
+    : common_(common), display_(display), context_(context), ranks_(ranks) {}
 
 std::int64_t Session::memory_bytes() const {
   if (common_.memory_bytes > 0) return common_.memory_bytes;
-  return available_memory_bytes() / 10 * 6;
+  return available_memory_bytes() / 10 * 6 / ranks_.node_size();
 }
 
 std::int64_t Session::buffer_bytes(std::int64_t needed) const {

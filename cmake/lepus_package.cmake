@@ -1,4 +1,5 @@
-# The Debian packages: lepus (the programs), liblepus0.2 (the library, named after its soname), liblepus-dev and lepus-doc.
+# The Debian packages: lepus (the programs), liblepus0.2 (the library, named after its soname), liblepus-dev, lepus-doc and
+# python3-lepus.
 # scripts/make-packages builds them in the system they are for; scripts/check-deb installs them in a bare one.
 # What an install() names no component for belongs to the programs.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
@@ -67,6 +68,41 @@ set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "cone-beam CT reconstruction, headers
 C++20 headers, and what CMake's find_package(lepus) needs. lepus-doc has an
 example program.")
 
+if(LEPUS_HAVE_MPI)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_NAME lepus-mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "lepus (= ${version})")
+  set(CPACK_DEBIAN_MPI_DESCRIPTION "cone-beam CT reconstruction, over many processes
+The module that lets mpirun and srun start the program lepus as several
+processes, on one machine or many, which make one volume together.")
+endif()
+
+if(LEPUS_HAVE_PYTHON)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+  math(EXPR next "${Python_VERSION_MINOR} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-lepus)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+      "python3 (>= 3.${Python_VERSION_MINOR}), python3 (<< 3.${next}), python3-numpy, lepus (= ${version})")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-scipy, python3-tqdm")
+  set(CPACK_DEBIAN_PYTHON_DESCRIPTION "cone-beam CT reconstruction, Python module
+FDK, the projector and its transpose, iterative methods, corrections,
+phantoms and volume files on NumPy arrays.
+
+${gpu}")
+  # Modules are compiled where they are installed, and what that made is removed with them.
+  foreach(script "postinst;py3compile" "prerm;py3clean")
+    list(GET script 0 name)
+    list(GET script 1 command)
+    file(WRITE ${PROJECT_BINARY_DIR}/debian/python/${name} "#!/bin/sh\nset -e\n${command} -p python3-lepus\n")
+    file(CHMOD ${PROJECT_BINARY_DIR}/debian/python/${name} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+         WORLD_READ WORLD_EXECUTE)
+    list(APPEND CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/python/${name})
+  endforeach()
+endif()
+
 set(CPACK_DEBIAN_DOCS_PACKAGE_NAME lepus-doc)
 set(CPACK_DEBIAN_DOCS_PACKAGE_SECTION doc)
 set(CPACK_DEBIAN_DOCS_PACKAGE_ARCHITECTURE all)
@@ -112,5 +148,8 @@ lepus_licences(program ALSO ${headers} ${PROJECT_SOURCE_DIR}/web/dist/LICENSES.t
 lepus_licences(library ALSO ${headers})
 lepus_licences(development)
 lepus_licences(docs)
+if(LEPUS_HAVE_PYTHON)
+  lepus_licences(python ALSO ${headers} /usr/share/doc/pybind11-dev/copyright)
+endif()
 
 include(CPack)

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <lepus/compute.h>
 #include <lepus/export.h>
@@ -40,9 +41,10 @@ public:
 
   const ScanGeometry& geometry() const;
   const VolumeGrid& grid() const;
-  std::int64_t voxels() const;      // of a volume
-  std::int64_t values() const;      // of its line integrals
-  std::string description() const;  // the kernels that run, and where
+  std::int64_t voxels() const;              // of a volume
+  std::int64_t values() const;              // of its line integrals
+  std::string description() const;          // the kernels that run, and where
+  std::vector<DeviceInfo> devices() const;  // that compute
 
   // y = A x and x = A' y. Arrays in host memory, or both in memory of the operator's only device, which is then not
   // copied. Throws Error(usage) where an array has another size.
@@ -50,6 +52,8 @@ public:
                ArrayPlace place = ArrayPlace::host) const;
   void adjoint(std::span<const float> line_integrals, std::span<float> volume,
                ArrayPlace place = ArrayPlace::host) const;
+  // Arrays of a device are worked on in the order of the calls, which return before that is done: until here.
+  void wait() const;
 
   // The operator of some of the views, in the order given; it shares the devices.
   Operator subset(std::span<const std::int64_t> views) const;

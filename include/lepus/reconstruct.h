@@ -20,6 +20,9 @@ namespace lepus {
 struct RunState;
 LEPUS_API std::string to_json(const RunState& state);
 
+// The processes that make a volume together (ranks/ranks.h).
+class Ranks;
+
 struct ReconstructOptions {
   Compute compute;
   bool force = false;                  // overwrite the output
@@ -29,10 +32,26 @@ struct ReconstructOptions {
   // several threads, one at a time. The value is valid until it returns.
   std::function<void(const RunState&)> state = {};
   bool slab_checksums = false;  // in the state
+  // An unfinished run of the same scan and options is gone on with (docs/restart.md), or begun anew:
+  bool restart = false;
+  // One of several processes that make a volume together, each some of its slices; the last one to end completes it.
+  int share = 0, shares = 0;    // 3 of 16; 0: this one makes all
+  std::filesystem::path trace;  // when what was done, of all ranks, in Chrome's trace format; "": nowhere
+  Ranks* ranks = nullptr;       // null: this process alone
+  int wedges = 0;               // ranks that share out the views of a slab; 0: as few as leave no rank idle
+};
+
+// What one of several processes did.
+struct RankReport {
+  std::string node;
+  std::int64_t slices = 0;  // that it wrote
+  double seconds = 0, filter_seconds = 0, backproject_seconds = 0, write_wait_seconds = 0;
+  std::int64_t peak_memory_bytes = 0;
 };
 
 struct ReconstructReport {
   std::filesystem::path output;
+  bool complete = true;  // false: this was a share, and others are still to come
   VolumeGrid grid;
   std::string plan;                      // a few lines
   std::string backend, device;           // what computed
@@ -43,7 +62,8 @@ struct ReconstructReport {
   double seconds = 0, filter_seconds = 0, backproject_seconds = 0, write_wait_seconds = 0;
   double updates = 0;  // voxel updates: voxels x views
   std::int64_t peak_memory_bytes = 0, memory_limit_bytes = 0;
-  std::string provenance;  // JSON, as it stands in the volume
+  std::vector<RankReport> ranks;  // by rank; none where one process did all. Complete on rank 0 alone
+  std::string provenance;         // JSON, as it stands in the volume
 };
 
 // scan.toml -> volume file; the format follows from the ending.

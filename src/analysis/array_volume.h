@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +14,12 @@ namespace lepus {
 
 class ArrayVolume final : public VolumeReader {
 public:
-  ArrayVolume(const VolumeGrid& grid, std::vector<float> values) : grid_(grid), values_(std::move(values)) {}
+  ArrayVolume(const VolumeGrid& grid, std::vector<float> values)
+      : grid_(grid), kept_(std::move(values)), values_(kept_) {}
+  // Of values that somebody else keeps.
+  ArrayVolume(const VolumeGrid& grid, std::span<const float> values) : grid_(grid), values_(values) {}
+  ArrayVolume(const ArrayVolume&) = delete;  // values_ may be its own
+  ArrayVolume& operator=(const ArrayVolume&) = delete;
 
   const VolumeGrid& grid() const override { return grid_; }
   std::string format() const override { return "memory"; }
@@ -26,7 +32,8 @@ public:
 
 private:
   VolumeGrid grid_;
-  std::vector<float> values_;
+  std::vector<float> kept_;
+  std::span<const float> values_;
 };
 
 }  // namespace lepus

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -9,7 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "core/context.h"
+#include "core/half_float.h"
 #include "core/input_file.h"
+#include "core/io_threads.h"
 #include "core/memory.h"
 #include "core/nesting.h"
 #include "core/scratch_folder.h"
@@ -18,6 +23,58 @@
 
 namespace lepus {
 namespace {
+
+TEST(HalfFloat, every_half_comes_back_and_floats_go_to_the_nearest_even_one) {
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const float value = float_from_half(half);
+    if (std::isnan(value)) {
+      EXPECT_TRUE(std::isnan(float_from_half(half_from_float(value))));
+      continue;
+    }
+    ASSERT_EQ(half_from_float(value), half);
+    if ((bits & 0x7fff) >= 0x7bff) continue;  // the largest has no next one
+    const float next = float_from_half(static_cast<std::uint16_t>(half + 1));
+    const float middle = 0.5f * (value + next);  // exact
+    ASSERT_EQ(half_from_float(middle), bits & 1 ? half + 1 : half) << bits;
+    ASSERT_EQ(half_from_float(std::nextafter(middle, value)), half) << bits;
+    ASSERT_EQ(half_from_float(std::nextafter(middle, next)), half + 1) << bits;
+  }
+  EXPECT_EQ(float_from_half(0x3c00), 1);
+  EXPECT_EQ(float_from_half(0x7bff), largest_half);
+  EXPECT_EQ(half_from_float(65519.99f), 0x7bff);
+  EXPECT_EQ(half_from_float(65520), 0x7c00);
+}
+
+TEST(IoThreads, every_piece_is_done_once_and_an_error_comes_back) {
+  limit_io_threads(4);
+  std::vector<std::atomic<int>> done(1000);
+  std::atomic<int> nested = 0;
+  const int threads = io_parallel(1000, 4, [&](std::int64_t i) {
+    ++done[static_cast<std::size_t>(i)];
+    if (i < 3) io_parallel(5, 4, [&](std::int64_t) { ++nested; });
+  });
+  EXPECT_EQ(threads, 4);
+  EXPECT_EQ(nested, 15);
+  EXPECT_TRUE(std::all_of(done.begin(), done.end(), [](const auto& n) { return n == 1; }));
+  EXPECT_THROW(io_parallel(100, 4,
+                           [](std::int64_t i) {
+                             if (i == 17) throw std::runtime_error("17");
+                           }),
+               std::runtime_error);
+  EXPECT_EQ(io_parallel(3, 1, [](std::int64_t) {}), 1);
+}
+
+TEST(IoThreads, the_fewest_that_are_fast_enough_are_kept) {
+  const auto settled = [](const std::map<int, double>& rate) {
+    MeasuredThreads threads(8);
+    for (int i = 0; i < 20; ++i) threads.took(threads.next(), 64 << 20, (64 << 20) / rate.at(threads.next()));
+    return threads.next();
+  };
+  EXPECT_EQ(settled({{1, 2e9}, {2, 3.9e9}, {4, 7e9}, {8, 7.1e9}}), 4);
+  EXPECT_EQ(settled({{1, 2e9}, {2, 2.1e9}, {4, 1e9}, {8, 0.5e9}}), 1);
+  EXPECT_EQ(settled({{1, 1e9}, {2, 2e9}, {4, 4e9}, {8, 8e9}}), 8);
+}
 
 std::string repeated(const std::string& text, int times) {
   std::string all;

@@ -88,6 +88,28 @@ TEST(OutputFile, leaves_files_of_others_alone) {
   EXPECT_EQ(folder.entries(), 4u);
 }
 
+TEST(OutputLock, is_shared_by_those_that_agree_and_says_who_holds_it) {
+  const TempFolder folder;
+  const fs::path target = folder / "v";
+  EXPECT_EQ(holder_of_output(target), "");
+  const auto share = [&] { new OutputLock(target, OutputLock::Folder::must_exist, Sharing::with_others); };
+  OtherRun first(share), second(share);
+  EXPECT_TRUE(first.good() && second.good());
+  EXPECT_NE(holder_of_output(target).find("process " + std::to_string(second.id())), std::string::npos);
+  EXPECT_LEPUS_ERROR(OutputLock{target}, ErrorKind::disk, "another run is writing this");
+  {
+    OutputLock third(target, OutputLock::Folder::must_exist, Sharing::with_others);
+    first.kill();
+    EXPECT_FALSE(third.wait_alone(std::chrono::milliseconds(50)));
+    second.kill();
+    EXPECT_TRUE(third.wait_alone(std::chrono::milliseconds(50)));
+    OtherRun late(share);
+    EXPECT_FALSE(late.good());
+  }
+  EXPECT_EQ(holder_of_output(target), "");
+  EXPECT_EQ(folder.entries(), 0u);
+}
+
 TEST(OutputFile, takes_a_name_of_255_bytes) {
   const TempFolder folder;
   const std::string a = std::string(250, 'x') + ".mha", b = std::string(250, 'x') + ".raw";

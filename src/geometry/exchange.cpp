@@ -12,8 +12,9 @@
 namespace lepus {
 namespace {
 
-[[noreturn]] void refuse_format(const std::string& name) {
+void require_known(const std::string& name) {
   const std::string nearest = nearest_name(name, geometry_formats());
+  if (nearest == name) return;
   throw Error(ErrorKind::usage, {.what = format("no geometry format is called \"{}\"", name),
                                  .where = "geometry format",
                                  .why = "known are rtk, astra, tigre and matrices",
@@ -26,16 +27,21 @@ std::vector<std::string> geometry_formats() { return {"rtk", "astra", "tigre", "
 
 ScanGeometry read_geometry(const std::filesystem::path& path, const std::string& format,
                            const GeometryFileOptions& options) {
-  auto* const parse = format == "rtk"        ? parse_rtk
-                      : format == "astra"    ? parse_astra
-                      : format == "tigre"    ? parse_tigre
-                      : format == "matrices" ? parse_matrices
-                                             : nullptr;
-  if (parse == nullptr) refuse_format(format);
-  ScanGeometry geometry = parse(read_text(path), path.string(), options);
+  require_known(format);
+  return parse_geometry(read_text(path), path.string(), format, options);
+}
+
+ScanGeometry parse_geometry(const std::string& text, const std::string& name, const std::string& format,
+                            const GeometryFileOptions& options) {
+  require_known(format);
+  auto* const parse = format == "rtk"     ? parse_rtk
+                      : format == "astra" ? parse_astra
+                      : format == "tigre" ? parse_tigre
+                                          : parse_matrices;
+  ScanGeometry geometry = parse(text, name, options);
   if (geometry.matrices.empty())
     throw Error(ErrorKind::input, {.what = "the geometry file holds no view",
-                                   .where = path.string(),
+                                   .where = name,
                                    .why = "it is empty or of another format",
                                    .hint = "check the file and the name of its format"});
   check_views(geometry);
@@ -44,13 +50,16 @@ ScanGeometry read_geometry(const std::filesystem::path& path, const std::string&
 
 void write_geometry(const ScanGeometry& geometry, const std::filesystem::path& path, const std::string& format,
                     const GeometryFileOptions& options) {
-  if (nearest_name(format, geometry_formats()) != format) refuse_format(format);
+  write_file(path, geometry_text(geometry, format, options), options.force);
+}
+
+std::string geometry_text(const ScanGeometry& geometry, const std::string& format, const GeometryFileOptions& options) {
+  require_known(format);
   check_views(geometry);
-  const std::string text = format == "rtk"     ? format_rtk(geometry)
-                           : format == "astra" ? format_astra(geometry, options)
-                           : format == "tigre" ? format_tigre(geometry)
-                                               : format_matrices(geometry, options);
-  write_file(path, text, options.force);
+  return format == "rtk"     ? format_rtk(geometry)
+         : format == "astra" ? format_astra(geometry, options)
+         : format == "tigre" ? format_tigre(geometry)
+                             : format_matrices(geometry, options);
 }
 
 }  // namespace lepus

@@ -36,9 +36,15 @@ std::vector<std::string> geometry_formats();
 ScanGeometry read_geometry(const std::filesystem::path& path, const std::string& format,
                            const GeometryFileOptions& options = {});
 
+// The same from text; `name` is what messages call it.
+ScanGeometry parse_geometry(const std::string& text, const std::string& name, const std::string& format,
+                            const GeometryFileOptions& options = {});
+
 // Throws Error(unsupported) where the format cannot hold the scan (a stack of fans; pixels that are not rectangles for
 // rtk and tigre). A scan recorded on an arc is written with the flat detector that its frames are resampled onto.
 void write_geometry(const ScanGeometry& geometry, const std::filesystem::path& path, const std::string& format,
                     const GeometryFileOptions& options = {});
+std::string geometry_text(const ScanGeometry& geometry, const std::string& format,
+                          const GeometryFileOptions& options = {});
 
 }  // namespace lepus

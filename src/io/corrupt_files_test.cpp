@@ -6,7 +6,7 @@
 #include <random>
 
 #include "core/memory.h"
-#include "io/test_support.h"
+#include "io/scanner_samples.h"
 
 namespace lepus {
 namespace {
@@ -89,6 +89,35 @@ TEST(CorruptFiles, tiff) { damage_volume("v.tif", "v.tif", 3000); }
 // Truncations only: with its metadata changed at random, libhdf5 1.10 itself writes past its buffers (docs/formats.md),
 // in code that is not ours, and takes the program with it.
 TEST(CorruptFiles, hdf5) { damage_volume("v.h5", "v.h5", 0); }
+
+void damage_frames(const fs::path& path, int flips) {
+  damage(
+      path,
+      [&] {
+        read_everything(*open_frames({{path}, "", {}, {}}));
+      },
+      flips);
+}
+
+TEST(CorruptFiles, zeiss) {
+  const TempFolder folder;
+  write_zeiss(folder / "a.txrm", {});
+  damage_frames(folder / "a.txrm", 3000);
+}
+
+TEST(CorruptFiles, files_of_imagers) {
+  const TempFolder folder;
+  write_xim(folder / "a.xim", 9, 7);
+  damage_frames(folder / "a.xim", 2000);
+  write_hnd(folder / "a.hnd", 9, 7);
+  damage_frames(folder / "a.hnd", 2000);
+  write_hnc(folder / "a.hnc", 9, 7);
+  damage_frames(folder / "a.hnc", 500);
+  write_his(folder / "a.his", 9, 7);
+  damage_frames(folder / "a.his", 500);
+  write_edf(folder / "a.edf", 9, 7, 2);
+  damage_frames(folder / "a.edf", 2000);
+}
 
 TEST(CorruptFiles, raw_data) {
   const TempFolder folder;

@@ -26,6 +26,10 @@ FileKind kind_of_content(const InputFile& file) {
       start.starts_with("MM\0+"sv))
     return FileKind::tiff;
   if (start.starts_with("\x89PNG\r\n\x1a\n"sv)) return FileKind::png;
+  if (start.starts_with("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv)) return FileKind::zeiss;
+  if (start.starts_with("\0VMS.XI\0"sv)) return FileKind::varian;
+  if (start.starts_with("\0\x70\x44\0"sv)) return FileKind::his;
+  if (start.starts_with('{') && file.head(1024).find("Dim_1") != std::string::npos) return FileKind::edf;
   if (start.starts_with("NRRD000"sv)) return FileKind::nrrd;
   if (start.starts_with("ObjectType"sv) || start.starts_with("NDims"sv)) return FileKind::meta_image;
   // HDF5 may have a block of somebody else's before it: 512 bytes (MATLAB), 1024, 2048, ...
@@ -53,6 +57,10 @@ FileKind kind_of_name(const fs::path& path) {
   if (has_ending(path, {".mha", ".mhd"})) return FileKind::meta_image;
   if (has_ending(path, {".nrrd", ".nhdr"})) return FileKind::nrrd;
   if (has_ending(path, {".png"})) return FileKind::png;
+  if (has_ending(path, {".txrm", ".xrm", ".txm"})) return FileKind::zeiss;
+  if (has_ending(path, {".xim", ".hnd", ".hnc"})) return FileKind::varian;
+  if (has_ending(path, {".his"})) return FileKind::his;
+  if (has_ending(path, {".edf"})) return FileKind::edf;
   return FileKind::unknown;
 }
 
@@ -81,6 +89,14 @@ const char* words_of(FileKind kind) {
       return "a PNG image";
     case FileKind::matlab:
       return "a file of an older MATLAB (save it with -v7.3)";
+    case FileKind::zeiss:
+      return "an OLE compound file, as of Zeiss microscopes";
+    case FileKind::varian:
+      return "an image of a Varian imager";
+    case FileKind::his:
+      return "an image of an Elekta imager";
+    case FileKind::edf:
+      return "an EDF image";
     case FileKind::unknown:
       break;
   }

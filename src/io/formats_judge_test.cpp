@@ -3,8 +3,8 @@
 // tests/judges/formats_judge.py does their part.
 #include <sys/wait.h>
 
+#include "io/scanner_samples.h"
 #include "io/stack.h"
-#include "io/test_support.h"
 
 namespace lepus {
 namespace {
@@ -67,6 +67,20 @@ TEST(FormatsJudge, tifffile_reads_ours) {
   JUDGE("check-tiff", folder.path());
 }
 
+TEST(FormatsJudge, olefile_reads_ours) {
+  const TempFolder folder;
+  write_zeiss(folder / "small.txrm", {.images = 250});
+  write_zeiss(folder / "large.txrm", {.columns = 70, .rows = 41, .images = 120, .type = 10});
+  JUDGE("check-ole", folder.path());
+}
+
+TEST(FormatsJudge, fabio_reads_and_writes_edf) {
+  const TempFolder folder;
+  write_edf(folder / "ours.edf", 7, 5, 6);
+  JUDGE("edf", folder.path());
+  for (const char* name : {"theirs.edf", "float.edf"}) expect_pattern(*open_frames({{folder / name}, "", {}, {}}));
+}
+
 TEST(FormatsJudge, h5py_reads_ours) {
   if (!have(".h5")) GTEST_SKIP() << "this build has no HDF5";
   const TempFolder folder;
@@ -91,6 +105,23 @@ TEST(FormatsJudge, numpy_reads_our_raw) {
   write_volume(folder / "volume.raw");
   write_frames<std::int32_t>(folder / "frames.raw", PixelType::i32);
   JUDGE("check-raw", folder.path());
+}
+
+TEST(FormatsJudge, others_read_our_16_bits) {
+  for (const char* ending : {".tif", ".h5", ".zarr"})
+    if (!have(ending)) GTEST_SKIP() << "this build has no " << ending;
+  const TempFolder folder;
+  const VolumeGrid grid = odd_grid();
+  const std::vector<float> voxels = pattern_volume(grid);
+  const auto write = [&](const std::string& name, const VolumeWriterOptions& options) {
+    const auto writer = create_volume(folder / name, grid, options);
+    writer->write(0, grid.nz, voxels.data());
+    writer->finish("{}");
+  };
+  for (const char* name : {"u.mha", "u.nrrd", "u.tif", "u.h5", "u.raw", "u.zarr"})
+    write(name, {.type = PixelType::u16, .scale = scale_of_range(-21, 43)});
+  for (const char* name : {"h.tif", "h.h5", "h.raw", "h.zarr"}) write(name, {.type = PixelType::f16});
+  JUDGE("check-16-bits", folder.path());
 }
 
 TEST(FormatsJudge, zarr_reads_ours) {

@@ -84,6 +84,27 @@ void FrameSource::read(std::int64_t frame, std::int64_t row0, std::int64_t row1,
   }
 }
 
+namespace {
+
+// Frames of 16-bit floats as those of 32: the corrections know no others.
+class WidenedFrames final : public FrameSource {
+public:
+  explicit WidenedFrames(std::unique_ptr<FrameSource> halves) : halves_(std::move(halves)) {}
+  std::int64_t columns() const override { return halves_->columns(); }
+  std::int64_t rows() const override { return halves_->rows(); }
+  std::int64_t frames() const override { return halves_->frames(); }
+  PixelType pixel_type() const override { return PixelType::f32; }
+  std::string name(std::int64_t frame) const override { return halves_->name(frame); }
+  void read_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, void* out) const override {
+    halves_->read(frame, row0, row1, static_cast<float*>(out));
+  }
+
+private:
+  std::unique_ptr<FrameSource> halves_;
+};
+
+}  // namespace
+
 std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
   if (files.files.empty())
     throw Error(ErrorKind::input,
@@ -91,25 +112,44 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
   const fs::path& first = files.files.front();
   std::unique_ptr<FrameSource> source;
   const FileKind kind = files.raw ? FileKind::raw : kind_of_file(first);
-  if (kind == FileKind::tiff) {
-    source = open_tiff_frames(files.files);
-  } else if (kind == FileKind::hdf5) {
-    source = open_hdf5_frames(files.files, files.dataset);
-  } else if (kind == FileKind::meta_image || kind == FileKind::nrrd) {
-    source = open_single_stack(files.files, kind);
-  } else if (kind == FileKind::raw) {
-    source = open_raw_frames(files.files, files.raw ? *files.raw : read_raw_layout(first));
-  } else {
-    throw Error(ErrorKind::unsupported,
-                {.what = "unknown kind of frame file",
-                 .where = first.string(),
-                 .why = kind == FileKind::unknown
-                            ? format("neither its first bytes nor its ending '{}' are those of TIFF, HDF5, MetaImage, "
-                                     "NRRD or raw files",
-                                     first.extension().string())
-                            : format("it is {}; frames are TIFF, HDF5, MetaImage, NRRD or raw files", words_of(kind)),
-                 .hint = "convert the files, or describe them as raw"});
+  switch (kind) {
+    case FileKind::tiff:
+      source = open_tiff_frames(files.files);
+      break;
+    case FileKind::hdf5:
+      source = open_hdf5_frames(files.files, files.dataset);
+      break;
+    case FileKind::meta_image:
+    case FileKind::nrrd:
+      source = open_single_stack(files.files, kind);
+      break;
+    case FileKind::raw:
+      source = open_raw_frames(files.files, files.raw ? *files.raw : read_raw_layout(first));
+      break;
+    case FileKind::zeiss:
+      source = open_zeiss_frames(files.files, files.dataset);
+      break;
+    case FileKind::varian:
+      source = open_varian_frames(files.files);
+      break;
+    case FileKind::his:
+      source = open_his_frames(files.files);
+      break;
+    case FileKind::edf:
+      source = open_edf_frames(files.files);
+      break;
+    default:
+      throw Error(ErrorKind::unsupported,
+                  {.what = "unknown kind of frame file",
+                   .where = first.string(),
+                   .why = kind == FileKind::unknown
+                              ? format("neither its first bytes nor its ending '{}' are those of a format that lepus "
+                                       "reads",
+                                       first.extension().string())
+                              : format("it is {}, no file of frames", words_of(kind)),
+                   .hint = "convert the files to TIFF, or describe them as raw"});
   }
+  if (source->pixel_type() == PixelType::f16) source = std::make_unique<WidenedFrames>(std::move(source));
   source = in_order_of_views(std::move(source), files.order);
   if (!files.images.empty()) {
     const std::int64_t rows = source->rows();

@@ -70,13 +70,28 @@ std::optional<PixelType> hdf5_pixel_type(hid_t type) {
       return std::nullopt;
     }
     case H5T_FLOAT:
+      if (size == 2 && H5Tequal(type, hdf5_type(PixelType::f16)) > 0) return PixelType::f16;
       return size <= 4 ? PixelType::f32 : PixelType::f64;
     default:
       return std::nullopt;
   }
 }
 
+namespace {
+
+// The sign, 5 bits of exponent, 10 of mantissa; h5py knows it as float16.
+hid_t make_half() {
+  const hid_t type = H5Tcopy(H5T_IEEE_F32LE);
+  H5Tset_fields(type, 15, 10, 5, 0, 10);
+  H5Tset_size(type, 2);
+  H5Tset_ebias(type, 15);
+  return type;
+}
+
+}  // namespace
+
 hid_t hdf5_type(PixelType type) {
+  static const hid_t half = make_half();  // the library closes it
   switch (type) {
     case PixelType::u8:
       return H5T_STD_U8LE;
@@ -90,6 +105,8 @@ hid_t hdf5_type(PixelType type) {
       return H5T_STD_U32LE;
     case PixelType::i32:
       return H5T_STD_I32LE;
+    case PixelType::f16:
+      return half;
     case PixelType::f32:
       return H5T_IEEE_F32LE;
     case PixelType::f64:

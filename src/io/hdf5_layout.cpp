@@ -32,6 +32,8 @@ hid_t big_endian_type(PixelType type) {
       return H5T_STD_U32BE;
     case PixelType::i32:
       return H5T_STD_I32BE;
+    case PixelType::f16:
+      return -1;  // the library makes float of them
     case PixelType::f32:
       return H5T_IEEE_F32BE;
     case PixelType::f64:

@@ -77,6 +77,7 @@ std::string to_json(const StackDescription& d, bool pretty) {
     json["step_mm"] = {grid.step_mm.x, grid.step_mm.y, grid.step_mm.z};
   }
   if (!d.text.unit.empty()) json["unit"] = d.text.unit;
+  if (!d.text.scale.is_identity()) json["value"] = {{"slope", d.text.scale.slope}, {"offset", d.text.scale.offset}};
   if (!d.provenance.empty()) json["provenance"] = Json::parse(d.provenance);
   return dump(json, pretty ? 2 : -1) + (pretty ? "\n" : "");
 }
@@ -114,6 +115,16 @@ StackDescription stack_from_json(const std::string& text, const std::string& whe
     d.text.grid = grid;
   }
   d.text.unit = text_of(json, "unit", "");
+  if (json.contains("value")) {
+    const Json& value = json["value"];
+    for (const auto& [key, number] :
+         {std::pair{"slope", &d.text.scale.slope}, std::pair{"offset", &d.text.scale.offset}}) {
+      if (!value.is_object() || !value.contains(key) || !value[key].is_number())
+        throw_bad(where, "'value' does not have the numbers 'slope' and 'offset'");
+      *number = value[key].get<double>();
+    }
+    if (!d.text.scale.is_usable()) throw_bad(where, "'value' is no scale");
+  }
   if (json.contains("provenance")) d.provenance = dump(json["provenance"], -1);
   return d;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/format.h"
+#include "core/half_float.h"
 
 namespace lepus {
 
@@ -19,6 +20,7 @@ std::int64_t bytes_per_pixel(PixelType type) {
       return 1;
     case PixelType::u16:
     case PixelType::i16:
+    case PixelType::f16:
       return 2;
     case PixelType::u32:
     case PixelType::i32:
@@ -44,6 +46,8 @@ const char* name_of(PixelType type) {
       return "uint32";
     case PixelType::i32:
       return "int32";
+    case PixelType::f16:
+      return "float16";
     case PixelType::f32:
       return "float32";
     case PixelType::f64:
@@ -54,7 +58,7 @@ const char* name_of(PixelType type) {
 
 std::optional<PixelType> pixel_type_named(std::string_view name) {
   for (const PixelType type : {PixelType::u8, PixelType::i8, PixelType::u16, PixelType::i16, PixelType::u32,
-                               PixelType::i32, PixelType::f32, PixelType::f64})
+                               PixelType::i32, PixelType::f16, PixelType::f32, PixelType::f64})
     if (name == name_of(type)) return type;
   return std::nullopt;
 }
@@ -98,6 +102,8 @@ auto with_pixel(PixelType type, const Act& act) {
       return act(std::uint32_t{});
     case PixelType::i32:
       return act(std::int32_t{});
+    case PixelType::f16:
+      return act(Half{});
     case PixelType::f32:
       return act(float{});
     case PixelType::f64:

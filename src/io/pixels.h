@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pixels as files hold them: eight types in two byte orders -> host order, or float grey levels.
+// Pixels as files hold them: nine types in two byte orders -> host order, or float grey levels.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,8 @@
 // Files that other people's programs wrote: real scans and format samples. Expected values: tifffile 2023.2 and
 // h5py 3.7.
 #include "io/test_support.h"
+#include "io/varian_file.h"
+#include "io/zeiss_file.h"
 
 namespace lepus {
 namespace {
@@ -87,6 +89,62 @@ TEST(SharedSamples, tomopy_tooth) {
                      "found 1 dimensions");
   const auto volume = open_volume(shared("tomopy_tooth/tooth.h5").string() + ":/exchange/data_dark");
   EXPECT_EQ(volume->grid(), (VolumeGrid{640, 2, 10, {}, {1, 1, 1}}));
+}
+
+TEST(SharedSamples, zeiss) {  // expected: olefile 0.46
+  const fs::path tomo = shared("dxchange_formats/txrm_test_chip_tomo.txrm"),
+                 one = shared("dxchange_formats/test_chip00.xrm");
+  if (!fs::exists(tomo)) GTEST_SKIP() << "SKIPPED: no " << tomo << "; set LEPUS_SHARED_DATA";
+  const auto views = open_frames({{tomo}, "", {}, {}});
+  EXPECT_EQ(views->frames(), 7);
+  EXPECT_EQ(views->columns(), 256);
+  EXPECT_EQ(views->pixel_type(), PixelType::u16);
+  const double middles[] = {389, 367, 407, 400, 358, 377, 373};
+  const double sums[] = {4280467, 5708686, 6420958, 6923329, 6523982, 5553009, 4079730};
+  for (std::int64_t i = 0; i < 7; ++i) {
+    const Sum sum = sum_of(*views, i);
+    EXPECT_EQ(sum.middle, middles[i]);
+    EXPECT_EQ(sum.all, sums[i]);
+  }
+  EXPECT_EQ(sum_of(*open_frames({{one}, "", {}, {}}), 0).all, 11192542.0);
+  const Sum flat = sum_of(*open_frames({{one}, "ReferenceData", {}, {}}), 0);
+  EXPECT_EQ(flat.first, 82);
+  EXPECT_EQ(flat.last, 35);
+  EXPECT_EQ(flat.all, 77982600.0);
+  const ZeissFile header(tomo);
+  EXPECT_EQ(header.ole().streams().size(), 670u);
+  EXPECT_EQ(header.integer("ImageInfo/NoOfImages"), 7);
+  EXPECT_FLOAT_EQ(static_cast<float>(header.floats("ImageInfo/Angles").at(6)), 44.985878f);
+  EXPECT_FLOAT_EQ(static_cast<float>(header.floats("Alignment/X-Shifts").at(1)), -0.94368505f);
+  EXPECT_EQ(header.shown_value(*header.ole().find("ImageInfo/CameraName")), "Imaging");
+  EXPECT_EQ(header.shown_value(*header.ole().find("ImageInfo/DataType")), "5");
+  EXPECT_EQ(header.shown_value(*header.ole().find("ImageInfo/ExpTimes")), "5 5 5 5 5 5 5");
+}
+
+TEST(SharedSamples, varian_xim) {  // expected: a decoder of twenty lines in Python
+  const fs::path file = shared("varian_xim/FilterBowtie.xim");
+  if (!fs::exists(file)) GTEST_SKIP() << "SKIPPED: no " << file << "; set LEPUS_SHARED_DATA";
+  const auto source = open_frames({{file}, "", {}, {}});
+  EXPECT_EQ(source->columns(), 1024);
+  EXPECT_EQ(source->rows(), 768);
+  const Sum sum = sum_of(*source, 0);
+  EXPECT_EQ(sum.first, 0);
+  EXPECT_EQ(sum.middle, 5544);
+  EXPECT_EQ(sum.last, 14756);
+  EXPECT_EQ(sum.all, 6087751423.0);
+  const VarianImage image = read_xim(file);
+  EXPECT_EQ(image.fields.size(), 143u + 5u);
+  EXPECT_EQ(image.number("KVNormChamber"), 90870);
+  EXPECT_NEAR(image.number("KVDetectorLat").value(), -16.000157596561134, 1e-12);
+  std::int64_t consumed = 0;
+  std::uint32_t highest = 0;
+  unpack_rows(InputFile(file), image.packed.value(), {}, 768, [&](const PackedRowStart& next) {
+    consumed = next.byte;
+    highest = std::max(highest, *std::max_element(next.above.begin(), next.above.end()));
+  });
+  EXPECT_EQ(consumed, 859274);
+  EXPECT_EQ(image.packed->data_bytes, 859274);
+  EXPECT_EQ(highest, 26122u);
 }
 
 TEST(SharedSamples, savu_i13) {

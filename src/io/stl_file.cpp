@@ -21,7 +21,7 @@ namespace lepus {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
-constexpr std::int64_t header_bytes = 84, triangle_bytes = 50, at_once = 20000;
+constexpr std::int64_t header_bytes = 84, triangle_bytes = 50, triangles_at_once = 20000;
 
 [[noreturn]] void throw_bad_stl(const std::filesystem::path& path, const std::string& why) {
   throw Error(ErrorKind::input, {.what = "the surface cannot be read",
@@ -40,8 +40,8 @@ std::vector<Triangle> read_binary(const InputFile& file, std::int64_t count, con
   std::vector<Triangle> triangles;
   triangles.reserve(static_cast<std::size_t>(count));
   std::string bytes;
-  for (std::int64_t first = 0; first < count; first += at_once) {
-    const std::int64_t n = std::min(at_once, count - first);
+  for (std::int64_t first = 0; first < count; first += triangles_at_once) {
+    const std::int64_t n = std::min(triangles_at_once, count - first);
     bytes.resize(static_cast<std::size_t>(n * triangle_bytes));
     file.read(header_bytes + first * triangle_bytes, bytes.data(), n * triangle_bytes);
     for (std::int64_t i = 0; i < n; ++i) {

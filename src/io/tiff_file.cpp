@@ -141,6 +141,7 @@ PixelType pixel_type_of(const Tiff& tiff, std::int64_t page) {
     if (bits == 16) return is_signed ? PixelType::i16 : PixelType::u16;
     if (bits == 32) return is_signed ? PixelType::i32 : PixelType::u32;
   }
+  if (kind == SAMPLEFORMAT_IEEEFP && bits == 16) return PixelType::f16;
   if (kind == SAMPLEFORMAT_IEEEFP && bits == 32) return PixelType::f32;
   if (kind == SAMPLEFORMAT_IEEEFP && bits == 64) return PixelType::f64;
   tiff.unsupported("kind of pixel that lepus does not read", format("{} bits of sample format {}", bits, kind), page);

@@ -26,6 +26,7 @@ std::unique_ptr<VolumeReader> described_volume(std::unique_ptr<FrameSource> slic
     const StackDescription d = stack_from_json(json, where);
     if (d.text.grid) info.grid = *d.text.grid;
     info.unit = d.text.unit;
+    info.scale = d.text.scale;
     info.provenance = d.provenance;
   }
   return volume_of_frames(std::move(slices), std::move(info));

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <mutex>
 
 #include "core/format.h"
 #include "core/output_file.h"
@@ -14,8 +12,9 @@
 #include "io/frame_sources.h"
 #include "io/json_text.h"
 #include "io/pixels.h"
+#include "io/slab_writer.h"
 #include "io/stack.h"
-#include "io/written_slices.h"
+#include "io/stored_pixels.h"
 #include "io/zarr_codec.h"
 #include <lepus/error.h>
 
@@ -34,97 +33,6 @@ constexpr bool have_hdf5 = true;
 #else
 constexpr bool have_hdf5 = false;
 #endif
-
-// Halves go up. False where a value is not a number.
-template <class Pixel>
-bool round_pixels(const float* values, std::int64_t n, void* out) {
-  constexpr double least = std::numeric_limits<Pixel>::min(), most = std::numeric_limits<Pixel>::max();
-  auto* pixels = static_cast<Pixel*>(out);
-  bool numbers = true;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const bool number = !std::isnan(values[i]);
-    const double value = number ? static_cast<double>(values[i]) : 0;
-    pixels[i] = static_cast<Pixel>(std::clamp(std::floor(value + 0.5), least, most));
-    numbers = numbers && number;
-  }
-  return numbers;
-}
-
-bool is_volume_type(PixelType type) {
-  return type == PixelType::f32 || type == PixelType::u8 || type == PixelType::u16 || type == PixelType::i16;
-}
-
-class SlabWriter final : public VolumeWriter {
-public:
-  SlabWriter(std::unique_ptr<StackWriter> stack, const VolumeGrid& grid, PixelType type, std::string where)
-      : stack_(std::move(stack)),
-        grid_(grid),
-        type_(type),
-        where_(std::move(where)),
-        written_(grid.nz, where_),
-        memory_bytes_(stack_->memory_bytes()) {}
-
-  std::int64_t memory_bytes() const override { return memory_bytes_; }
-
-  void write(std::int64_t z0, std::int64_t z1, const float* slices) override {
-    const std::shared_ptr<StackWriter> stack = current();
-    written_.begin(z0, z1);
-    try {
-      put(*stack, z0, z1, slices);
-    } catch (...) {
-      give_up();
-      throw;
-    }
-    written_.end(z0, z1);
-  }
-
-  void finish(const std::string& provenance) override {
-    const std::shared_ptr<StackWriter> stack = current();
-    written_.check_complete();
-    stack->finish(one_line_json(provenance));
-    give_up();
-  }
-
-private:
-  std::shared_ptr<StackWriter> current() {
-    const std::scoped_lock lock(mutex_);
-    if (stack_) return stack_;
-    throw Error(ErrorKind::internal, {.what = "the volume is finished or was given up",
-                                      .where = where_,
-                                      .why = "nothing can be written to it any more",
-                                      .hint = "report this"});
-  }
-  // The partial files go when the last thread that still writes comes back, not when the writer does.
-  void give_up() {
-    const std::scoped_lock lock(mutex_);
-    stack_.reset();
-  }
-  // Integers slice by slice: the rounded copy stays small.
-  void put(StackWriter& stack, std::int64_t z0, std::int64_t z1, const float* slices) const {
-    if (type_ == PixelType::f32) return stack.write(z0, z1 - z0, slices);
-    const std::int64_t n = grid_.nx * grid_.ny;
-    std::vector<unsigned char> rounded(static_cast<std::size_t>(n * bytes_per_pixel(type_)));
-    for (std::int64_t z = z0; z < z1; ++z, slices += n) {
-      const bool numbers = type_ == PixelType::u8    ? round_pixels<std::uint8_t>(slices, n, rounded.data())
-                           : type_ == PixelType::u16 ? round_pixels<std::uint16_t>(slices, n, rounded.data())
-                                                     : round_pixels<std::int16_t>(slices, n, rounded.data());
-      if (!numbers)
-        throw Error(ErrorKind::input, {.what = "voxels that are not numbers cannot be written as integers",
-                                       .where = format("{}, slice {}", where_, z),
-                                       .why = {},
-                                       .hint = "replace them first, or write floats"});
-      stack.write(z, 1, rounded.data());
-    }
-  }
-
-  std::mutex mutex_;
-  std::shared_ptr<StackWriter> stack_;
-  VolumeGrid grid_;
-  PixelType type_;
-  std::string where_;
-  WrittenSlices written_;
-  std::int64_t memory_bytes_;
-};
 
 // "scan.h5:/entry/data" -> file and dataset.
 std::pair<fs::path, std::string> split_dataset(const fs::path& path) {
@@ -195,25 +103,70 @@ fs::path slice_pattern(const fs::path& path, std::int64_t slices) {
   return names_folder(path) && !is_zarr_name(path) ? path / format("slice_%0{}d.tif", digits) : path;
 }
 
-std::unique_ptr<VolumeWriter> create_volume(const fs::path& path, const VolumeGrid& grid,
-                                            const VolumeWriterOptions& options) {
+namespace {
+
+bool has_halves(const fs::path& path) {
+  const std::string ending = lower_extension(path);
+  return ending != ".mha" && ending != ".mhd" && ending != ".nrrd" && ending != ".nhdr";
+}
+
+StackTarget target_of(const fs::path& path, const VolumeGrid& grid, const VolumeWriterOptions& options,
+                      Unfinished unfinished) {
   check(grid, path);
   if (!is_volume_type(options.type))
     throw Error(ErrorKind::unsupported, {.what = format("a volume of {} voxels", name_of(options.type)),
                                          .where = path.string(),
-                                         .why = "volumes are written as float32, uint8, uint16 or int16",
+                                         .why = "volumes are written as float32, float16, uint8, uint16 or int16",
                                          .hint = "choose one of these"});
+  if (options.type == PixelType::f16 && !has_halves(path))
+    throw Error(ErrorKind::unsupported, {.what = "this format has no 16-bit floats",
+                                         .where = path.string(),
+                                         .why = "MetaImage and NRRD know integers and floats of 32 and 64 bits",
+                                         .hint = "write .tif, .h5, .raw or .zarr, or uint16 with a range"});
   StackTarget target;
   target.path = slice_pattern(path, grid.nz);
   target.shape = {.columns = grid.nx, .rows = grid.ny, .images = grid.nz, .type = options.type};
   target.text.grid = grid;
   target.text.unit = options.unit;
+  if (options.type != PixelType::f32 && options.type != PixelType::f16) target.text.scale = options.scale;
   std::replace(target.text.unit.begin(), target.text.unit.end(), '\n', ' ');  // headers are made of lines
   target.force = options.force;
+  target.unfinished = unfinished;
+  target.sharing = unfinished == Unfinished::removed ? Sharing::alone : options.sharing;
   target.threads = options.threads;
+  return target;
+}
+
+std::unique_ptr<SlabWriter> open_writer(const fs::path& path, const VolumeGrid& grid,
+                                        const VolumeWriterOptions& options, Unfinished unfinished) {
+  const StackTarget target = target_of(path, grid, options, unfinished);
   const std::int64_t room =
       options.provenance_room > 0 ? std::max<std::int64_t>(options.provenance_room, 256) : default_provenance_room;
-  return std::make_unique<SlabWriter>(create_stack(target, room), grid, options.type, path.string());
+  auto stack = create_stack(target, room);
+  OutputLock open;
+  if (unfinished != Unfinished::removed) open = lock_unfinished(path, Sharing::with_others);
+  return std::make_unique<SlabWriter>(std::move(stack), target, path.string(), std::move(open));
+}
+
+}  // namespace
+
+std::unique_ptr<VolumeWriter> create_volume(const fs::path& path, const VolumeGrid& grid,
+                                            const VolumeWriterOptions& options) {
+  return open_writer(path, grid, options, Unfinished::removed);
+}
+
+std::unique_ptr<UnfinishedVolume> create_unfinished(const fs::path& path, const VolumeGrid& grid,
+                                                    const VolumeWriterOptions& options) {
+  if (!unfinished_exists(path)) remove_unfinished(path);  // what a run left that was killed while it created it
+  return open_writer(path, grid, options, Unfinished::kept);
+}
+
+std::unique_ptr<UnfinishedVolume> reopen_unfinished(const fs::path& path, const VolumeGrid& grid,
+                                                    const VolumeWriterOptions& options,
+                                                    const std::vector<FinishedSlices>& finished) {
+  auto writer = open_writer(path, grid, options, Unfinished::joined);
+  for (const FinishedSlices& slices : finished) writer->written_elsewhere(slices.z0, slices.z1);
+  return writer;
 }
 
 std::vector<fs::path> files_of_volume(const fs::path& path) {
@@ -226,17 +179,24 @@ std::vector<fs::path> files_of_volume(const fs::path& path) {
   return {path};
 }
 
-std::vector<OutputLock> reserve_volume(const fs::path& path, bool force, Progress& progress) {
+std::vector<OutputLock> reserve_volume(const fs::path& path, bool force, Progress& progress, Sharing sharing) {
   std::vector<OutputLock> locks;
   const fs::path pattern = slice_pattern(path, 1);
   if (is_zarr_name(path) || find_number(pattern)) {
     if (is_zarr_name(path)) check_zarr_target(path, force);
-    locks.push_back(is_zarr_name(path) ? OutputLock(zarr_target(path)) : lock_slices(pattern));
+    locks.push_back(is_zarr_name(path) ? OutputLock(zarr_target(path), OutputLock::Folder::must_exist, sharing)
+                                       : lock_slices(pattern, sharing));
     if (!locks.back().removed().empty()) progress.warning(locks.back().removed());
     return locks;
   }
   if (!is_volume_name(path)) throw_unknown_ending(path);
-  for (const fs::path& file : files_of_volume(path)) locks.push_back(reserve_output(file, force, progress));
+  // A run that was killed while it finished may have put one of several files in place.
+  const bool going_on = unfinished_exists(path);
+  std::error_code code;
+  for (const fs::path& file : files_of_volume(path)) {
+    const bool placed = going_on && !fs::exists(unfinished_name(followed(file)), code);
+    locks.push_back(reserve_output(file, force || placed, progress, sharing));
+  }
   return locks;
 }
 
@@ -257,8 +217,13 @@ std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
       return open_hdf5_volume(file, dataset);
     case FileKind::raw:
       return open_raw_volume(path);
+    case FileKind::zeiss:
+      return open_zeiss_volume(path);
     case FileKind::png:
     case FileKind::matlab:
+    case FileKind::varian:
+    case FileKind::his:
+    case FileKind::edf:
       throw Error(ErrorKind::unsupported,
                   {.what = "this is not a volume that lepus reads",
                    .where = path.string(),

@@ -11,6 +11,7 @@
 #include "io/file.h"
 #include "io/stack.h"
 #include "io/test_support.h"
+#include "io/volume_part.h"
 
 namespace lepus {
 namespace {
@@ -81,6 +82,56 @@ TEST_P(EveryFormat, round_trip_in_any_cut) {
       }
     EXPECT_LEPUS_ERROR(reader->read(0, 7, nullptr), ErrorKind::internal, "outside");
   }
+}
+
+TEST_P(EveryFormat, values_of_a_range_come_back_from_16_bits) {
+  const VolumeGrid grid = odd_grid();
+  std::vector<float> voxels = pattern_volume(grid);  // -20.25 to 42.25
+  voxels[3] = 50;
+  voxels[100] = -30;
+  const ValueScale scale = scale_of_range(-20.25, 44.75);
+  const auto writer = create_volume(target(), grid, {.force = true, .type = PixelType::u16, .scale = scale});
+  writer->write(2, 6, voxels.data() + 2 * 35);
+  writer->write(0, 2, voxels.data());
+  EXPECT_EQ(writer->cut_off(), 2);
+  writer->finish(provenance_text);
+  const auto reader = open_volume(target());
+  EXPECT_EQ(reader->pixel_type(), "uint16");
+  EXPECT_EQ(reader->scale(), scale);
+  EXPECT_EQ(reader->grid(), grid);
+  EXPECT_EQ(reader->provenance(), provenance_line);
+  std::vector<float> back(voxels.size()), part(12);
+  reader->read(0, 6, back.data());
+  for (std::size_t i = 0; i < back.size(); ++i)
+    EXPECT_NEAR(back[i], std::clamp(voxels[i], -20.25f, 44.75f), 0.51 * scale.slope) << i;
+  read_part(*reader, {{1, 2, 1}, {7, 4, 6}, {2, 1, 3}}, part.data());
+  for (std::size_t i = 0; i < 12; ++i)
+    EXPECT_EQ(part[i], back[(1 + 3 * (i / 6)) * 35 + (2 + i / 3 % 2) * 7 + 1 + 2 * (i % 3)]) << i;
+  EXPECT_LEPUS_ERROR(scale_of_range(1, 1), ErrorKind::usage, "no range");
+}
+
+TEST_P(EveryFormat, has_16_bit_floats_or_says_that_it_has_none) {
+  const VolumeGrid grid = odd_grid();
+  std::vector<float> voxels = pattern_volume(grid);  // exact in 16 bits
+  voxels[7] = 1e6f;
+  voxels[8] = 1.0004883f;  // between 1 and the next half
+  const VolumeWriterOptions options{.force = true, .type = PixelType::f16};
+  const std::string ending = target().extension();
+  if (ending == ".mha" || ending == ".mhd" || ending == ".nrrd" || ending == ".nhdr") {
+    EXPECT_LEPUS_ERROR(create_volume(target(), grid, options), ErrorKind::unsupported, "no 16-bit floats");
+    return;
+  }
+  const auto writer = create_volume(target(), grid, options);
+  writer->write(0, 6, voxels.data());
+  EXPECT_EQ(writer->cut_off(), 1);
+  writer->finish(provenance_text);
+  const auto reader = open_volume(target());
+  EXPECT_EQ(reader->pixel_type(), "float16");
+  std::vector<float> back(voxels.size());
+  reader->read(0, 6, back.data());
+  voxels[7] = 65504;
+  voxels[8] = 1;
+  EXPECT_EQ(back, voxels);
 }
 
 TEST_P(EveryFormat, integers_are_rounded_and_cut_off) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/format.h"
+#include "core/io_threads.h"
 #include "io/frame_sources.h"
 #include "io/stack.h"
 #include "io/volume_part.h"
@@ -25,6 +26,7 @@ public:
   std::string pixel_type() const override { return name_of(slices_->pixel_type()); }
   std::string provenance() const override { return info_.provenance; }
   std::string unit() const override { return info_.unit; }
+  ValueScale scale() const override { return info_.scale; }
   void read(std::int64_t z0, std::int64_t z1, float* out) const override {
     if (z0 < 0 || z1 > info_.grid.nz || z0 > z1)
       throw Error(ErrorKind::internal, {.what = "slices outside the volume",
@@ -32,7 +34,10 @@ public:
                                         .why = lepus::format("[{}, {}) of {}", z0, z1, info_.grid.nz),
                                         .hint = "report this"});
     const std::int64_t slice = info_.grid.nx * info_.grid.ny;
-    for (std::int64_t z = z0; z < z1; ++z, out += slice) slices_->read(z, 0, info_.grid.ny, out);
+    io_parallel(z1 - z0, io_threads(), [&](std::int64_t i) {
+      slices_->read(z0 + i, 0, info_.grid.ny, out + i * slice);
+      info_.scale.apply(out + i * slice, slice);
+    });
   }
 
   std::array<std::int64_t, 3> brick() const override {
@@ -41,6 +46,12 @@ public:
   }
 
   void read_part(const VolumePart& part, float* out) const override {
+    read_stored(part, out);
+    info_.scale.apply(out, part.voxels());
+  }
+
+private:
+  void read_stored(const VolumePart& part, float* out) const {
     const auto [x0, y0, z0] = part.first;
     const auto [x1, y1, z1] = part.end;
     const std::int64_t nx = info_.grid.nx;
@@ -67,7 +78,6 @@ public:
     }
   }
 
-private:
   std::unique_ptr<FrameSource> slices_;
   VolumeInfo info_;
   const ColumnReader* columns_;  // the same slices, where single pixels can be read; else null

@@ -45,9 +45,9 @@ std::vector<std::int64_t> sizes_of(const Json& json, const char* key, const fs::
 
 const std::map<std::string, PixelType>& zarr_types() {
   static const std::map<std::string, PixelType> types{
-      {"u1", PixelType::u8},  {"b1", PixelType::u8},  {"i1", PixelType::i8},
-      {"u2", PixelType::u16}, {"i2", PixelType::i16}, {"u4", PixelType::u32},
-      {"i4", PixelType::i32}, {"f4", PixelType::f32}, {"f8", PixelType::f64}};
+      {"u1", PixelType::u8},  {"b1", PixelType::u8},  {"i1", PixelType::i8},  {"u2", PixelType::u16},
+      {"i2", PixelType::i16}, {"u4", PixelType::u32}, {"i4", PixelType::i32}, {"f2", PixelType::f16},
+      {"f4", PixelType::f32}, {"f8", PixelType::f64}};
   return types;
 }
 
@@ -57,7 +57,7 @@ void read_type(const Json& json, ZarrArray& array, const fs::path& file) {
   const auto found = text.size() == 3 ? zarr_types().find(text.substr(1)) : zarr_types().end();
   if (found == zarr_types().end() || std::string("<>|").find(text[0]) == std::string::npos)
     throw_unsupported_header(file, format("dtype {}", text.substr(0, 60)),
-                             "lepus reads integers of up to 32 bits, float32 and float64");
+                             "lepus reads integers of up to 32 bits and floats of 16, 32 and 64");
   array.type = found->second;
   array.big_endian = text[0] == '>';
 }
@@ -93,6 +93,17 @@ std::optional<double> read_fill(const Json& json, const fs::path& file) {
   if (text == "Infinity") return std::numeric_limits<double>::infinity();
   if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
   throw_bad_header(file, "'fill_value' is not a number");
+}
+
+ValueScale read_scale(const fs::path& file) {
+  ValueScale scale;
+  std::error_code code;
+  if (!fs::exists(file, code)) return scale;
+  const Json json = read_metadata(file);
+  for (const auto& [key, number] : {std::pair{"scale_factor", &scale.slope}, std::pair{"add_offset", &scale.offset}})
+    if (json.contains(key) && json[key].is_number()) *number = json[key].get<double>();
+  if (!scale.is_usable()) throw_bad_header(file, "scale_factor or add_offset is impossible");
+  return scale;
 }
 
 // To millimetres; without a unit they are taken for such.
@@ -220,7 +231,12 @@ ZarrArray read_zarr_array(const fs::path& folder) {
       throw_bad_header(file, "'dimension_separator' is neither . nor /");
     array.separator = json["dimension_separator"].get<std::string>()[0];
   }
+  array.scale = read_scale(folder / ".zattrs");
   return array;
+}
+
+std::string zarr_attributes_json(const ValueScale& scale) {
+  return Json{{"scale_factor", scale.slope}, {"add_offset", scale.offset}}.dump(1) + "\n";
 }
 
 std::string zarr_array_json(const ZarrArray& array) {

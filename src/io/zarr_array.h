@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "io/frames.h"
+#include "io/volume_file.h"
 #include "io/zarr_codec.h"
 #include <lepus/geometry.h>
 
@@ -28,6 +29,7 @@ struct ZarrArray {
   ZarrCodec codec = ZarrCodec::blosc;
   std::optional<double> fill;  // of chunks that are not there; none: all must be
   char separator = '/';        // in the names of chunks
+  ValueScale scale = {};
 
   std::int64_t chunk_bytes() const { return chunks[0] * chunks[1] * chunks[2] * bytes_per_pixel(type); }
   std::array<std::int64_t, 3> chunks_along() const;  // how many
@@ -37,6 +39,7 @@ struct ZarrArray {
 // From FOLDER/.zarray. Throws Error(input) for what no array can be, Error(unsupported) for what lepus does not read.
 ZarrArray read_zarr_array(const std::filesystem::path& folder);
 std::string zarr_array_json(const ZarrArray& array);
+std::string zarr_attributes_json(const ValueScale& scale);  // FOLDER/.zattrs, in the words of netCDF's conventions
 
 struct ZarrLevel {
   std::string path;  // below the group

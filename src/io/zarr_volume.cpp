@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/format.h"
+#include "core/io_threads.h"
 #include "io/file.h"
 #include "io/frame_sources.h"
 #include "io/header_text.h"
@@ -43,6 +44,7 @@ public:
   std::string pixel_type() const override { return name_of(array_.type); }
   std::string provenance() const override { return info_.provenance; }
   std::string unit() const override { return info_.unit; }
+  ValueScale scale() const override { return array_.scale; }
 
   void read(std::int64_t z0, std::int64_t z1, float* out) const override {
     if (z0 < 0 || z1 > info_.grid.nz || z0 > z1)
@@ -57,13 +59,16 @@ public:
   std::array<std::int64_t, 3> brick() const override { return {array_.chunks[2], array_.chunks[1], array_.chunks[0]}; }
 
   void read_part(const VolumePart& part, float* out) const override {
+    std::vector<std::array<std::int64_t, 3>> chunks;
     const auto& [cz, cy, cx] = array_.chunks;
-    std::vector<char> voxels;
-    std::vector<float> row(static_cast<std::size_t>(cx));
     for (std::int64_t z = part.first[2] / cz; z * cz < part.end[2]; ++z)
       for (std::int64_t y = part.first[1] / cy; y * cy < part.end[1]; ++y)
-        for (std::int64_t x = part.first[0] / cx; x * cx < part.end[0]; ++x)
-          read_chunk({z, y, x}, part, voxels, row, out);
+        for (std::int64_t x = part.first[0] / cx; x * cx < part.end[0]; ++x) chunks.push_back({z, y, x});
+    // Each thread holds a chunk: of large ones fewer are unpacked at a time.
+    constexpr std::int64_t at_once_bytes = std::int64_t{64} << 20;
+    const auto threads = std::clamp<std::int64_t>(at_once_bytes / array_.chunk_bytes(), 1, io_threads());
+    io_parallel(static_cast<std::int64_t>(chunks.size()), static_cast<int>(threads),
+                [&](std::int64_t i) { read_chunk(chunks[static_cast<std::size_t>(i)], part, out); });
   }
 
 private:
@@ -76,8 +81,8 @@ private:
   }
 
   // What of one chunk is in the part.
-  void read_chunk(const std::array<std::int64_t, 3>& chunk, const VolumePart& part, std::vector<char>& voxels,
-                  std::vector<float>& row, float* out) const {
+  void read_chunk(const std::array<std::int64_t, 3>& chunk, const VolumePart& part, float* out) const {
+    std::vector<char> voxels;
     const auto& [cz, cy, cx] = array_.chunks;
     const Steps zs = steps_in(part, 2, chunk[0], cz), ys = steps_in(part, 1, chunk[1], cy),
                 xs = steps_in(part, 0, chunk[2], cx);
@@ -85,22 +90,25 @@ private:
     const auto voxel = [&](std::size_t axis, std::int64_t step) { return part.first[axis] + step * part.step[axis]; };
     const std::int64_t first_slice = voxel(2, zs.begin), count = xs.end - xs.begin, step = part.step[0];
     const bool there = unpack(chunk, first_slice - chunk[0] * cz, voxel(2, zs.end - 1) + 1 - first_slice, voxels);
+    std::vector<float> row(static_cast<std::size_t>(step == 1 ? 0 : cx));
     const std::int64_t pixel = bytes_per_pixel(array_.type), in_row = voxel(0, xs.begin) - chunk[2] * cx;
     for (std::int64_t k = zs.begin; k < zs.end; ++k)
       for (std::int64_t j = ys.begin; j < ys.end; ++j) {
         float* to = out + (k * part.along(1) + j) * part.along(0) + xs.begin;
         if (!there) {
           std::fill_n(to, count, static_cast<float>(*array_.fill));
+          array_.scale.apply(to, count);
           continue;
         }
         const std::int64_t line = (voxel(2, k) - first_slice) * cy + voxel(1, j) - chunk[1] * cy;
         const char* from = voxels.data() + (line * cx + in_row) * pixel;
         if (step == 1) {
           convert_to_float(array_.type, from, count, to);
-          continue;
+        } else {
+          convert_to_float(array_.type, from, (count - 1) * step + 1, row.data());
+          for (std::int64_t i = 0; i < count; ++i) to[i] = row[static_cast<std::size_t>(i * step)];
         }
-        convert_to_float(array_.type, from, (count - 1) * step + 1, row.data());
-        for (std::int64_t i = 0; i < count; ++i) to[i] = row[static_cast<std::size_t>(i * step)];
+        array_.scale.apply(to, count);
       }
   }
 

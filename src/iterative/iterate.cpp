@@ -54,6 +54,30 @@ private:
   double said_s_ = now_s();
 };
 
+// When the state is to be saved.
+class SaveClock {
+public:
+  explicit SaveClock(const SaveRule& rule) : rule_(rule) {}
+  bool due(std::int64_t iteration) const {
+    if (rule_.iterations > 0 && iteration % rule_.iterations == 0) return true;
+    if (rule_.iterations > 0 && rule_.seconds == 0) return false;
+    constexpr double smallest_share = 100, shortest_s = 60;
+    const double wait_s = rule_.seconds > 0 ? rule_.seconds : std::max(shortest_s, smallest_share * cost_s_);
+    return now_s() - last_s_ >= wait_s;
+  }
+  template <class Save>
+  void save(const Save& save) {
+    const double start = now_s();
+    save();
+    last_s_ = now_s();
+    cost_s_ = last_s_ - start;
+  }
+
+private:
+  SaveRule rule_;
+  double last_s_ = now_s(), cost_s_ = 0;
+};
+
 // Why to stop after an iteration; "": go on.
 std::string reason_to_stop(const MethodOptions& options, double residual, double change, double noise_norm) {
   if (options.residual > 0 && residual <= options.residual)
@@ -73,25 +97,38 @@ IterateReport iterate(Method& method, Problem& problem, const MethodOptions& opt
   const double start = now_s();
   Algebra algebra(*problem.map);
   method.prepare();
-  if (hooks.restore)
-    hooks.restore(method);
-  else
+  // Kept with the method: where a run that goes on diverges, it has the same last good volume.
+  Vector& good = method.kept_volume("volume of the smallest residual");
+  IterateReport report;
+  if (hooks.restore) {
+    report = hooks.restore(method);
+  } else {
     method.start();
+    algebra.copy(good, method.volume());
+  }
+  const double seconds_before = report.seconds;
+  const auto seconds = [&] { return seconds_before + now_s() - start; };
 
   double unit = std::sqrt(algebra.squared(problem.data));
   if (unit == 0) unit = 1;
   const double noise_norm = options.noise * std::sqrt(static_cast<double>(problem.data.size())) / unit;
-  Vector good(*problem.map, problem.map->voxels()), before(*problem.map, problem.map->voxels());
-  algebra.copy(good, method.volume());
+  Vector before(*problem.map, problem.map->voxels());
   DivergenceWatch watch(method_kind(options.method).oscillates);
-  IterateReport report;
+  for (const double residual : report.residuals) watch.note(residual);
   report.iterations = method.iteration();
-  report.stopped = format("all {} iterations are done", options.iterations);
+  if (!report.residuals.empty())
+    report.stopped = reason_to_stop(options, report.residuals.back(), report.change, noise_norm);
   bool saved = true;
+  SaveClock clock(hooks.save_rule);
+  const auto save = [&] {
+    report.seconds = seconds();
+    clock.save([&] { hooks.save(method, report); });
+    saved = true;
+  };
   ResidualLog log(progress, options.iterations);
   progress.begin(format("iterating ({})", options.method), options.iterations);
   progress.advance(method.iteration());
-  while (method.iteration() < options.iterations) {
+  while (report.stopped.empty() && method.iteration() < options.iterations) {
     algebra.copy(before, method.volume());
     const double residual = method.step() / unit;
     if (watch.lost(residual)) {
@@ -105,31 +142,27 @@ IterateReport iterate(Method& method, Problem& problem, const MethodOptions& opt
     report.residuals.push_back(residual);
     saved = false;
     const bool best = watch.note(residual);
-    double change = 0;
     if (best) std::swap(good, before);
     if (options.change > 0) {
       algebra.combine(before, 1, method.volume(), -1, best ? good : before);
-      change = std::sqrt(algebra.squared(before) / std::max(1e-300, algebra.squared(method.volume())));
+      report.change = std::sqrt(algebra.squared(before) / std::max(1e-300, algebra.squared(method.volume())));
     }
     progress.advance();
     log.tell(method.iteration(), residual);
-    if (hooks.save && hooks.save_every > 0 && method.iteration() % hooks.save_every == 0) {
-      hooks.save(method);
-      saved = true;
-    }
-    if (std::string why = reason_to_stop(options, residual, change, noise_norm); !why.empty()) {
-      report.stopped = std::move(why);
-      break;
-    }
-    if (hooks.cancel && hooks.cancel->cancelled() && method.iteration() < options.iterations) {
+    if (hooks.save && clock.due(method.iteration())) save();
+    report.stopped = reason_to_stop(options, residual, report.change, noise_norm);
+    if (report.stopped.empty() && hooks.go_on && !hooks.go_on(method, residual))
+      report.stopped = format("stopped by its caller after iteration {}", method.iteration());
+    if (report.stopped.empty() && hooks.cancel && hooks.cancel->cancelled() &&
+        method.iteration() < options.iterations) {
       report.cancelled = true;
       report.stopped = format("interrupted after iteration {}", method.iteration());
-      if (hooks.save && !saved) hooks.save(method);
-      break;
+      if (hooks.save && !saved) save();
     }
   }
   progress.end();
-  report.seconds = now_s() - start;
+  if (report.stopped.empty()) report.stopped = format("all {} iterations are done", options.iterations);
+  report.seconds = seconds();
   return report;
 }
 

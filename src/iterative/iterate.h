@@ -13,26 +13,37 @@
 
 namespace lepus {
 
-struct IterateHooks {
-  Progress* progress = nullptr;        // null: nobody is told
-  const CancelFlag* cancel = nullptr;  // looked at between iterations
-  // After every `save_every` whole iterations, and after the one in which it was cancelled. 0: only then.
-  std::int64_t save_every = 0;
-  std::function<void(Method&)> save = {};
-  std::function<void(Method&)> restore = {};  // a saved state; empty: from the start
-};
-
 struct IterateReport {
-  std::vector<double> residuals;  // of this run's iterations, |A x - b| / |b|, weighted as the method does
-  std::int64_t iterations = 0;    // all, those before a restart too
-  std::string stopped;            // why, for people
+  std::vector<double> residuals;  // |A x - b| / |b| of all iterations, weighted as the method does
+  std::int64_t iterations = 0;
+  double change = 0;    // of the volume in the last one, where a rule to stop asks for it
+  std::string stopped;  // why, for people
   bool diverged = false, cancelled = false;
   double seconds = 0;
 };
 
-// Prepares, starts or restores, and iterates. Where it diverges the method's volume is the one
-// of the smallest residual;
-// where it is cancelled the volume is that of the last whole iteration, and the state was saved.
+// When to save: after so many iterations, or so many seconds after the last time. Both 0: as often as it takes a
+// hundredth of the time, but not more than once a minute.
+struct SaveRule {
+  std::int64_t iterations = 0;
+  double seconds = 0;
+};
+
+struct IterateHooks {
+  Progress* progress = nullptr;        // null: nobody is told
+  const CancelFlag* cancel = nullptr;  // looked at between iterations
+  SaveRule save_rule = {};
+  // By the rule, and after the iteration in which it was cancelled.
+  std::function<void(Method&, const IterateReport&)> save = {};
+  // A saved state into the method; what was done up to there. Empty: from the start.
+  std::function<IterateReport(Method&)> restore = {};
+  // After every whole iteration, with its residual; false: stop there.
+  std::function<bool(Method&, double residual)> go_on = {};
+};
+
+// Prepares, starts or restores, and iterates; the report is that of all iterations, those before a restart too. Where
+// it diverges the method's volume is the one of the smallest residual; where it is cancelled the volume is that of the
+// last whole iteration, and the state was saved.
 IterateReport iterate(Method& method, Problem& problem, const MethodOptions& options, const IterateHooks& hooks = {});
 
 }  // namespace lepus

@@ -35,6 +35,8 @@ public:
   const std::string& name() const { return options_.method; }
   std::int64_t iteration() const { return iteration_; }  // whole ones that are done
   void set_iteration(std::int64_t iteration) { iteration_ = iteration; }
+  // What belongs to its state beside what it keeps itself: the same vector every time.
+  Vector& kept_volume(const std::string& name) { return volume_vector(name); }
   std::map<std::string, std::unique_ptr<Vector>>& kept_vectors() { return vectors_; }
   std::map<std::string, double>& kept_numbers() { return scalars_; }
   void download(float* host, const float* from, std::int64_t count) { algebra_.copy_values(host, from, count); }

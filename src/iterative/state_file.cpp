@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <ctime>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -12,132 +13,209 @@
 #include "core/input_file.h"
 #include "core/output_file.h"
 #include "preprocess/row_audit.h"
-#include <lepus/error.h>
 
 namespace lepus {
 namespace {
 
-constexpr char first_line[] = "lepus method state 1\n";
+constexpr char first_line[] = "lepus method state 2\n";
 constexpr std::int64_t first_bytes = sizeof first_line - 1;
-constexpr std::int64_t largest_header = 1 << 20;
+constexpr std::int64_t longest_header = std::int64_t{1} << 28;  // scans with a matrix for each of many views
 constexpr std::int64_t piece_values = 1 << 22;
-
-[[noreturn]] void refuse_state(const std::filesystem::path& file, std::string why, std::string hint) {
-  throw Error(ErrorKind::input, {.what = "this state cannot be gone on from",
-                                 .where = file.string(),
-                                 .why = std::move(why),
-                                 .hint = std::move(hint)});
-}
-[[noreturn]] void refuse_damaged(const std::filesystem::path& file, std::string why) {
-  refuse_state(file, std::move(why), "remove it and start anew");
-}
+constexpr auto float_bytes = static_cast<std::int64_t>(sizeof(float));
+constexpr auto double_bytes = static_cast<std::int64_t>(sizeof(double));
 
 // Every bit, infinities too.
 std::string bits_of(double value) { return format("{:016x}", std::bit_cast<std::uint64_t>(value)); }
-double number_of(const std::string& bits) {
+double number_of(const nlohmann::json& bits) {
+  const auto text = bits.get<std::string>();
   std::uint64_t value = 0;
-  std::from_chars(bits.data(), bits.data() + bits.size(), value, 16);
+  std::from_chars(text.data(), text.data() + text.size(), value, 16);
   return std::bit_cast<double>(value);
 }
 
-// body(part of the vector, its length, a number that no other part has) for all vectors, in the order of their names.
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  char text[32] = "";
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", ::gmtime_r(&now, &utc));
+  return text;
+}
+
+// The sum of its parts', each mixed with its number.
+class Checksum {
+public:
+  void add(const void* bytes, std::int64_t size) { sum_ += row_checksum(part_++, 0, bytes, size); }
+  std::uint64_t sum() const { return sum_; }
+
+private:
+  std::int64_t part_ = 0;
+  std::uint64_t sum_ = 0;
+};
+
+// body(part of a vector, its length) for all vectors, in the order of their names.
 template <class Body>
 void each_piece(Method& method, const Body& body) {
-  std::int64_t number = 0;
   for (auto& [name, vector] : method.kept_vectors())
     for (std::int64_t at = 0; at < vector->size(); at += piece_values)
-      body(vector->data() + at, std::min(piece_values, vector->size() - at), number++);
+      body(vector->data() + at, std::min(piece_values, vector->size() - at));
 }
 
-nlohmann::json read_header(const InputFile& file, std::int64_t& end) {
-  if (file.head(first_bytes) != first_line)
-    refuse_damaged(file.path(), "it is no state of a method, or of another version");
-  std::int64_t length = 0;
-  file.read(first_bytes, &length, sizeof length);
-  if (length < 2 || length > largest_header) refuse_damaged(file.path(), "its header is damaged");
-  std::string text(static_cast<std::size_t>(length), ' ');
-  end = first_bytes + static_cast<std::int64_t>(sizeof length) + length;
-  file.read(end - length, text.data(), length);
-  nlohmann::json header = nlohmann::json::parse(text, nullptr, false);
-  if (!header.is_object()) refuse_damaged(file.path(), "its header is damaged");
-  return header;
+nlohmann::json header_json(const StateHeader& header, Method& method) {
+  nlohmann::json json{{"run", header.run},
+                      {"method", method.name()},
+                      {"iterations", header.iterations},
+                      {"strength", bits_of(header.strength)},
+                      {"saved", utc_now()},
+                      {"iteration", method.iteration()},
+                      {"residuals", header.done.residuals.size()},
+                      {"change", bits_of(header.done.change)},
+                      {"seconds", header.done.seconds},
+                      {"numbers", nlohmann::json::object()},
+                      {"vectors", nlohmann::json::object()}};
+  for (const auto& [name, value] : method.kept_numbers()) json["numbers"][name] = bits_of(value);
+  for (const auto& [name, vector] : method.kept_vectors()) json["vectors"][name] = vector->size();
+  return json;
 }
 
-void check_header(const std::filesystem::path& file, const nlohmann::json& header, const StateHeader& expected,
-                  Method& method) {
-  const std::string hint = "give the scan and the options that it was saved with, or remove it and start anew";
-  if (header.at("scan") != expected.scan) refuse_state(file, "it is the state of another scan", hint);
-  if (header.at("method") != method.name())
-    refuse_state(file, format("it is one of {}, not of {}", header.at("method").get<std::string>(), method.name()),
-                 hint);
-  if (header.at("options") != expected.options)
-    refuse_state(
-        file, format("it was saved with {}, not {}", header.at("options").get<std::string>(), expected.options), hint);
-  const auto& vectors = header.at("vectors");
+// A file whose header and length are those of a state.
+class StoredState {
+public:
+  explicit StoredState(const std::filesystem::path& path) : file_(path) {
+    if (file_.head(first_bytes) != first_line)
+      throw DamagedState(path, "it is no state of a method, or of another version of lepus");
+    std::int64_t length = 0;
+    if (file_.size() < first_bytes + 2 * double_bytes) throw DamagedState(path, "it is cut short");
+    file_.read(first_bytes, &length, sizeof length);
+    at_ = first_bytes + static_cast<std::int64_t>(sizeof length);
+    if (length < 2 || length > std::min(longest_header, file_.size() - at_))
+      throw DamagedState(path, "its header is damaged");
+    std::string text(static_cast<std::size_t>(length), ' ');
+    read(text.data(), length);
+    json_ = nlohmann::json::parse(text, nullptr, false);
+    try {
+      take_header();
+    } catch (const nlohmann::json::exception&) {
+      throw DamagedState(path, "its header is damaged");
+    }
+  }
+
+  const StateHeader& header() const { return header_; }
+  const nlohmann::json& json() const { return json_; }
+  const std::filesystem::path& path() const { return file_.path(); }
+
+  // What follows, in order.
+  void read(void* into, std::int64_t bytes) {
+    file_.read(at_, into, bytes);
+    at_ += bytes;
+    checksum_.add(into, bytes);
+  }
+  // What was read so far against the checksum that follows.
+  void check() {
+    std::uint64_t kept = 0;
+    file_.read(at_, &kept, sizeof kept);
+    at_ += static_cast<std::int64_t>(sizeof kept);
+    if (kept != checksum_.sum()) throw DamagedState(path(), "its bytes are not those that were written");
+  }
+
+private:
+  void take_header() {
+    header_.run = json_.at("run").get<std::string>();
+    header_.method = json_.at("method").get<std::string>();
+    header_.iterations = json_.at("iterations").get<std::int64_t>();
+    header_.strength = number_of(json_.at("strength"));
+    header_.saved = json_.at("saved").get<std::string>();
+    header_.done.iterations = json_.at("iteration").get<std::int64_t>();
+    header_.done.change = number_of(json_.at("change"));
+    header_.done.seconds = json_.at("seconds").get<double>();
+    const auto residuals = json_.at("residuals").get<std::int64_t>();
+    // In floating point: sizes of a damaged file may be anything.
+    double bytes = static_cast<double>(residuals) * double_bytes + 2 * sizeof(std::uint64_t);
+    bool possible = residuals >= 0 && header_.done.iterations >= 0;
+    for (const auto& [name, size] : json_.at("vectors").items()) {
+      possible = possible && size.get<std::int64_t>() >= 0;
+      bytes += static_cast<double>(size.get<std::int64_t>()) * float_bytes;
+    }
+    if (!possible) throw DamagedState(path(), "its header is damaged");
+    if (static_cast<double>(at_) + bytes != static_cast<double>(file_.size()))
+      throw DamagedState(path(), format("it has {} bytes, not {:.0f}", file_.size(), static_cast<double>(at_) + bytes));
+    header_.done.residuals.resize(static_cast<std::size_t>(residuals));
+    read(header_.done.residuals.data(), residuals * double_bytes);
+    check();
+  }
+
+  InputFile file_;
+  std::int64_t at_ = 0;
+  Checksum checksum_;
+  nlohmann::json json_;
+  StateHeader header_;
+};
+
+void take_numbers(const StoredState& stored, Method& method) {
+  const auto& vectors = stored.json().at("vectors");
+  bool same = vectors.size() == method.kept_vectors().size();
   for (const auto& [name, vector] : method.kept_vectors())
-    if (!vectors.contains(name) || vectors.at(name) != vector->size())
-      refuse_damaged(file, format("its vector \"{}\" has another size", name));
-  if (vectors.size() != method.kept_vectors().size()) refuse_damaged(file, "it has other vectors");
+    same = same && vectors.contains(name) && vectors.at(name) == vector->size();
+  if (!same) throw DamagedState(stored.path(), "it has other vectors than the method");
+  for (auto& [name, value] : method.kept_numbers()) value = number_of(stored.json().at("numbers").at(name));
 }
 
 }  // namespace
 
-void save_state(const std::filesystem::path& file, const StateHeader& header, Method& method) {
-  nlohmann::json json{{"scan", header.scan},
-                      {"method", method.name()},
-                      {"options", header.options},
-                      {"iteration", method.iteration()},
-                      {"numbers", nlohmann::json::object()},
-                      {"vectors", nlohmann::json::object()}};
-  for (const auto& [name, value] : method.kept_numbers()) json["numbers"][name] = bits_of(value);
-  std::int64_t bytes = largest_header;
-  for (const auto& [name, vector] : method.kept_vectors()) {
-    json["vectors"][name] = vector->size();
-    bytes += vector->bytes();
-  }
-  const std::string text = json.dump();
+void save_state(const std::filesystem::path& file, const std::filesystem::path& before,
+                const std::filesystem::path& output, const StateHeader& header, Method& method) {
+  const std::string text = header_json(header, method).dump();
   const auto length = static_cast<std::int64_t>(text.size());
-  PartialFile out(file, true, bytes);
+  const auto residual_bytes = static_cast<std::int64_t>(header.done.residuals.size()) * double_bytes;
+  std::int64_t bytes = first_bytes + 3 * double_bytes + length + residual_bytes;
+  for (const auto& [name, vector] : method.kept_vectors()) bytes += vector->bytes();
+  PartialFile out(OutputLock(output), file, true, bytes);
+  Checksum checksum;
+  const auto append = [&](const void* from, std::int64_t count) {
+    checksum.add(from, count);
+    out.append(from, count);
+  };
+  const auto append_checksum = [&] {
+    const std::uint64_t sum = checksum.sum();
+    out.append(&sum, sizeof sum);
+  };
   out.append(std::string(first_line));
   out.append(&length, sizeof length);
-  out.append(text);
+  append(text.data(), length);
+  append(header.done.residuals.data(), residual_bytes);
+  append_checksum();
   std::vector<float> piece;
-  std::uint64_t checksum = 0;
-  each_piece(method, [&](float* values, std::int64_t count, std::int64_t number) {
+  each_piece(method, [&](const float* values, std::int64_t count) {
     piece.resize(static_cast<std::size_t>(count));
     method.download(piece.data(), values, count);
-    const std::int64_t size = count * static_cast<std::int64_t>(sizeof(float));
-    checksum += row_checksum(number, 0, piece.data(), size);
-    out.append(piece.data(), size);
+    append(piece.data(), count * float_bytes);
   });
-  out.append(&checksum, sizeof checksum);
+  append_checksum();
+  out.sync();
+  // From here on one of the two names is always that of a whole state.
+  std::error_code ignored;
+  std::filesystem::rename(file, before, ignored);
   out.commit();
+  sync_folder(file);
 }
 
-void load_state(const std::filesystem::path& path, const StateHeader& expected, Method& method) {
-  const InputFile file(path);
-  std::int64_t at = 0;
-  const nlohmann::json header = read_header(file, at);
+StateHeader read_state_header(const std::filesystem::path& file) { return StoredState(file).header(); }
+
+StateHeader load_state(const std::filesystem::path& file, Method& method) {
+  StoredState stored(file);
   try {
-    check_header(path, header, expected, method);
-    for (const auto& [name, bits] : header.at("numbers").items())
-      method.kept_numbers()[name] = number_of(bits.get<std::string>());
-    method.set_iteration(header.at("iteration").get<std::int64_t>());
+    take_numbers(stored, method);
   } catch (const nlohmann::json::exception&) {
-    refuse_damaged(path, "its header is damaged");
+    throw DamagedState(file, "its header is damaged");
   }
   std::vector<float> piece;
-  std::uint64_t checksum = 0, kept = 0;
-  each_piece(method, [&](float* values, std::int64_t count, std::int64_t number) {
+  each_piece(method, [&](float* values, std::int64_t count) {
     piece.resize(static_cast<std::size_t>(count));
-    const std::int64_t size = count * static_cast<std::int64_t>(sizeof(float));
-    file.read(at, piece.data(), size);
-    at += size;
-    checksum += row_checksum(number, 0, piece.data(), size);
+    stored.read(piece.data(), count * float_bytes);
     method.upload(values, piece.data(), count);
   });
-  file.read(at, &kept, sizeof kept);
-  if (checksum != kept) refuse_damaged(path, "its bytes are not those that were written");
+  stored.check();
+  method.set_iteration(stored.header().done.iterations);
+  return stored.header();
 }
 
 }  // namespace lepus

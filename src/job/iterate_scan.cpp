@@ -3,42 +3,36 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
 #include "core/format.h"
 #include "core/memory.h"
 #include "core/output_file.h"
+#include "device/precision_word.h"
 #include "iterative/iterate.h"
-#include "iterative/state_file.h"
+#include "iterative/saved_states.h"
 #include "job/choose_strength.h"
+#include "job/method_input.h"
 #include "job/scan_problem.h"
 #include "run/provenance.h"
 #include "run/reconstruct_scan.h"
 #include "run/run_state.h"
 #include "run/sweep.h"
+#include <lepus/version.h>
 
 namespace lepus {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The scan but for its method: how long to iterate may change from one run to the next.
-std::string scan_of_state(const Scan& scan) {
-  Scan without = scan;
-  without.resolved = with_method(scan.resolved, MethodSettings{});
-  const ScanIdentity identity = identity_of(without);
-  return identity.resolved + " " + identity.inputs;
-}
-
-[[noreturn]] void say_how_to_go_on(const std::filesystem::path& state, std::int64_t iteration) {
-  throw Error(ErrorKind::cancelled,
-              {.what = format("interrupted after iteration {}", iteration),
-               .where = state.string(),
-               .why = "the state of that iteration is kept there",
-               .hint = format("give the same command with --resume to go on, or with --resume --iterations {} to write "
-                              "what is there as a volume",
-                              iteration)});
+// Whose work a state is, but for how long it iterates, as settings.
+std::string run_of(const Scan& scan, std::int64_t subsets, const Device& device, const Compute& compute) {
+  std::string text = format("version of lepus = {}\nnames, sizes and times of the inputs = {}\nbackend = {}\n", version,
+                            identity_of(scan).inputs, device.info().kind);
+  if (!device.info().host) text += format("precision = {}\n", precision_word(compute.precision));
+  return text + with_method(scan.resolved, resumable_settings(scan.method, subsets));
 }
 
 Json method_json(const MethodOptions& options, const IterateReport& done, double noise) {
@@ -63,12 +57,14 @@ public:
       : scan_(scan),
         context_(context),
         output_(output),
-        state_(state_file_of(output)),
+        devices_(open_devices(options.compute, context.threads)),
+        states_(output, run_of(scan, method_options(scan.method, scan.geometry.views(), 1).subsets, *devices_.front(),
+                               options.compute)),
+        going_on_(state_to_go_on_from()),
         solved_(scan, output, options, context) {
-    const Devices devices = open_devices(options.compute, context.threads);
     report_.grid = scan.grid;
-    report_.backend = devices.front()->info().kind;
-    report_.device = description(devices);
+    report_.backend = devices_.front()->info().kind;
+    report_.device = description(devices_);
     report_.kernel = scan.method.model + "'s operator";
     report_.memory_limit_bytes = host_memory_limit(options.compute);
     report_.corrections = solved_.lines().finish();
@@ -83,7 +79,7 @@ public:
     if (scan_.method.choose_strength) find_strength();
     const auto method = make_method(solved_.problem(), solved_.options());
     const IterateReport done = iterate(*method, solved_.problem(), solved_.options(), hooks());
-    if (done.cancelled) say_how_to_go_on(state_, done.iterations);
+    if (done.cancelled) say_how_to_go_on(done.iterations);
     if (done.diverged)
       warn(format(
           "{}: {}; the volume of the smallest residual is written. Try a smaller relaxation, fewer subsets, or a "
@@ -91,7 +87,7 @@ public:
           solved_.options().method, done.stopped));
     else
       context_.progress.note(done.stopped);
-    solved_.write(method->volume(), writer);
+    write(*method, done, writer);
     report_.plan = describe_method(solved_.options(), done);
     report_.backproject_seconds = done.seconds;
     report_.updates = static_cast<double>(scan_.grid.voxels()) * static_cast<double>(scan_.geometry.views()) *
@@ -102,8 +98,6 @@ public:
     all["method"] = method_json(solved_.options(), done, solved_.noise());
     report_.provenance = all.dump();
     writer.finish(report_.provenance);
-    std::error_code ignored;
-    std::filesystem::remove(state_, ignored);
     return report_;
   }
 
@@ -113,7 +107,24 @@ private:
     context_.progress.warning(message);
   }
 
+  // Before any work. How far it is; nothing where the run begins anew.
+  std::optional<StateHeader> state_to_go_on_from() const {
+    if (scan_.method.restart) remove_states(output_);
+    if (states_.exist()) return states_.check(scan_.method.iterations);
+    if (scan_.method.resume)
+      throw Error(ErrorKind::input, {.what = "there is no state to go on from",
+                                     .where = states_.newest().string(),
+                                     .why = "no such file",
+                                     .hint = "leave --resume out"});
+    return {};
+  }
+
   void find_strength() {
+    if (going_on_) {
+      solved_.set_strength(going_on_->strength);
+      context_.progress.note(format("the strength {:.3g} was chosen before", going_on_->strength));
+      return;
+    }
     Problem& problem = solved_.problem();
     const StrengthChoice choice =
         choose_strength(problem, solved_.options(), solved_.noise(), context_.progress, context_.cancel);
@@ -127,43 +138,82 @@ private:
   }
 
   IterateHooks hooks() {
-    const StateHeader header{scan_of_state(scan_), resumable_options(scan_.method, solved_.options().subsets), 0};
     IterateHooks hooks;
     hooks.progress = &context_.progress;
     hooks.cancel = &context_.cancel;
-    hooks.save_every = scan_.method.save_every;
-    hooks.save = [this, header](Method& method) { save_state(state_, header, method); };
-    std::error_code ignored;
-    const bool there = std::filesystem::exists(state_, ignored);
-    if (scan_.method.resume)
-      hooks.restore = [this, header](Method& method) {
-        load_state(state_, header, method);
-        context_.progress.note(format("going on after iteration {} of {}", method.iteration(), state_.string()));
+    hooks.save_rule = {scan_.method.save_every, 60 * scan_.method.save_minutes};
+    hooks.save = [this](Method& method, const IterateReport& done) { save(method, done); };
+    if (going_on_)
+      hooks.restore = [this](Method& method) {
+        std::string damaged;
+        IterateReport done = states_.load(method, damaged).done;
+        if (!damaged.empty()) warn(format("{}: the state before it is taken", damaged));
+        context_.progress.note(
+            format("going on after iteration {}, which {} has", done.iterations, states_.newest().string()));
+        return done;
       };
-    else if (there)
-      context_.progress.note(
-          format("{} is the state of a run that was not finished; --resume goes on from it", state_.string()));
     return hooks;
+  }
+
+  // A state that cannot be kept is no reason to lose the run as well.
+  void save(Method& method, const IterateReport& done) {
+    kept_ = false;
+    try {
+      StateHeader header;
+      header.iterations = solved_.options().iterations;
+      header.strength = solved_.options().strength;
+      header.done = done;
+      states_.save(std::move(header), method);
+      kept_ = true;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::disk) throw;
+      warn(format("the state after iteration {} could not be kept: {}", done.iterations, error.what()));
+    }
+  }
+
+  // The volume that was iterated; where that fails its state is kept, so that the iterations need not be repeated.
+  void write(Method& method, const IterateReport& done, VolumeWriter& writer) {
+    try {
+      solved_.write(method.volume(), writer);
+      context_.cancel.check();
+    } catch (const Error& error) {
+      if (done.diverged) throw;
+      save(method, done);
+      if (error.kind() == ErrorKind::cancelled) say_how_to_go_on(done.iterations);
+      throw;
+    }
+  }
+
+  [[noreturn]] void say_how_to_go_on(std::int64_t iteration) const {
+    throw Error(ErrorKind::cancelled,
+                {.what = format("interrupted after iteration {}", iteration),
+                 .where = states_.newest().string(),
+                 .why = kept_ ? "the state of that iteration is kept there" : "its state could not be kept",
+                 .hint = kept_ ? format("give the same command to go on, or add --iterations {} to write what is there "
+                                        "as a volume",
+                                        iteration)
+                               : "give the same command to go on from the last state that was kept"});
   }
 
   const Scan& scan_;
   Context& context_;
-  std::filesystem::path output_, state_;
+  std::filesystem::path output_;
+  Devices devices_;
+  SavedStates states_;
+  std::optional<StateHeader> going_on_;
   ScanProblem solved_;
+  bool kept_ = true;  // the last state
   ReconstructReport report_;
 };
 
 }  // namespace
 
-std::filesystem::path state_file_of(const std::filesystem::path& output) {
-  std::filesystem::path state = output;
-  return state += ".state";
-}
-
 ReconstructReport iterate_scan(const Scan& scan, const std::filesystem::path& volume_file,
                                const ReconstructOptions& options, Context& context) {
   const auto writer = create_output(scan, volume_file, options, context);
-  ReconstructReport report = iterate_scan(scan, *writer, files_of_volume(volume_file).front(), options, context);
+  const std::filesystem::path output = files_of_volume(volume_file).front();
+  ReconstructReport report = iterate_scan(scan, *writer, output, options, context);
+  remove_states(output);
   report.output = volume_file;
   return report;
 }
@@ -171,11 +221,6 @@ ReconstructReport iterate_scan(const Scan& scan, const std::filesystem::path& vo
 ReconstructReport iterate_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& output,
                                const ReconstructOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
-  if (scan.method.resume && !std::filesystem::exists(state_file_of(output)))
-    throw Error(ErrorKind::input, {.what = "there is no state to go on from",
-                                   .where = state_file_of(output).string(),
-                                   .why = "no such file",
-                                   .hint = "leave --resume out"});
   return ScanIteration(scan, output, options, context).run(writer, start);
 }
 

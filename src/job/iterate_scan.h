@@ -12,13 +12,12 @@
 
 namespace lepus {
 
-// Where the state of an unfinished run lies.
-std::filesystem::path state_file_of(const std::filesystem::path& output);
-
-// As reconstruct_scan, by scan.method. Interrupted, it finishes the iteration, saves the state and throws
-// Error(cancelled) that says how to go on.
+// As reconstruct_scan, by scan.method. A state beside the output that fits is gone on from. Interrupted, it finishes
+// the iteration, saves the state and throws Error(cancelled) that says how to go on.
 ReconstructReport iterate_scan(const Scan& scan, const std::filesystem::path& volume_file,
                                const ReconstructOptions& options, Context& context);
+// The state stays, for more that is to be done with the volume: remove_states(output) (iterative/saved_states.h) when
+// all is done.
 ReconstructReport iterate_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& output,
                                const ReconstructOptions& options, Context& context);
 

@@ -37,17 +37,18 @@ MethodOptions method_options(const MethodSettings& settings, std::int64_t views,
   return options;
 }
 
-std::string resumable_options(const MethodSettings& settings, std::int64_t subsets) {
+MethodSettings resumable_settings(const MethodSettings& settings, std::int64_t subsets) {
+  const MethodSettings usual;
   MethodSettings same = settings;
   same.subsets = subsets;
-  same.iterations = 1;
-  same.save_every = 0;
-  same.stop_residual = same.stop_change = 0;
-  same.stop_at_noise = false;
+  same.iterations = usual.iterations;
+  same.save_every = usual.save_every;
+  same.save_minutes = usual.save_minutes;
+  same.stop_residual = usual.stop_residual;
+  same.stop_change = usual.stop_change;
+  same.stop_at_noise = usual.stop_at_noise;
   same.noise.reset();
-  std::string text = method_toml(same);
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+  return same;
 }
 
 RayModel ray_model(const std::string& name) {

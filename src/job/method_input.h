@@ -14,8 +14,8 @@ namespace lepus {
 
 // Throws Error(usage) for choices that the method does not have. `noise`: root mean square, where it is known.
 MethodOptions method_options(const MethodSettings& settings, std::int64_t views, double noise);
-// All that must be the same to go on from a saved state: not how long.
-std::string resumable_options(const MethodSettings& settings, std::int64_t subsets);
+// All that must be the same to go on from a saved state: not how long, nor when it is saved.
+MethodSettings resumable_settings(const MethodSettings& settings, std::int64_t subsets);
 RayModel ray_model(const std::string& name);
 
 // The grid with `extend` of it more at both ends of every axis, whole voxels; and where the grid lies in it.

@@ -5,17 +5,19 @@
 #include <utility>
 #include <vector>
 
-#include "align/center.h"
-#include "align/scan_rows.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "device/device.h"
 #include "io/scratch_volume.h"
+#include "iterative/saved_states.h"
+#include "job/automatic_center.h"
 #include "job/iterate_scan.h"
 #include "job/outputs.h"
 #include "job/warn_once.h"
 #include "run/reconstruct_scan.h"
 #include "post/post.h"
+#include "ranks/ranks.h"
+#include <lepus/error.h>
 
 namespace lepus {
 namespace {
@@ -39,49 +41,100 @@ void post_into(const std::filesystem::path& output, const VolumeReader& before, 
   report.seconds += done.seconds;
 }
 
-}  // namespace
-
-void find_automatic_center(Scan& scan, Context& context) {
-  if (!scan.automatic_center) return;
-  // The pre-pass's warnings of a scan whose axis is not known yet are left to the one that follows.
-  const CenterScan rows = read_center_rows(scan, {}, context);
-  CenterResult found = rows.in_frames(find_center(rows.input, context));
-  for (const auto& warning : found.warnings) {
-    context.progress.warning(warning);
-    scan.warnings.push_back(warning);  // for the volume's provenance
-  }
-  const bool turned = found.tilt_matters();
-  if (!turned) found.in_plane_deg = found.given_in_plane_deg;
-  if (found.known) scan.geometry = centred(scan.geometry, found, CenterKey::detector_shift);
-  scan.automatic_center = false;
-  const std::string line =
-      found.known
-          ? format("the rotation axis is seen on column {:.2f} +- {:.2f} (the scan file had {:.2f}), by {}{}",
-                   found.column, found.column_error, found.given_column, name_of(found.method),
-                   turned ? format(", turned by {:.3f} +- {:.3f} degrees", found.in_plane_deg, found.in_plane_error_deg)
-                          : "")
-          : format("the rotation axis is not known and stays on column {:.2f}, where the scan file has it",
-                   found.given_column);
-  context.progress.note(line);
-  scan.resolved += format("\n# center = \"auto\": {}\n", line);
+// What one process must do alone.
+void refuse_over_ranks(const Scan& scan) {
+  const bool iterative = scan.method.iterative();
+  if (!iterative && scan.post.empty()) return;
+  throw Error(ErrorKind::unsupported,
+              {.what = iterative ? "iterative methods run in one process" : "steps on the volume run in one process",
+               .where = iterative ? scan.file.string() : format("{}:{}", scan.file.string(), scan.post.front().line),
+               .why = "several were started, and only FDK is made by several",
+               .hint = iterative ? "start it without mpirun or srun, on all devices of one node"
+                                 : "leave [[post]] out, and run 'lepus post' on the volume"});
 }
+
+constexpr const char* center_kind = "center";
+
+// As an earlier run found it, where this one goes on with its volume.
+void center_automatically(Scan& scan, ResumableVolume& volume, Context& context) {
+  if (!scan.automatic_center) return;
+  for (const auto& [kind, text] : volume.earlier_notes())
+    if (kind == center_kind) return use_automatic_center(scan, automatic_center_from_json(text), context.progress);
+  const AutomaticCenter found = find_automatic_center(scan, context);
+  volume.note({center_kind, to_json(found)});
+  use_automatic_center(scan, found, context.progress);
+}
+
+// What helps, and that little is lost.
+Error with_way_on(const Error& error) {
+  ErrorParts parts = error.parts();
+  parts.hint += parts.hint.empty() ? "" : "; ";
+  parts.hint +=
+      "what is finished is kept beside the output: the same command goes on from there, with --restart it "
+      "begins anew";
+  return Error(error.kind(), parts);
+}
+
+ReconstructReport run_fdk(Scan scan, const std::filesystem::path& volume_file, const ReconstructOptions& options,
+                          Context& context) {
+  const std::filesystem::path output = files_of_volume(volume_file).front();
+  if (options.restart) remove_states(output);
+  if (const auto state = newest_state(output))
+    throw Error(ErrorKind::usage, {.what = "an unfinished run of this output cannot be gone on with",
+                                   .where = volume_file.string(),
+                                   .why = format("the method was {}, now it is fdk", state->method),
+                                   .hint = "repeat the command as it was, or begin anew with --restart"});
+  const auto volume = open_output(scan, volume_file, options, context);
+  try {
+    center_automatically(scan, *volume, context);
+    ReconstructReport report = reconstruct_scan(scan, *volume, output, options, context);
+    report.output = volume_file;
+    return report;
+  } catch (const Error& error) {
+    if (volume->stays()) throw with_way_on(error);
+    throw;
+  }
+}
+
+}  // namespace
 
 ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, const ReconstructOptions& options,
                            Context& context) {
   WarnOnce progress(context.progress);
   Context once{context.threads, context.cancel, progress};
   check_outputs(scan, volume_file);
-  const auto locks = reserve_volume(volume_file, options.force, once.progress);
-  find_automatic_center(scan, once);
+  if (!options.trace.empty() && (scan.method.iterative() || !scan.post.empty()))
+    throw Error(ErrorKind::usage, {.what = "a trace is made of FDK alone",
+                                   .where = "option --trace",
+                                   .why = "an iterative method or a step on the volume was asked for",
+                                   .hint = "leave --trace out, or the method and the steps"});
+  const bool together = options.ranks && !options.ranks->alone(), shared = options.shares > 0;
+  if (together) refuse_over_ranks(scan);
+  if (together && shared)
+    throw Error(ErrorKind::usage, {.what = "shares are made by single processes",
+                                   .where = "option --share",
+                                   .why = "several were started by mpirun or srun",
+                                   .hint = "leave --share out: the ranks share the volume among themselves"});
+  if (shared && (scan.method.iterative() || !scan.post.empty()))
+    throw Error(
+        ErrorKind::unsupported,
+        {.what = "this scan cannot be made in shares",
+         .where = scan.file.string(),
+         .why = scan.method.iterative() ? "iterative methods need the whole volume"
+                                        : "the steps of [[post]] need the whole volume",
+         .hint = scan.method.iterative() ? "leave --share out" : "make the volume in shares, then use lepus post"});
+  const auto locks = reserve_volume(volume_file, options.force, once.progress,
+                                    together || shared ? Sharing::with_others : Sharing::alone);
   const bool iterative = scan.method.iterative();
-  if (scan.post.empty())
-    return iterative ? iterate_scan(scan, volume_file, options, once)
-                     : reconstruct_scan(scan, volume_file, options, once);
+  if (!iterative && scan.post.empty()) return run_fdk(std::move(scan), volume_file, options, once);
+  center_automatically(scan, once);
+  if (scan.post.empty()) return iterate_scan(scan, volume_file, options, once);
   ScratchVolume before(std::filesystem::absolute(volume_file).parent_path(), scan.grid, "1/mm");
   const std::filesystem::path output = files_of_volume(volume_file).front();
   ReconstructReport report = iterative ? iterate_scan(scan, before, output, options, once)
                                        : reconstruct_scan(scan, before, output, options, once);
   post_into(volume_file, before, scan, options, report, once);
+  if (iterative) remove_states(output);
   return report;
 }
 

@@ -10,9 +10,6 @@
 
 namespace lepus {
 
-// Where the scan file says center = "auto": puts the axis where the frames show it. Else nothing changes.
-void find_automatic_center(Scan& scan, Context& context);
-
 ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, const ReconstructOptions& options,
                            Context& context);
 

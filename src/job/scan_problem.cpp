@@ -6,9 +6,9 @@
 
 #include "core/format.h"
 #include "core/memory.h"
-#include "filter/ramp.h"
 #include "geometry/row_band.h"
 #include "iterative/vectors.h"
+#include "job/map_filters.h"
 #include "operators/scan_map.h"
 #include "run/float_bytes.h"
 #include <lepus/error.h>
@@ -60,7 +60,9 @@ void ScanProblem::make_map() {
       home.info().host ? host_memory_limit(compute_) - resident_bytes() : home.memory_limit_bytes();
   problem_.spare_bytes = std::max<std::int64_t>(0, (left - bytes) / 2);
   problem_.fdk = [this](const float* line_integrals, float* volume) { fdk_of(line_integrals, volume); };
-  problem_.ramp = [this](float* line_integrals) { ramp(line_integrals); };
+  problem_.ramp = [this](float* line_integrals) {
+    ramp_of_map(*map_, lines_.geometry(), compute_.threads, line_integrals);
+  };
 }
 
 void ScanProblem::load_views(Context& context) {
@@ -114,46 +116,13 @@ void ScanProblem::load_volumes() {
 }
 
 void ScanProblem::fdk_of(const float* line_integrals, float* volume) const {
-  const ScanGeometry& geometry = lines_.geometry();
-  const std::int64_t values = geometry.views() * lines_.values_per_view(), voxels = extended_.grid.voxels();
-  std::vector<float> data, voxel_values(static_cast<std::size_t>(voxels));
-  Algebra algebra(*map_);
-  if (!at_home_on_host()) {
-    data.resize(static_cast<std::size_t>(values));
-    algebra.copy_values(data.data(), line_integrals, values);
-    line_integrals = data.data();
-  }
   FdkOptions options;
   options.filter = scan_.filter;
   options.interpolation = scan_.interpolation;
   options.field_of_view_mask = scan_.field_of_view_mask;
   options.compute = compute_;
   options.compute.memory_bytes = 0;
-  fdk(geometry, {line_integrals, static_cast<std::size_t>(values)}, extended_.grid, voxel_values, options);
-  algebra.copy_values(volume, voxel_values.data(), voxels);
-}
-
-void ScanProblem::ramp(float* line_integrals) const {
-  const ScanGeometry& geometry = lines_.geometry();
-  const std::int64_t columns = geometry.columns, rows = geometry.views() * geometry.rows;
-  Algebra algebra(*map_);
-  std::vector<float> data;
-  float* values = line_integrals;
-  if (!at_home_on_host()) {
-    data.resize(static_cast<std::size_t>(rows * columns));
-    algebra.copy_values(data.data(), line_integrals, rows * columns);
-    values = data.data();
-  }
-  const RampFilter filter(columns, RampOptions{});
-  ThreadPool threads(compute_.threads);
-  std::vector<Buffer<float>> scratch;
-  scratch.reserve(static_cast<std::size_t>(threads.size()));
-  for (int i = 0; i < threads.size(); ++i) scratch.emplace_back(filter.scratch_floats());
-  threads.parallel_for(0, rows, 64, [&](std::int64_t begin, std::int64_t end, int worker) {
-    for (std::int64_t row = begin; row < end; ++row)
-      filter.apply(values + row * columns, scratch[static_cast<std::size_t>(worker)].data());
-  });
-  if (values != line_integrals) algebra.copy_values(line_integrals, values, rows * columns);
+  fdk_of_map(*map_, lines_.geometry(), extended_.grid, options, line_integrals, volume);
 }
 
 void ScanProblem::write(Vector& volume, VolumeWriter& writer) {

@@ -33,8 +33,6 @@ private:
   void load_views(Context& context);
   void load_volumes();
   void fdk_of(const float* line_integrals, float* volume) const;
-  void ramp(float* line_integrals) const;
-  bool at_home_on_host() const { return problem_.map->home().info().host; }
 
   const Scan& scan_;
   const MethodKind& kind_;

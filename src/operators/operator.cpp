@@ -45,6 +45,11 @@ const VolumeGrid& Operator::grid() const { return parts_->scan->grid(); }
 std::int64_t Operator::voxels() const { return grid().voxels(); }
 std::int64_t Operator::values() const { return parts_->scan->values(); }
 std::string Operator::description() const { return parts_->scan->description(); }
+std::vector<DeviceInfo> Operator::devices() const {
+  std::vector<DeviceInfo> infos;
+  for (const auto& device : parts_->scan->machines().devices) infos.push_back(device->info());
+  return infos;
+}
 
 void Operator::forward(std::span<const float> volume, std::span<float> line_integrals, ArrayPlace place) const {
   check_size("voxels", volume.size(), voxels());
@@ -56,6 +61,10 @@ void Operator::adjoint(std::span<const float> line_integrals, std::span<float> v
   check_size("line integrals", line_integrals.size(), values());
   check_size("voxels", volume.size(), voxels());
   parts_->scan->adjoint(line_integrals.data(), volume.data(), place);
+}
+
+void Operator::wait() const {
+  for (const auto& queue : parts_->scan->machines().queues) queue->wait();
 }
 
 Operator Operator::subset(std::span<const std::int64_t> views) const {

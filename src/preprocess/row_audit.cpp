@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <mutex>
 
@@ -14,15 +13,6 @@
 
 namespace lepus {
 namespace {
-
-// splitmix64's finaliser: every input bit changes about half of the output bits.
-std::uint64_t mixed(std::uint64_t x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ULL;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
 
 double largest_value(PixelType type) {
   switch (type) {
@@ -38,6 +28,7 @@ double largest_value(PixelType type) {
       return std::numeric_limits<std::uint32_t>::max();
     case PixelType::i32:
       return std::numeric_limits<std::int32_t>::max();
+    case PixelType::f16:
     case PixelType::f32:
     case PixelType::f64:
       break;
@@ -62,21 +53,6 @@ void fill_not_finite(float* row, std::int64_t columns) {
 }  // namespace
 
 double saturation_level_of(PixelType type, double given) { return given > 0 ? given : largest_value(type); }
-
-std::uint64_t row_checksum(std::int64_t frame, std::int64_t row, const void* bytes, std::int64_t size) {
-  std::uint64_t hash =
-      mixed(static_cast<std::uint64_t>(frame) * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(row) + 1);
-  const auto* p = static_cast<const unsigned char*>(bytes);
-  for (; size >= 8; size -= 8, p += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, p, 8);
-    hash = (hash ^ word) * 0x9fb21c651e98df25ULL;
-    hash ^= hash >> 32;
-  }
-  std::uint64_t rest = 0;
-  std::memcpy(&rest, p, static_cast<std::size_t>(size));
-  return mixed(hash ^ rest);
-}
 
 std::string frames_checksum(const FrameSource& source) {
   const std::int64_t row_bytes = source.columns() * bytes_per_pixel(source.pixel_type());
@@ -145,7 +121,9 @@ void RowAudit::record_bad(std::int64_t frame, std::int64_t not_finite, std::int6
 }
 
 bool RowAudit::first_time(std::int64_t frame, std::int64_t row, const void* bytes) {
-  if (seen_[static_cast<std::size_t>(frame * source_.rows() + row)].exchange(1)) return false;
+  std::uint8_t before = not_yet;
+  if (!seen_[static_cast<std::size_t>(frame * source_.rows() + row)].compare_exchange_strong(before, counted))
+    return false;
   checksum_ += row_checksum(frame, row, bytes, source_.columns() * bytes_per_pixel(source_.pixel_type()));
   pixels_ += source_.columns();
   if (dark_) dark_->record(row, bytes);
@@ -166,9 +144,43 @@ void RowAudit::refuse(std::int64_t frame, std::int64_t bad) const {
 std::vector<AuditState::Rows> RowAudit::seen_in(std::int64_t frame) const {
   std::vector<AuditState::Rows> bands;
   for (std::int64_t row = 0; row < source_.rows(); ++row) {
-    if (!seen_[static_cast<std::size_t>(frame * source_.rows() + row)]) continue;
+    if (seen_[static_cast<std::size_t>(frame * source_.rows() + row)] != counted) continue;
     if (bands.empty() || bands.back().row1 != row) bands.push_back({frame, frame + 1, row, row});
     bands.back().row1 = row + 1;
+  }
+  return bands;
+}
+
+void RowAudit::count_only(std::int64_t frame, const std::vector<RowBand>& rows) {
+  for (std::int64_t row = 0; row < source_.rows(); ++row) {
+    const bool mine = std::ranges::any_of(rows, [&](const RowBand& r) { return r.first <= row && row < r.last; });
+    std::uint8_t before = not_yet;
+    if (!mine) seen_[static_cast<std::size_t>(frame * source_.rows() + row)].compare_exchange_strong(before, of_others);
+  }
+}
+
+void RowAudit::counted_elsewhere(const AuditState& state) {
+  for (const AuditState::Rows& rows : state.seen)
+    for (std::int64_t frame = rows.frame0; frame < std::min(rows.frame1, source_.frames()); ++frame)
+      for (std::int64_t row = rows.row0; row < std::min(rows.row1, source_.rows()); ++row)
+        seen_[static_cast<std::size_t>(frame * source_.rows() + row)] = of_others;
+}
+
+void RowAudit::count_for_all() {
+  for (auto& row : seen_) {
+    std::uint8_t before = of_others;
+    row.compare_exchange_strong(before, not_yet);
+  }
+  for (std::int64_t frame = 0; frame < source_.frames(); ++frame)
+    refuse(frame, bad_in_[static_cast<std::size_t>(frame)]);
+}
+
+std::vector<RowBand> RowAudit::uncounted(std::int64_t frame, RowBand rows) const {
+  std::vector<RowBand> bands;
+  for (std::int64_t row = rows.first; row < rows.last; ++row) {
+    if (seen_[static_cast<std::size_t>(frame * source_.rows() + row)] == counted) continue;
+    if (bands.empty() || bands.back().last != row) bands.push_back({row, row});
+    bands.back().last = row + 1;
   }
   return bands;
 }
@@ -211,7 +223,8 @@ void RowAudit::go_on_from(const AuditState& state) {
     check(rows.row0, rows.row1, source_.rows(), "rows");
     for (std::int64_t frame = rows.frame0; frame < rows.frame1; ++frame)
       for (std::int64_t row = rows.row0; row < rows.row1; ++row)
-        if (!seen_[static_cast<std::size_t>(frame * source_.rows() + row)].exchange(1)) pixels_ += source_.columns();
+        if (seen_[static_cast<std::size_t>(frame * source_.rows() + row)].exchange(counted) != counted)
+          pixels_ += source_.columns();
   }
   for (const auto& [frame, bad] : state.bad_in) {
     check(frame, frame + 1, source_.frames(), "frame");

@@ -11,13 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "core/row_checksum.h"
+#include "geometry/row_band.h"
 #include "io/frames.h"
 #include "preprocess/dark_counter.h"
 
 namespace lepus {
-
-// Mixes the bytes of one row with its place (frame, row); the sum of all rows modulo 2^64 is the checksum of a scan.
-std::uint64_t row_checksum(std::int64_t frame, std::int64_t row, const void* bytes, std::int64_t size);
 
 // `given`, or where it is 0 the largest value of the type; infinite for floating ones.
 double saturation_level_of(PixelType type, double given);
@@ -64,6 +63,15 @@ public:
   void record_bytes(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native);
   void record_bad(std::int64_t frame, std::int64_t not_finite, std::int64_t saturated);
 
+  // Of this frame only these rows count here; other processes count the others, whoever reads them. At the beginning.
+  void count_only(std::int64_t frame, const std::vector<RowBand>& rows);
+  // Rows that another process has counted already.
+  void counted_elsewhere(const AuditState& state);
+  // From now on every row counts here, but those that were added (go_on_from). Error(input) where a frame then has too
+  // many bad pixels.
+  void count_for_all();
+  std::vector<RowBand> uncounted(std::int64_t frame, RowBand rows) const;
+
   double saturation_level() const { return limits_.saturation_level; }
   std::string checksum() const;
   std::int64_t not_finite() const { return not_finite_; }
@@ -86,6 +94,7 @@ private:
   BadPixelLimits limits_;
   mutable std::shared_mutex recording_;  // shared by those that record
   std::unique_ptr<DarkCounter> dark_;
+  enum Seen : std::uint8_t { not_yet, counted, of_others };
   std::vector<std::atomic<std::uint8_t>> seen_;    // frame * rows + row
   std::vector<std::atomic<std::int64_t>> bad_in_;  // per frame
   std::atomic<std::uint64_t> checksum_{0};

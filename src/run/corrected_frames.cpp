@@ -82,6 +82,11 @@ RowBand CorrectedFrames::rows_of(std::int64_t band) const {
   return {band * band_rows_, std::min((band + 1) * band_rows_, recorded_.rows())};
 }
 
+RowBand CorrectedFrames::rows_read_for(RowBand rows) const {
+  if (rows.size() == 0) return {};
+  return chain_.rows_needed({rows_of(rows.first / band_rows_).first, rows_of((rows.last - 1) / band_rows_).last});
+}
+
 // One is read and one goes up while one is worked on; the host reads a band when it takes it.
 void CorrectedFrames::correct(const std::vector<std::int64_t>& bands) const {
   engine_.drop_sent();

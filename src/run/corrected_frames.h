@@ -47,6 +47,9 @@ public:
   // So much of the detector will be asked for (all, where nobody says so): bands in it, the same whatever order they
   // are asked for in, are looked at for the reports.
   void expect(RowBand rows);
+  // What is read of the recorded frames where these rows are asked for: whole bands, and what corrections see beside
+  // them.
+  RowBand rows_read_for(RowBand rows) const;
   // What is asked for from now on is corrected anew: the recorded frames are others.
   void forget();
   // Corrects what nobody has asked for where files are to be written, and completes them; the chain's reports are

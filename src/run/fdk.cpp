@@ -72,18 +72,20 @@ Fdk::Fdk(const FdkSetup& setup, const Devices& devices, ThreadPool& threads)
   job.still_to_come_bytes = setup.still_to_come_bytes;
   job.device_memory_bytes = setup.device_memory_bytes;
   job.measure_speed = setup.measure_speed;
+  job.largest_slab = setup.largest_slab;
   sweep_ = std::make_unique<Sweep>(job, devices, threads);
 }
 
 RowBand Fdk::recorded_rows() const {
   RowBand all;
-  for (std::int64_t view = 0; view < flat_.views(); ++view) {
-    RowBand rows = sweep_->bands().band(view, {0, grid_.nz});
-    if (rows.size() == 0) continue;
-    if (rows_.resampler) rows = rows_.resampler->recorded_rows(view, rows);
-    all = joined_rows(all, rows);
-  }
+  for (std::int64_t view = 0; view < flat_.views(); ++view)
+    if (const RowBand rows = recorded_rows(view, {0, grid_.nz}); rows.size() > 0) all = joined_rows(all, rows);
   return all;
+}
+
+RowBand Fdk::recorded_rows(std::int64_t view, SlabRange slices) const {
+  const RowBand rows = slices.slices() > 0 ? sweep_->bands().band(view, slices) : RowBand{};
+  return rows.size() > 0 && rows_.resampler ? rows_.resampler->recorded_rows(view, rows) : rows;
 }
 
 void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, const VolumeGrid& grid,
@@ -112,7 +114,8 @@ void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, co
            .frame_pixel_bytes = sizeof(float),
            .frames_in_memory = true,
            .frames_corrected = resampled,
-           .measure_speed = false},
+           .measure_speed = false,
+           .largest_slab = 0},
           devices, threads);
   const MemoryFrames frames(geometry, line_integrals.data());
   MemoryVolume writer(grid, volume.data());

@@ -30,6 +30,7 @@ struct FdkSetup {
   bool frames_in_memory = false;  // they need no reading, and reading them again costs little
   bool frames_corrected = false;  // they come in bands of rows, as floats whatever frame_pixel_bytes says
   bool measure_speed = false;     // time a small piece, so that the plan's seconds are this machine's
+  std::int64_t largest_slab = 0;  // slices at most, so that several processes can share the volume; 0: what fits
 };
 
 class Fdk {
@@ -44,14 +45,19 @@ public:
   std::string backend() const { return devices_.front()->info().kind; }  // as it was chosen
   std::string device() const { return description(devices_); }           // what computes
   std::string kernel() const { return sweep_->kernel(); }
-  RowBand recorded_rows() const;  // that the volume is made from
+  RowBand recorded_rows() const;                                     // that the volume is made from
+  RowBand recorded_rows(std::int64_t view, SlabRange slices) const;  // of one view, for these slices
   double field_of_view_mm() const { return field_of_view_mm_; }
   double cylinder_mm() const { return cylinder_mm_; }  // what is reconstructed around the axis
 
   // The views, as recorded or corrected.
-  SweepTimes run(const SweepFrames& frames, VolumeWriter& writer, Context& context, const SlabAccount& account = {}) {
-    return sweep_->run(frames, writer, context, account);
+  SweepTimes run(const SweepFrames& frames, VolumeWriter& writer, Context& context, const SlabAccount& account = {},
+                 const SweepWork& work = {}) {
+    return sweep_->run(frames, writer, context, account, work);
   }
+  std::int64_t views() const { return flat_.views(); }
+  std::int64_t slices() const { return grid_.nz; }
+  std::int64_t wedges() const { return sweep_->wedges(); }  // into how many parts the views can be cut
 
 private:
   const Devices& devices_;

@@ -53,6 +53,7 @@ struct PlanRequest {
   std::int64_t memory_bytes = 0;  // the limit for the whole process
   std::int64_t fixed_bytes = 0;   // what is taken whatever the plan: program, flats and darks, scratch of the threads
   std::int64_t frame_pixel_bytes = 2;
+  std::int64_t largest_slab = 0;       // slices at most; 0: as many as fit
   MachineSpeed speed;                  // of the host
   std::optional<PlanDevices> devices;  // none: the host computes
 };
@@ -83,6 +84,7 @@ struct Plan {
   PlanMemory host, device;          // device: of each card; its limit is 0 where the host computes
   double updates = 0;               // voxels inside the cylinder x views
   double seconds = 0;               // expected
+  MachineSpeed speed;               // that it is expected with: of the host, or of one device
 
   bool on_host() const { return device.limit == 0; }
   const PlanMemory& memory() const { return on_host() ? host : device; }  // where it computes

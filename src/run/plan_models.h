@@ -22,6 +22,12 @@ std::unique_ptr<PlanModel> model_of_devices(const PlanRequest& request, const Ba
 
 std::vector<SlabRange> cut_into_slabs(std::int64_t slices, std::int64_t slab_slices);
 
+// What a data-centre card of 2024 does, per second (H200, docs/speed.md).
+inline constexpr double card_link_bytes = 5.5e10, card_filtered_pixels = 1.1e11;
+
+// As the request limits it, cut at slab_alignment.
+std::int64_t tallest_slab(const PlanRequest& request);
+
 constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 }  // namespace lepus

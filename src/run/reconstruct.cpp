@@ -6,11 +6,13 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "geometry/helix.h"
+#include "io/resumable_volume.h"
 #include "io/volume_file.h"
 #include "run/corrected_frames.h"
 #include "run/fdk.h"
 #include "run/prepass.h"
 #include "run/provenance.h"
+#include "run/rank_run.h"
 #include "run/reconstruct_scan.h"
 #include "run/run_keeper.h"
 #include "run/scan_reports.h"
@@ -30,7 +32,8 @@ FdkSetup setup_for(const Scan& scan, const ReconstructOptions& options, PixelTyp
           .frame_pixel_bytes = bytes_per_pixel(type),
           .frames_in_memory = false,
           .frames_corrected = false,
-          .measure_speed = false};
+          .measure_speed = false,
+          .largest_slab = 0};
 }
 
 void require_disk_space(const std::filesystem::path& file, const VolumeGrid& grid) {
@@ -108,32 +111,46 @@ std::vector<std::string> correction_lines(const PrePass& pre, const CorrectedFra
   return lines;
 }
 
-std::unique_ptr<VolumeWriter> create_output(const Scan& scan, const std::filesystem::path& volume_file,
-                                            const ReconstructOptions& options, Context& context) {
-  require_disk_space(volume_file, scan.grid);
-  return create_volume(
-      volume_file, scan.grid,
-      {.force = options.force, .unit = "1/mm", .provenance_room = 0, .threads = context.threads.size()});
+namespace {
+
+VolumeWriterOptions writer_options(const ReconstructOptions& options, Context& context) {
+  return {.force = options.force, .unit = "1/mm", .provenance_room = 0, .threads = context.threads.size()};
 }
 
-ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
-                                   const ReconstructOptions& options, Context& context) {
-  const auto writer = create_output(scan, volume_file, options, context);
-  ReconstructReport report = reconstruct_scan(scan, *writer, files_of_volume(volume_file).front(), options, context);
-  report.output = volume_file;
-  return report;
+// Equal numbers of blocks that slabs may be cut into; a share of a small volume may be empty.
+VolumeSlices slices_of_share(std::int64_t slices, std::int64_t share, std::int64_t shares) {
+  const std::int64_t blocks = (slices + slab_alignment - 1) / slab_alignment;
+  const auto first = [&](std::int64_t number) { return std::min(slices, blocks * number / shares * slab_alignment); };
+  return {first(share - 1), first(share)};
 }
 
-ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& output,
-                                   const ReconstructOptions& options, Context& context) {
+// Of a volume of which parts may be there, what is missing.
+SweepWork missing_work(const ResumableVolume* unfinished) {
+  if (!unfinished) return {};
+  const auto hand_out = [&gaps = unfinished->missing(), next = std::size_t{0}]() mutable -> std::optional<SlabRange> {
+    if (next == gaps.size()) return std::nullopt;
+    const VolumeSlices gap = gaps[next++];
+    return SlabRange{gap.z0, gap.z1};
+  };
+  return {.parts = hand_out, .slices = count_slices(unfinished->missing()), .wedge = 0, .wedges = 1};
+}
+
+// unfinished: the writer, where it is a volume of which parts may be there; null where it is not.
+ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableVolume* unfinished,
+                              const std::filesystem::path& output, const ReconstructOptions& options,
+                              Context& context) {
   const auto start = std::chrono::steady_clock::now();
   refuse_helix(scan.geometry, scan.file.string());
-  const PrePass pre = checked_pre_pass(scan, context);
+  TraceLog trace;
+  const PrePass pre =
+      TraceLog::around(&trace, "pre-pass", "program", "whole scan", [&] { return checked_pre_pass(scan, context); });
   RowAudit audit(*pre.frames, {scan.maximum_bad_fraction, scan.saturation_level});
   if (pre.normalisation)
     audit.watch_dark(*pre.normalisation, pre.only_dead_pixels ? *pre.only_dead_pixels : pre.normalisation->unusable);
   FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
   setup.still_to_come_bytes = writer.memory_bytes();
+  RankRun ranks(options.ranks, scan, output, options);
+  setup.largest_slab = ranks.largest_slab();
   const Devices devices = open_devices(options.compute, context.threads);
   const auto corrected = corrected_frames(scan.geometry, pre, audit, output, options, devices, context);
   if (corrected) {
@@ -142,7 +159,17 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
     setup.device_memory_bytes = corrected->device_bytes_left();
   }
   Fdk fdk(setup, devices, context.threads);
+  if (unfinished) {
+    unfinished->require_same({"what computes", format("{}, {}", fdk.backend(), fdk.kernel())});
+    if (ranks.alone()) audit.go_on_from(earlier_audit(*unfinished, output.string()));
+  }
   if (corrected) corrected->expect(fdk.recorded_rows());
+  if (!ranks.alone()) {
+    std::vector<SlabRange> missing;
+    for (const VolumeSlices& slices : unfinished->missing()) missing.push_back({slices.z0, slices.z1});
+    ranks.share_out(fdk, missing);
+    ranks.divide(audit, fdk, corrected.get(), *unfinished);
+  }
 
   ReconstructReport report;
   report.grid = scan.grid;
@@ -161,12 +188,27 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
 
   const SweepFrames recorded{pre.frames.get(), &audit, pre.normalisation.get(),
                              pre.only_dead_pixels ? &*pre.only_dead_pixels : nullptr};
-  RunKeeper keeper(scan, output, options, fdk.plan(), audit, corrected.get());
+  const SweepFrames frames =
+      corrected ? SweepFrames{.source = corrected.get(), .corrected = corrected.get()} : recorded;
+  RunKeeper keeper(scan, output, options, fdk.plan(), audit, corrected.get(), ranks.alone() ? unfinished : nullptr);
+  SlabAccount account = ranks.account(keeper.account());
+  if (!options.trace.empty()) account.trace = &trace;
   const SweepTimes times =
-      fdk.run(corrected ? SweepFrames{.source = corrected.get(), .corrected = corrected.get()} : recorded, writer,
-              context, keeper.account());
+      fdk.run(frames, writer, context, account, ranks.alone() ? missing_work(unfinished) : ranks.work());
   if (corrected) corrected->finish();
   keeper.finish(*pre.chain);
+  if (!ranks.alone()) unfinished->stop_recording();  // before rank 0 looks whether all is there
+  report.ranks =
+      ranks.collect(*pre.frames, audit, fdk, corrected.get(),
+                    {.node = {},
+                     .slices = 0,
+                     .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+                     .filter_seconds = times.filter_s,
+                     .backproject_seconds = times.backproject_s,
+                     .write_wait_seconds = times.write_wait_s,
+                     .peak_memory_bytes = 0});
+  if (!options.trace.empty()) ranks.write_trace(trace, options.trace, options.force);
+  if (!ranks.first()) return report;
   report.corrections = correction_lines(pre, corrected.get());
   for (const auto& line : report.corrections) context.progress.note(line);
 
@@ -180,9 +222,65 @@ ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const
   report.write_wait_seconds = times.write_wait_s;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.peak_memory_bytes = peak_resident_bytes();
+  if (ranks.alone() && (options.shares > 0 || (unfinished && unfinished->with_others())))
+    report.warnings.emplace_back(
+        "several processes made this volume: what is said of the frames is of those rows that the last one read");
   report.provenance = provenance(scan, pre, &fdk, audit, report);
   writer.finish(report.provenance);
+  if (!ranks.alone() && !unfinished->complete())
+    throw Error(ErrorKind::disk, {.what = "not all slices are in the volume",
+                                  .where = output.string(),
+                                  .why = "what a rank wrote was not recorded as safe on the disk",
+                                  .hint = "the same command makes what is missing"});
+  report.complete = !unfinished || unfinished->complete();
   return report;
+}
+
+}  // namespace
+
+std::unique_ptr<VolumeWriter> create_output(const Scan& scan, const std::filesystem::path& volume_file,
+                                            const ReconstructOptions& options, Context& context) {
+  require_disk_space(volume_file, scan.grid);
+  return create_volume(volume_file, scan.grid, writer_options(options, context));
+}
+
+std::unique_ptr<ResumableVolume> open_output(const Scan& scan, const std::filesystem::path& volume_file,
+                                             const ReconstructOptions& options, Context& context) {
+  if (options.ranks && !options.ranks->alone())
+    return join_volume(*options.ranks, volume_file, scan, options, writer_options(options, context), context.progress);
+  if (!unfinished_exists(volume_file)) require_disk_space(volume_file, scan.grid);
+  ResumableRun run{.header = {"reconstruct", facts_of(scan)},
+                   .restart = options.restart,
+                   .part = {},
+                   .block = slab_alignment,
+                   .own = {}};
+  if (options.shares > 0) {
+    run.part = format("share-{}-of-{}", options.share, options.shares);
+    run.own = slices_of_share(scan.grid.nz, options.share, options.shares);
+  }
+  return std::make_unique<ResumableVolume>(volume_file, scan.grid, writer_options(options, context), run,
+                                           context.progress);
+}
+
+ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
+                                   const ReconstructOptions& options, Context& context) {
+  const auto volume = open_output(scan, volume_file, options, context);
+  ReconstructReport report = reconstruct_scan(scan, *volume, files_of_volume(volume_file).front(), options, context);
+  report.output = volume_file;
+  return report;
+}
+
+ReconstructReport reconstruct_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& output,
+                                   const ReconstructOptions& options, Context& context) {
+  if (options.ranks && !options.ranks->alone())
+    throw Error(ErrorKind::internal,
+                {.what = "ranks write volume files alone", .where = output.string(), .why = {}, .hint = {}});
+  return make_volume(scan, writer, nullptr, output, options, context);
+}
+
+ReconstructReport reconstruct_scan(const Scan& scan, ResumableVolume& volume, const std::filesystem::path& output,
+                                   const ReconstructOptions& options, Context& context) {
+  return make_volume(scan, volume, &volume, output, options, context);
 }
 
 PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Context& context) {
@@ -197,7 +295,12 @@ PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Contex
   const CountFigures counts = look_at_counts(scan, context.cancel);
   for (const auto& list : {scan.warnings, counts.warnings, fdk.weights().warnings()})
     for (const auto& warning : list) context.progress.warning(warning);
-  return {plan_text(scan, fdk, counts), plan_json(scan, fdk, counts)};
+  return {plan_text(scan, fdk, counts),
+          plan_json(scan, fdk, counts),
+          fdk.plan().speed,
+          fdk.plan().on_host(),
+          fdk.cylinder_mm(),
+          bytes_per_pixel(frames->pixel_type())};
 }
 
 }  // namespace lepus

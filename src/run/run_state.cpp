@@ -33,6 +33,10 @@ std::vector<fs::path> files_of(const Scan& scan) {
       if (text && name != "write" && fs::is_regular_file(spec.folder / *text, code))
         files.push_back(spec.folder / *text);
     }
+  for (const std::string& volume : {scan.method.start, scan.method.mask, scan.method.prior}) {
+    std::error_code code;
+    if (fs::is_regular_file(volume, code)) files.emplace_back(volume);
+  }
   return files;
 }
 
@@ -67,6 +71,13 @@ ScanIdentity identity_of(const Scan& scan) {
   }
   identity.inputs = hexadecimal(sum);
   return identity;
+}
+
+std::vector<JournalFact> facts_of(const Scan& scan) {
+  const ScanIdentity identity = identity_of(scan);
+  return {{"the scan", scan.resolved},
+          {"the checksum of the input files' names, sizes and times",
+           format("{} ({} files)", identity.inputs, identity.input_files)}};
 }
 
 std::uint64_t slab_checksum(const VolumeGrid& grid, SlabRange slab, const float* voxels) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/journal.h"
 #include "geometry/row_band.h"
 #include "preprocess/row_audit.h"
 #include "run/correction_chain.h"
@@ -26,6 +27,9 @@ struct ScanIdentity {
 };
 // Looks at the files (stat), not into them.
 ScanIdentity identity_of(const Scan& scan);
+
+// What of the scan must be the same for a run to go on with its volume.
+std::vector<JournalFact> facts_of(const Scan& scan);
 
 // The sum of its slices' modulo 2^64: parts of a slab add up.
 std::uint64_t slab_checksum(const VolumeGrid& grid, SlabRange slab, const float* voxels);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "core/format.h"
 #include "run/plan_models.h"
 #include "run/run_state.h"
 
@@ -55,12 +56,12 @@ void SweepWorker::sum(const HeldViews::Wedge& wedge, SlabRange slab, SlabStore& 
 }
 
 // Returns the checksum of what was written, where it is wanted.
-std::uint64_t SweepWorker::write(SlabRange range, Slab& from, VolumeWriter& writer, bool checksum) {
+std::uint64_t SweepWorker::write(SlabRange range, Slab& from, VolumeWriter& writer, const SlabAccount& account) {
   from.down->after(*from.summed);
-  if (float* there = writer.in_memory(range.z0)) {
+  if (float* there = account.complete ? nullptr : writer.in_memory(range.z0)) {
     from.store->download(range.z0, range.z1, there, *from.down);
     from.down->wait();
-    return checksum ? slab_checksum(job_.grid, range, there) : 0;
+    return account.checksums ? slab_checksum(job_.grid, range, there) : 0;
   }
   // In pieces: one is written while the next comes down.
   const std::int64_t piece = plan_.landing_slices, buffers = device_.info().host ? 1 : 2;
@@ -79,8 +80,10 @@ std::uint64_t SweepWorker::write(SlabRange range, Slab& from, VolumeWriter& writ
     from.down->wait();
     if (buffers > 1) download(turn + 1);
     const SlabRange part{z, std::min(range.z1, z + piece)};
-    if (checksum) sum += slab_checksum(job_.grid, part, landing(turn));
-    writer.write(part.z0, part.z1, landing(turn));
+    if (!account.complete || account.complete(part, landing(turn))) {
+      if (account.checksums) sum += slab_checksum(job_.grid, part, landing(turn));
+      writer.write(part.z0, part.z1, landing(turn));
+    }
     if (buffers == 1) download(turn + 1);
   }
   return sum;
@@ -96,22 +99,26 @@ SweepTimes SweepWorker::run(SlabTickets& tickets, VolumeWriter& writer, const Sl
     if (slab.written.valid()) slab.written.get();
     times.write_wait_s += seconds_from(start);
   };
+  const std::string queue = format("device {}", number_);
   bool again = false;
   std::size_t turn = 0;
   const auto start = Clock::now();
-  while (const auto slab = tickets.next(number_)) {
+  while (const auto slab = views_.next_slab(number_)) {
     Slab& into = slabs_[turn++ % slabs_.size()];
     bool begun = false;
+    const std::string about = format("slices {} to {}", slab->z0, slab->z1 - 1);
     for (const HeldViews::Wedge& wedge : views_.wedges(again)) {
       context.cancel.check();
-      const bool needed = views_.load(*slab, wedge, *work_, filtering_, context, threads_are_free);
+      const bool needed = TraceLog::around(account.trace, "rows: read and filter", queue, about, [&] {
+        return views_.load(*slab, wedge, *work_, filtering_, context, threads_are_free);
+      });
       if (!begun) {  // what was in this buffer is written while the first rows are brought
         wait_for_writing(into);
         into.store->begin(*slab, *work_);
         begun = true;
       }
       if (needed)
-        sum(wedge, *slab, *into.store, context);
+        TraceLog::around(account.trace, "sum", queue, about, [&] { sum(wedge, *slab, *into.store, context); });
       else
         context.progress.advance(wedge.views * slab->slices());
     }
@@ -119,7 +126,9 @@ SweepTimes SweepWorker::run(SlabTickets& tickets, VolumeWriter& writer, const Sl
     into.store->finish(*work_);
     into.summed->mark(*work_);
     into.written = std::async(std::launch::async, [this, slab = *slab, start, &into, &writer, &tickets, &account] {
-      const std::uint64_t checksum = write(slab, into, writer, account.checksums);
+      const std::uint64_t checksum = TraceLog::around(account.trace, "download and write", format("writer {}", number_),
+                                                      format("slices {} to {}", slab.z0, slab.z1 - 1),
+                                                      [&] { return write(slab, into, writer, account); });
       if (account.finished) account.finished(slab, checksum);
       tickets.done(number_, slab.slices(), seconds_from(start));
     });

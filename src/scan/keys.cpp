@@ -352,8 +352,12 @@ constexpr auto all_keys = std::to_array<ScanKey>({
     {"method", "noise", number, "", "", "measured",
      "Of the line integrals, root mean square; with weights, of the weighted ones.", "", positive},
     {"method", "save_every", integer, "", "0", "",
-     "Save the state beside the output after so many iterations, to go on from with --resume; 0: only when "
-     "interrupted.",
+     "Save the state beside the output after so many iterations, so that a run that was ended goes on from there; 0: "
+     "by time.",
+     "", from_zero},
+    {"method", "save_minutes", number, "min", "0.0", "",
+     "Save the state so many minutes after the last time; 0: as often as saving takes a hundredth of the time, once a "
+     "minute at most, or only by `save_every`.",
      "", from_zero},
 
     {"correct", "kind", text, "", "", "required", "Which correction; see below.", ""},

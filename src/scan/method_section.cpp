@@ -46,6 +46,7 @@ MethodSettings read_method_section(const ScanDocument& document, Resolution& res
   settings.stop_at_noise = document.get<bool>("method.stop_at_noise");
   settings.noise = document.find<double>("method.noise");
   settings.save_every = document.get<std::int64_t>("method.save_every");
+  settings.save_minutes = document.get<double>("method.save_minutes");
   return settings;
 }
 
@@ -79,6 +80,7 @@ std::string method_toml(const MethodSettings& s) {
   add("stop_at_noise", s.stop_at_noise);
   if (s.noise) add("noise", *s.noise);
   add("save_every", s.save_every);
+  add("save_minutes", s.save_minutes);
   return text;
 }
 

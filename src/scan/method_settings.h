@@ -32,8 +32,10 @@ struct MethodSettings {
   double stop_residual = 0, stop_change = 0;
   bool stop_at_noise = false;
   std::optional<double> noise;  // not given: measured
-  std::int64_t save_every = 0;
-  bool resume = false;  // from a saved state; never in a file
+  std::int64_t save_every = 0;  // iterations
+  double save_minutes = 0;      // both 0: as often as it costs little
+  // Never in a file. A saved state is gone on from where there is one: it must be there, it must not.
+  bool resume = false, restart = false;
 
   bool iterative() const { return name != "fdk"; }
 };

@@ -18,9 +18,10 @@
 namespace lepus {
 
 struct PhantomChoice {
-  std::string name = "shepp-logan-modified";  // one of builtin_phantom_names(), or a file ending in .toml or .pd
+  std::string name = "shepp-logan-modified";  // one of builtin_phantom_names(), or a file: .toml, .pd, .stl
   double size_mm = 0;                         // diameter or edge of a built-in phantom; 0: 80 % of the field of view
   double value_per_mm = 0.02;  // of its material; Shepp-Logan: what a value of 1 is; FORBILD and .pd: water
+  std::string material{};      // .stl: one of material_names() instead of the value
   // Porous block and beads; their sizes and values follow size_mm and value_per_mm.
   std::int64_t pores = 2000;
   double smallest_pore = 0.01, largest_pore = 0.04;  // radii as fractions of the block's edge

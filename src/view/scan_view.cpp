@@ -14,7 +14,7 @@
 #include "core/output_file.h"
 #include "core/text.h"
 #include "geometry/camera.h"
-#include "job/run_scan.h"
+#include "job/automatic_center.h"
 #include "run/memory_io.h"
 #include "run/prepass.h"
 #include "run/reconstruct_scan.h"
@@ -225,7 +225,7 @@ Answer ScanView::sinogram(const Request& request, const std::string& toml, Admis
 Answer ScanView::slice(const nlohmann::json& body, Admission& admission) {
   const auto start = std::chrono::steady_clock::now();
   Scan scan = scan_of(body["toml"].get<std::string>(), file_, true);
-  find_automatic_center(scan, context_);
+  center_automatically(scan, context_);
   const auto wanted = body.value("z", nlohmann::json());
   if (!wanted.is_null() &&
       (!wanted.is_number_integer() || wanted.get<std::int64_t>() < 0 || wanted.get<std::int64_t>() >= scan.grid.nz))

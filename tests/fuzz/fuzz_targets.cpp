@@ -3,15 +3,18 @@
 #include "fuzz_targets.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/journal.h"
 #include "fuzz_folder.h"
 #include "io/frames.h"
 #include "io/stl_file.h"
 #include "io/volume_file.h"
+#include "io/zeiss_file.h"
 #include "bench/rabbitct/format.h"
 #include "bench/rabbitct/result.h"
 #include <lepus/error.h>
@@ -74,6 +77,32 @@ void hdf5(const std::uint8_t* data, std::size_t size) {
   read_frames({{file}, "", {}, FrameOrder::frames});
 }
 
+void zeiss(const std::uint8_t* data, std::size_t size) {
+  const fs::path file = folder().write("a.txrm", data, size);
+  read_volume(file);
+  for (const char* set : {"ImageData", "ReferenceData"}) read_frames({{file}, set, {}, FrameOrder::frames});
+  try {
+    const ZeissFile header(file);
+    for (const OleStream& stream : header.ole().streams()) (void)header.shown_value(stream);
+  } catch (const Error&) {
+  }
+}
+
+void varian(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return;
+  const char* const names[] = {"a.xim", "a.hnd", "a.hnc"};
+  const char* const name = names[data[0] % 3];
+  read_frames({{folder().write(name, data + 1, size - 1)}, "", {}, FrameOrder::frames});
+}
+
+void his(const std::uint8_t* data, std::size_t size) {
+  read_frames({{folder().write("a.his", data, size)}, "", {}, FrameOrder::frames});
+}
+
+void edf(const std::uint8_t* data, std::size_t size) {
+  read_frames({{folder().write("a.edf", data, size)}, "", {}, FrameOrder::frames});
+}
+
 void raw_sidecar(const std::uint8_t* data, std::size_t size) {
   const std::string pixels(4096, 'x');
   const fs::path file = folder().write("a.raw", pixels.data(), pixels.size());
@@ -102,6 +131,17 @@ void zarr(const std::uint8_t* data, std::size_t size) {
   write(group ? "0/.zarray" : ".zarray", array);
   write(group ? "0/0.0.0" : "0.0.0", rest);
   read_volume(place);
+}
+
+// What was read must be what a journal that goes on from it says, whatever the bytes were.
+void journal(const std::uint8_t* data, std::size_t size) {
+  const fs::path file = folder().write("a.journal", data, size);
+  try {
+    const JournalContents read = read_journal(file);
+    { Journal goes_on(file, read); }
+    if (read_journal(file).records != read.records) std::abort();
+  } catch (const Error&) {
+  }
 }
 
 // A data file and a result file start differently, and a fuzzer can turn one into the other.

@@ -15,7 +15,12 @@ void hdf5(const std::uint8_t* data, std::size_t size);
 void raw_sidecar(const std::uint8_t* data, std::size_t size);
 void stl(const std::uint8_t* data, std::size_t size);
 void zarr(const std::uint8_t* data, std::size_t size);
+void journal(const std::uint8_t* data, std::size_t size);
 void rabbitct(const std::uint8_t* data, std::size_t size);
+void zeiss(const std::uint8_t* data, std::size_t size);
+void varian(const std::uint8_t* data, std::size_t size);  // .xim, .hnd or .hnc by the first byte
+void his(const std::uint8_t* data, std::size_t size);
+void edf(const std::uint8_t* data, std::size_t size);
 void view_request(const std::uint8_t* data, std::size_t size);
 void nikon_header(const std::uint8_t* data, std::size_t size);
 void skyscan_header(const std::uint8_t* data, std::size_t size);

@@ -12,6 +12,11 @@ TEST(FuzzCorpus, hdf5) { replay("hdf5", fuzz::hdf5); }
 TEST(FuzzCorpus, raw_sidecar) { replay("raw_sidecar", fuzz::raw_sidecar); }
 TEST(FuzzCorpus, zarr) { replay("zarr", fuzz::zarr); }
 TEST(FuzzCorpus, stl) { replay("stl", fuzz::stl); }
+TEST(FuzzCorpus, zeiss) { replay("zeiss", fuzz::zeiss); }
+TEST(FuzzCorpus, varian) { replay("varian", fuzz::varian); }
+TEST(FuzzCorpus, his) { replay("his", fuzz::his); }
+TEST(FuzzCorpus, edf) { replay("edf", fuzz::edf); }
+TEST(FuzzCorpus, journal) { replay("journal", fuzz::journal); }
 TEST(FuzzCorpus, rabbitct) { replay("rabbitct", fuzz::rabbitct); }
 
 }  // namespace

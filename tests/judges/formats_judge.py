@@ -246,7 +246,7 @@ def make_zarr(folder):
         for chunks in ((2, 3, 4), (1, ROWS, COLUMNS), (10, 10, 10)):
             zarr.save_array(f"{folder}/{name}_{'x'.join(map(str, chunks))}.zarr", pattern("float32"), chunks=chunks,
                             compressor=codec)
-    for dtype in ("u1", "i1", "<u2", ">u2", "<i2", ">i2", "<u4", ">u4", "<i4", ">i4", "<f4", ">f4", "<f8", ">f8"):
+    for dtype in ("u1", "i1", "<u2", ">u2", "<i2", ">i2", "<u4", ">u4", "<i4", ">i4", "<f2", ">f2", "<f4", ">f4", "<f8", ">f8"):
         name = dtype.replace("<", "little_").replace(">", "big_")
         zarr.save_array(f"{folder}/type_{name}.zarr", pattern(dtype), chunks=(4, 5, 3), dimension_separator="/")
     holes = zarr.open_array(f"{folder}/holes.zarr", mode="w", shape=(6, 5, 7), chunks=(2, 3, 4), dtype="f4", fill_value=7)
@@ -268,10 +268,76 @@ def make_zarr(folder):
                 {"type": "scale", "scale": ones + [0.25 * unit, 0.5 * unit, 1.0 * unit]}]}]}]
 
 
+def check_ole(folder):
+    import olefile
+    for name, columns, rows, images, dtype in (("small", 7, 5, 250, "<u2"), ("large", 70, 41, 120, "<f4")):
+        with olefile.OleFileIO(f"{folder}/{name}.txrm", raise_defects=olefile.DEFECT_INCORRECT) as ole:
+            equal("streams", len(ole.listdir()), images + 7)
+            equal("width", np.frombuffer(ole.openstream("imageinfo/imagewidth").read(), "<i4").tolist(), [columns])
+            for i in range(images):
+                y, x = np.mgrid[0:rows, 0:columns]
+                pixels = np.frombuffer(ole.openstream(f"ImageData{i // 100 + 1}/Image{i + 1}").read(), dtype)
+                same(f"image {i}", pixels.reshape(rows, columns), ((7 * x + 13 * y + 29 * i) % 126).astype(dtype))
+
+
+def edf(folder):
+    import fabio
+    with fabio.open(f"{folder}/ours.edf") as ours:
+        equal("images", ours.nframes, IMAGES)
+        for i in range(IMAGES):
+            frame = ours.getframe(i)
+            same(f"image {i}", frame.data, pattern("uint16")[i])
+            equal("header", frame.header["motor_pos"], "1.5 -2")
+    for name, dtype in (("theirs", "uint16"), ("float", "float32")):
+        fabio.edfimage.EdfImage(data=pattern(dtype)[0], header={"title": "of fabio"}).write(f"{folder}/{name}.edf")
+
+
+def check_16_bits(folder):
+    """uint16 with a scale in the header, and float16 where the format has it."""
+    import h5py
+    import tifffile
+    import zarr
+    values = float_pattern()
+    slope, offset = 64 / 65535, -21.0  # as scale_of_range(-21, 43) has it
+    stored = np.floor((values.astype(np.float64) - offset) * (1 / slope) + 0.5).astype(np.uint16)
+
+    def scaled(what, found, found_slope, found_offset):
+        same(what, found, stored)
+        close(f"{what}: slope", found_slope, slope)
+        equal(f"{what}: offset", found_offset, offset)
+
+    def header_number(name, key, separator):
+        with open(f"{folder}/{name}", "rb") as file:
+            lines = file.read(100000).split(b"\n")
+        return float(next(line for line in lines if line.startswith(key.encode())).split(separator.encode())[1])
+
+    tail = stored.size * 2
+    for name, keys, separator in (("u.mha", ("ElementToIntensityFunctionSlope", "ElementToIntensityFunctionOffset"), "="),
+                                  ("u.nrrd", ("lepus_value_slope", "lepus_value_offset"), ":=")):
+        pixels = np.frombuffer(open(f"{folder}/{name}", "rb").read()[-tail:], "<u2").reshape(stored.shape)
+        scaled(name, pixels, *(header_number(name, key, separator) for key in keys))
+    with h5py.File(f"{folder}/u.h5", "r") as file:
+        data = file["volume"]
+        scaled("u.h5", data[:], data.attrs["scale_factor"][0], data.attrs["add_offset"][0])
+    with h5py.File(f"{folder}/h.h5", "r") as file:
+        same("h.h5", file["volume"][:], values.astype(np.float16))
+    for level in (zarr.open_group(f"{folder}/u.zarr", mode="r")["0"],):
+        scaled("u.zarr", level[:], level.attrs["scale_factor"], level.attrs["add_offset"])
+    same("h.zarr", zarr.open_group(f"{folder}/h.zarr", mode="r")["0"][:], values.astype(np.float16))
+    with tifffile.TiffFile(f"{folder}/u.tif") as tiff:
+        value = json.loads(tiff.pages[0].description)["value"]
+        scaled("u.tif", tiff.asarray(), value["slope"], value["offset"])
+    same("h.tif", tifffile.imread(f"{folder}/h.tif"), values.astype(np.float16))
+    with open(f"{folder}/u.raw.json") as file:
+        value = json.load(file)["value"]
+    scaled("u.raw", np.fromfile(f"{folder}/u.raw", "<u2").reshape(stored.shape), value["slope"], value["offset"])
+    same("h.raw", np.fromfile(f"{folder}/h.raw", "<f2").reshape(values.shape), values.astype(np.float16))
+
+
 if __name__ == "__main__":
     actions = {"check-tiff": check_tiff, "make-tiff": make_tiff, "check-hdf5": check_hdf5, "make-hdf5": make_hdf5,
-               "check-vtk": check_vtk, "make-vtk": make_vtk, "check-raw": check_raw,
-               "check-zarr": check_zarr, "make-zarr": make_zarr}
+               "check-vtk": check_vtk, "make-vtk": make_vtk, "check-raw": check_raw, "check-16-bits": check_16_bits,
+               "check-zarr": check_zarr, "make-zarr": make_zarr, "check-ole": check_ole, "edf": edf}
     try:
         actions[sys.argv[1]](sys.argv[2])
     except ImportError as missing:

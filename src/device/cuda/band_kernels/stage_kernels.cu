@@ -138,6 +138,7 @@ void launch_to_stage(PixelType type, const void* recorded, const SinogramBand& b
       return launch_from<std::uint32_t>(recorded, band, staging, stream);
     case PixelType::i32:
       return launch_from<std::int32_t>(recorded, band, staging, stream);
+    case PixelType::f16:
     case PixelType::f32:
     case PixelType::f64:  // whoever reads them makes f32 of them
       return launch_from<float>(recorded, band, staging, stream);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// lepus plan --nodes: what a cluster is like, and how long it would take.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/options.h"
+#include "run/cluster_model.h"
+
+namespace lepus::app {
+
+struct ClusterOptions {
+  std::int64_t nodes = 0, devices_per_node = 0;
+  std::string network = "25GB/s", disk = "5GB/s", device_memory = "16GiB", problem;
+  std::optional<double> gups;
+
+  void describe(OptionTable& table);
+  bool asked() const { return nodes > 0; }
+  // speed: of this machine's host or device, where --gups does not say it. Throws Error(usage) for what makes no sense.
+  ClusterMachine machine(const std::optional<MachineSpeed>& speed, bool on_host) const;
+  // "2048x2048x4096-4096": a circular scan of so many columns, rows and views to a cube of so many voxels each way.
+  struct Problem {
+    ScanGeometry geometry;
+    PlanRequest request;  // points to the geometry
+  };
+  std::unique_ptr<Problem> synthetic() const;
+};
+
+nlohmann::json to_json(const ClusterPlan& plan);
+
+}  // namespace lepus::app

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program as one of several processes (ranks/ranks.h).
+#pragma once
+
+#include "ranks/ranks.h"
+#include "ranks/shared_progress.h"
+#include <lepus/error.h>
+
+namespace lepus::app {
+
+// All cores, shared with the node's other ranks; where the launcher bound this one to some, these. 0: as many as there
+// are.
+int threads_of_rank(const Ranks& ranks);
+
+// The first rank that fails says so, with its name, and ends all of them with its exit code; others wait for that.
+[[noreturn]] void fail_together(Ranks& ranks, const Error& error, bool json);
+
+}  // namespace lepus::app

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of every command that goes on with an unfinished run of its output (docs/restart.md).
+#pragma once
+
+#include <filesystem>
+
+#include "app/options.h"
+
+namespace lepus::app {
+
+struct ResumeOptions {
+  bool resume = false, restart = false;
+
+  void describe(OptionTable& table);
+  void check() const;  // Error(usage) where they contradict each other
+  // Error(usage) where --resume finds no journal of an unfinished run.
+  void require_journal(const std::filesystem::path& output) const;
+};
+
+}  // namespace lepus::app

@@ -1,0 +1,17 @@
+# What the package for Python needs (python3-dev, pybind11-dev): sets LEPUS_HAVE_PYTHON. Without it all else is built.
+option(LEPUS_WITH_PYTHON "Build the package for Python (needs pybind11 and Python's headers)" ON)
+set(LEPUS_HAVE_PYTHON FALSE)
+if(NOT LEPUS_WITH_PYTHON OR LEPUS_SANITIZE OR CMAKE_CROSSCOMPILING)
+  return()
+endif()
+# The system's Python before any other: it is the one that has NumPy and SciPy from packages.
+find_program(Python_EXECUTABLE NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+set(Python_FIND_STRATEGY LOCATION)
+find_package(Python 3.9 QUIET COMPONENTS Interpreter Development.Module)
+set(PYBIND11_FINDPYTHON ON)
+find_package(pybind11 2.10 QUIET CONFIG)
+if(Python_Development.Module_FOUND AND pybind11_FOUND)
+  set(LEPUS_HAVE_PYTHON TRUE)
+else()
+  message(STATUS "lepus: built without the package for Python (install python3-dev and pybind11-dev to add it)")
+endif()

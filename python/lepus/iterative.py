@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Iterative methods on arrays, one iteration after another: looked at, stopped, gone on with, saved."""
+import os
+
+from . import _lepus
+from ._arrays import floats
+from ._options import compute, filled
+from ._progress import callback
+from .errors import UsageError
+from .volume import Volume
+
+_compute_options = ("backend", "device", "precision", "threads", "memory_bytes", "device_memory_bytes")
+
+
+class Solver:
+    """A method at work on line integrals (views, rows, columns). lepus.methods() has their names; settings are the keys of
+    [method] in a scan file (subsets, relaxation, strength, low, high, stop_residual, ...), and where to compute.
+
+    `run` may be called again: it goes on where it stopped.
+
+    >>> import lepus
+    >>> scan = lepus.Geometry(source_axis_mm=200, source_detector_mm=400, columns=32, rows=32, pixel_mm=1, views=24)
+    >>> views = lepus.Phantom("ball", size_mm=8).project(scan)
+    >>> solver = lepus.Solver(views, scan, lepus.Grid(16, 1), "cgls")
+    >>> first = solver.run(3)
+    >>> more = solver.run(3)
+    >>> solver.iteration, solver.residuals[5] < solver.residuals[2]
+    (6, True)
+    """
+
+    def __init__(self, views, geometry=None, grid=None, method="sirt", *, weights=None, start=None, prior=None, mask=None,
+                 **settings):
+        geometry = geometry if geometry is not None else getattr(views, "geometry", None)
+        if geometry is None:
+            raise UsageError("where the rays went is not known", "Solver", "the views have no geometry", "give one")
+        if geometry.shape != geometry.flat_shape:
+            raise UsageError("the frames were recorded on an arc", "Solver", "methods work on a flat detector",
+                             "lepus.read of the scan file resamples them")
+        self.geometry, self.grid = geometry, grid or getattr(views, "grid", None) or geometry.grid()
+        self.method, self.iteration, self.residuals, self.stopped, self.diverged = method, 0, [], "", False
+        computing = {name: settings.pop(name) for name in _compute_options if name in settings}
+        for name in ("weights", "start", "prior", "mask", "name", "iterations", "extend", "choose_strength", "resume", "save_every"):
+            if name in settings:
+                raise UsageError(f"{name} is of scan files", "Solver", "arrays and run() take its place")
+        made = filled(_lepus.MethodSettings(), {"name": method, **settings}, "Solver")
+
+        def volume(given, what):
+            return None if given is None else floats(given, self.grid.shape, what)
+        self._iteration = _lepus.Iteration(
+            geometry._scan, self.grid._grid, made, compute(**computing), floats(views, geometry.shape, "views"),
+            None if weights is None else floats(weights, geometry.shape, "weights"), volume(start, "voxels of the start"),
+            volume(prior, "voxels of the prior"), volume(mask, "voxels of the mask"))
+
+    def run(self, iterations=10, callback_function=None, *, with_volume=False, progress=None):
+        """So many iterations more, or until a rule to stop holds. callback_function(iteration, residual, volume) is called
+        after each; where it returns False the run ends there. volume is None unless with_volume asks for it: each is a copy."""
+        if iterations < 1:
+            raise UsageError(f"{iterations} iterations", "Solver.run", "at least one is needed")
+        watch = None
+        if callback_function is not None:
+            def watch(iteration, residual, volume):
+                return callback_function(iteration, residual, None if volume is None else Volume(volume, self.grid))
+        with callback(progress) as report:
+            done = self._iteration.run(iterations, watch, with_volume, report)
+        self.iteration, self.stopped, self.diverged = done["iterations"], done["stopped"], done["diverged"]
+        self.residuals += done["residuals"]
+        return self.volume
+
+    @property
+    def volume(self):
+        """The volume so far; a copy."""
+        return Volume(self._iteration.volume, self.grid)
+
+    def save(self, path):
+        """The state after the last whole iteration, for `load` of a Solver made alike."""
+        self._iteration.save(os.fspath(path))
+
+    def load(self, path):
+        """Goes on from a saved state, with the same bits as if it had not been interrupted."""
+        self._iteration.load(os.fspath(path))
+        self.iteration = self._iteration.iteration
+
+    def __repr__(self):
+        return f"<lepus.Solver {self.method}, {self.iteration} iterations, {self.grid!r}>"
+
+
+def solve(views, geometry=None, grid=None, method="sirt", iterations=50, *, callback_function=None, progress=None, **settings):
+    """The volume after so many iterations of a method: Solver(...).run(...)."""
+    return Solver(views, geometry, grid, method, **settings).run(iterations, callback_function, progress=progress)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods on arrays: they converge, are looked at, stopped, gone on with and restored."""
+import numpy
+import pytest
+
+import lepus
+
+
+@pytest.mark.parametrize("method", sorted(lepus.methods()))
+def test_every_method_comes_near(method, scan, views):
+    grid = lepus.Grid(20, 0.8)
+    settings = {"strength": 1e-4} if method in ("fista-tv", "chambolle-pock") else {}
+    volume = lepus.solve(views, scan, grid, method, {"chambolle-pock": 60, "mlem": 30, "sirt": 30}.get(method, 8), **settings)
+    assert volume.grid == grid
+    assert volume[9:11, 9:11, 9:11] == pytest.approx(0.02, rel=0.15)
+
+
+def test_a_callback_sees_every_iteration_and_may_stop(scan, views, grid):
+    seen = []
+
+    def watch(iteration, residual, volume):
+        seen.append((iteration, residual, volume.shape))
+        return iteration < 3
+    solver = lepus.Solver(views, scan, grid, "cgls")
+    volume = solver.run(20, watch, with_volume=True)
+    assert [i for i, *_ in seen] == [1, 2, 3] and seen[0][2] == grid.shape
+    assert [r for _, r, _ in seen] == solver.residuals and "caller" in solver.stopped
+    assert numpy.array_equal(volume, lepus.solve(views, scan, grid, "cgls", 3))
+
+
+def test_a_method_runs_once_at_a_time(scan, views, grid):
+    solver = lepus.Solver(views, scan, grid, "cgls")
+    with pytest.raises(lepus.UsageError, match="at work"):
+        solver.run(2, lambda *_: solver.run(1) is not None)
+
+
+def test_what_the_callback_raises_comes_out(scan, views, grid):
+    def fail(*_):
+        raise LookupError("no")
+    with pytest.raises(LookupError, match="no"):
+        lepus.Solver(views, scan, grid, "cgls").run(2, fail)
+
+
+@pytest.mark.parametrize("method", ["cgls", "os-sart", "fista-tv"])
+def test_going_on_is_as_never_stopped(method, scan, views, grid, tmp_path):
+    settings = {"strength": 1e-4} if method == "fista-tv" else {}
+    whole = lepus.solve(views, scan, grid, method, 6, **settings)
+    first = lepus.Solver(views, scan, grid, method, **settings)
+    first.run(2)
+    first.save(tmp_path / "state")
+    second = lepus.Solver(views, scan, grid, method, **settings)
+    second.load(tmp_path / "state")
+    assert second.iteration == 2
+    assert numpy.array_equal(first.run(4), whole)
+    assert numpy.array_equal(second.run(4), whole)
+
+
+def test_a_state_of_another_method_is_refused(scan, views, grid, tmp_path):
+    solver = lepus.Solver(views, scan, grid, "cgls")
+    solver.run(1)
+    solver.save(tmp_path / "state")
+    with pytest.raises(lepus.InputError):
+        lepus.Solver(views, scan, grid, "lsqr").load(tmp_path / "state")
+
+
+def test_mistakes_are_named(scan, views, grid):
+    with pytest.raises(lepus.UsageError, match="did you mean"):
+        lepus.Solver(views, scan, grid, "cgsl")
+    with pytest.raises(lepus.UsageError, match="did you mean 'strength'"):
+        lepus.Solver(views, scan, grid, "cgls", strenght=1)
+    with pytest.raises(lepus.UsageError, match="regularise"):
+        lepus.Solver(views, scan, grid, "sirt", strength=1.0)

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records beside those of io/volume_journals.h: "state", whatever the caller keeps; "later-fact", as the header's; the
+// caller's notes.
+#include "io/resumable_volume.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "core/format.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char *state_kind = "state", *later_kind = "later-fact";
+
+// The disk is left alone for so many times as long as it needed for a batch, but no longer than that.
+constexpr double rest_factor = 20;
+constexpr std::chrono::duration<double> longest_rest(10);
+
+// Neighbours become one.
+std::vector<VolumeSlices> joined(std::vector<VolumeSlices> slabs) {
+  std::sort(slabs.begin(), slabs.end(), [](auto a, auto b) { return a.z0 < b.z0; });
+  std::vector<VolumeSlices> larger;
+  for (const VolumeSlices slab : slabs)
+    if (!larger.empty() && larger.back().z1 == slab.z0)
+      larger.back().z1 = slab.z1;
+    else
+      larger.push_back(slab);
+  return larger;
+}
+
+// Processes that make parts of one volume open and complete it one after the other.
+OutputLock wait_for_turn(const fs::path& path) {
+  constexpr std::chrono::seconds longest(60);
+  const auto end = Clock::now() + longest;
+  fs::path turn = journal_name(path);
+  turn += ".turn";
+  while (true) try {
+      return OutputLock(turn);
+    } catch (const Error&) {
+      if (Clock::now() > end) throw;
+    }
+}
+
+}  // namespace
+
+ResumableVolume::ResumableVolume(const fs::path& path, const VolumeGrid& grid, const VolumeWriterOptions& options,
+                                 const ResumableRun& run, Progress& progress)
+    : path_(path),
+      grid_(grid),
+      options_(options),
+      run_(run),
+      part_lock_(journal_of_part(path, run.part)),
+      own_(run.own.value_or(VolumeSlices{0, grid.nz})) {
+  options_.sharing = run.part.empty() ? Sharing::alone : Sharing::with_others;
+  const OutputLock turn = run.part.empty() ? OutputLock() : wait_for_turn(path);
+  if (run.restart && !journals_of(path).empty()) {
+    for (const fs::path& file : journals_of(path)) require_journal(file);
+    remove_unfinished(path);
+    remove_journals(path);
+  }
+  open(progress);
+  recorder_ = std::thread([this] { keep_recording(); });
+}
+
+// The journal comes before the volume: one without a journal is none of ours, and stays.
+void ResumableVolume::open(Progress& progress) {
+  std::vector<JournalContents> journals;
+  std::optional<JournalContents> mine;
+  const fs::path file = journal_of_part(path_, run_.part);
+  const bool begun = unfinished_exists(path_);
+  for (const fs::path& other : journals_of(path_)) {
+    if (!begun) {  // it was finished, or killed before it had made its volume
+      remove_journal(other);
+      continue;
+    }
+    require_same_parts(part_of_journal(other, path_));
+    journals.push_back(read_journal(other));
+    require_same_run(journals.back(), run_.header, path_);
+    if (other == file) {
+      mine = journals.back();
+      continue;
+    }
+    with_others_ = true;
+    std::erase_if(journals.back().records, [](const JournalRecord& r) { return r.kind == state_kind; });
+  }
+  if (mine) {
+    journal_.emplace(file, *mine);
+  } else {
+    journal_.emplace(file, run_.header);
+    journal_->append(volume_record(grid_.nz));
+    journal_->flush();
+  }
+  if (!journals.empty()) {
+    volume_ = reopen_unfinished(path_, grid_, options_, {});
+    take_over(journals, progress);
+    return;
+  }
+  try {
+    volume_ = create_unfinished(path_, grid_, options_);
+  } catch (...) {
+    remove_journal(file);
+    throw;
+  }
+  missing_ = slices_without(own_, {});  // a share of a small volume may be empty
+}
+
+// Shares of sixteen and shares of eight would make the same slices.
+void ResumableVolume::require_same_parts(const std::string& other) const {
+  const auto count = [](const std::string& part) { return part.substr(part.find("-of-") + 4); };
+  // Ranks share out what is missing, whoever made the rest; a share has its slices.
+  if (run_.part.empty() || other.empty() || !run_.own || count(run_.part) == count(other)) return;
+  throw Error(ErrorKind::usage, {.what = "the volume was begun in another number of parts",
+                                 .where = path_.string(),
+                                 .why = format("{} of them, now it is {}", count(other), count(run_.part)),
+                                 .hint = "give the same number, or begin anew with --restart"});
+}
+
+void ResumableVolume::take_over(const std::vector<JournalContents>& journals, Progress& progress) {
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint64_t> recorded;  // a slab made again replaces the older one
+  for (const JournalContents& journal : journals) {
+    for (const RecordedSlab& slab : recorded_slabs(journal)) recorded[{slab.slices.z0, slab.slices.z1}] = slab.checksum;
+    notes_.insert(notes_.end(), journal.records.begin(), journal.records.end());
+  }
+  std::vector<VolumeSlices> finished;
+  std::int64_t changed = 0;
+  for (const auto& [slab, checksum] : recorded) {
+    const auto [z0, z1] = slab;
+    if (z1 <= own_.z0 || z0 >= own_.z1) continue;
+    if (z1 > grid_.nz || volume_->checksum(z0, z1) != checksum) {
+      changed += z1 - z0;
+      continue;
+    }
+    finished.push_back({z0, z1});
+  }
+  for (const VolumeSlices gap : slices_without(own_, finished))
+    missing_.push_back({std::max(own_.z0, gap.z0 / run_.block * run_.block),
+                        std::min(own_.z1, (gap.z1 + run_.block - 1) / run_.block * run_.block)});
+  missing_ = slices_without(own_, slices_without(own_, missing_));  // gaps that meet become one
+  for (const VolumeSlices whole : finished_before()) volume_->written_elsewhere(whole.z0, whole.z1);
+  worth_keeping_ = std::any_of(notes_.begin(), notes_.end(), [](const JournalRecord& record) {
+    return record.kind != later_kind && record.kind != volume_kind;
+  });
+  if (changed > 0)
+    progress.warning(format("{}: {} slices of the unfinished volume are not as they were written and are made again",
+                            path_.string(), changed));
+  const std::int64_t left = count_slices(missing_);
+  progress.note(format("an unfinished run is gone on with: {} of {} slices are done, {} are left",
+                       own_.z1 - own_.z0 - left, own_.z1 - own_.z0, left));
+}
+
+ResumableVolume::~ResumableVolume() {
+  stop_recording();
+  if (finished_ || worth_keeping_ || !run_.part.empty()) return;  // other processes may be at work on other parts
+  volume_.reset();
+  try {
+    remove_unfinished(path_);
+    remove_journals(path_);
+  } catch (...) {  // the next run finds them
+  }
+}
+
+void ResumableVolume::stop_recording() noexcept {
+  {
+    const std::scoped_lock lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  if (recorder_.joinable()) recorder_.join();
+}
+
+std::vector<VolumeSlices> ResumableVolume::finished_before() const { return slices_without(own_, missing_); }
+
+void ResumableVolume::note(const JournalRecord& record) {
+  journal_->append(record);
+  journal_->flush();
+  worth_keeping_ = true;
+}
+
+void ResumableVolume::require_same(const JournalFact& fact) {
+  for (const auto& [kind, text] : notes_)
+    if (kind == later_kind && text.starts_with(fact.name + "\t"))
+      return require_same_fact({fact.name, text.substr(fact.name.size() + 1)}, fact, path_);
+  journal_->append({later_kind, fact.name + "\t" + fact.value});
+}
+
+void ResumableVolume::write(std::int64_t z0, std::int64_t z1, const float* slices) {
+  volume_->write(z0, z1, slices);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (failure_) std::rethrow_exception(failure_);
+    written_.push_back({z0, z1});
+  }
+  wake_.notify_all();
+}
+
+// Ends when it is asked to and everything is recorded, or at the first failure.
+void ResumableVolume::keep_recording() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [&] { return ending_ || !written_.empty(); });
+    if (written_.empty()) return;
+    std::vector<VolumeSlices> batch = std::exchange(written_, {});
+    lock.unlock();
+    const auto start = Clock::now();
+    std::exception_ptr failure;
+    try {
+      record(std::move(batch));
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::chrono::duration<double> taken = Clock::now() - start;
+    lock.lock();
+    failure_ = failure;
+    if (failure_) return;
+    wake_.wait_for(lock, std::min(rest_factor * taken, longest_rest), [&] { return ending_; });
+  }
+}
+
+// The voxels first, then what must be known with them, then that they count.
+void ResumableVolume::record(std::vector<VolumeSlices> batch) {
+  const std::vector<VolumeSlices> slabs = joined(std::move(batch));
+  for (const VolumeSlices slab : slabs) volume_->flush(slab.z0, slab.z1);
+  if (state_) journal_->append({state_kind, state_()});
+  const double seconds = std::chrono::duration<double>(Clock::now() - opened_).count();
+  for (const VolumeSlices slab : slabs)
+    journal_->append(slab_record({slab, volume_->checksum(slab.z0, slab.z1), seconds}));
+  journal_->flush();
+  worth_keeping_ = true;
+}
+
+void ResumableVolume::finish(const std::string& provenance) {
+  stop_recording();
+  if (failure_) std::rethrow_exception(failure_);
+  if (!run_.part.empty()) return finish_together(provenance);
+  volume_->finish(provenance);
+  finished_ = true;
+  remove_journals(path_);
+}
+
+// Whoever is the last finds all slices recorded.
+void ResumableVolume::finish_together(const std::string& provenance) {
+  volume_.reset();  // who finishes it waits for those that have it open
+  const OutputLock turn = wait_for_turn(path_);
+  if (!unfinished_exists(path_)) return;
+  std::vector<VolumeSlices> finished;
+  for (const fs::path& file : journals_of(path_))
+    for (const RecordedSlab& slab : recorded_slabs(read_journal(file))) finished.push_back(slab.slices);
+  if (!slices_without({0, grid_.nz}, finished).empty()) return;
+  volume_ = reopen_unfinished(path_, grid_, options_, {{0, grid_.nz}});
+  volume_->finish(provenance);
+  finished_ = true;
+  remove_journals(path_);
+}
+
+}  // namespace lepus

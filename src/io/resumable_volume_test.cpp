@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// A volume whose writer ends early, in every format: the next one makes what is missing and nothing else, believes
+// nothing that is not as it was written, and refuses another run.
+#include "io/resumable_volume.h"
+
+#include <csignal>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/test_support.h"
+
+namespace lepus {
+namespace {
+
+using namespace test;
+
+struct Heard final : Progress {
+  void note(const std::string& message) override { notes += message; }
+  void warning(const std::string& message) override { warnings += message; }
+  std::string notes, warnings;
+};
+
+class Resumable : public ::testing::Test {
+protected:
+  static VolumeGrid grid() {
+    VolumeGrid grid;
+    grid.nx = 7;
+    grid.ny = 5;
+    grid.nz = 12;
+    grid.step_mm = {1, 1, 1};
+    return grid;
+  }
+  static JournalHeader header() { return {"test", {{"the scan", "a"}}}; }
+  std::unique_ptr<ResumableVolume> open(const std::string& name, bool restart = false, JournalHeader whose = header(),
+                                        std::int64_t block = 1) {
+    return std::make_unique<ResumableVolume>(folder_ / name, grid(), VolumeWriterOptions{},
+                                             ResumableRun{std::move(whose), restart, {}, block, {}}, heard_);
+  }
+  void write(ResumableVolume& volume, std::int64_t z0, std::int64_t z1) {
+    volume.write(z0, z1, voxels_.data() + z0 * grid().nx * grid().ny);
+  }
+  void write_missing(ResumableVolume& volume) {
+    for (const VolumeSlices gap : std::vector<VolumeSlices>(volume.missing())) write(volume, gap.z0, gap.z1);
+  }
+  void expect_whole(const std::string& name) {
+    const auto reader = open_volume(folder_ / name);
+    std::vector<float> read(voxels_.size());
+    reader->read(0, grid().nz, read.data());
+    EXPECT_EQ(read, voxels_);
+    EXPECT_TRUE(journals_of(folder_ / name).empty());
+    EXPECT_FALSE(unfinished_exists(folder_ / name));
+  }
+  static std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const std::vector<VolumeSlices>& ranges) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> all;
+    for (const VolumeSlices range : ranges) all.emplace_back(range.z0, range.z1);
+    return all;
+  }
+  using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+  const TempFolder folder_;
+  Heard heard_;
+  std::vector<float> voxels_ = pattern_volume(grid());
+};
+
+TEST_F(Resumable, goes_on_in_every_format) {
+  for (const VolumeFormat& format : volume_formats()) {
+    if (!format.available) continue;
+    const std::string name = "of_" + format.name.substr(0, 3) + format.ending;  // .mhd and .raw both write a .raw
+    SCOPED_TRACE(name);
+    {
+      const auto volume = open(name);
+      EXPECT_EQ(pairs(volume->missing()), (Pairs{{0, 12}}));
+      write(*volume, 4, 7);
+      write(*volume, 0, 2);
+      volume->note({"center", "211.5"});
+    }
+    const auto volume = open(name);
+    EXPECT_EQ(pairs(volume->missing()), (Pairs{{2, 4}, {7, 12}}));
+    EXPECT_EQ(pairs(volume->finished_before()), (Pairs{{0, 2}, {4, 7}}));
+    const auto& notes = volume->earlier_notes();
+    EXPECT_NE(std::find(notes.begin(), notes.end(), JournalRecord{"center", "211.5"}), notes.end());
+    write_missing(*volume);
+    volume->finish("{}");
+    expect_whole(name);
+  }
+}
+
+TEST_F(Resumable, a_process_that_is_killed_loses_what_it_had_not_recorded) {
+  const ::pid_t other = ::fork();
+  if (other == 0) {
+    const auto volume = open("v.mha");
+    write(*volume, 0, 5);
+    while (recorded_slabs(read_journal(folder_ / "v.mha.journal")).empty()) ::usleep(1000);
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::waitpid(other, nullptr, 0);
+  const auto volume = open("v.mha");
+  EXPECT_EQ(pairs(volume->missing()), (Pairs{{5, 12}}));
+  EXPECT_NE(heard_.notes.find("5 of 12 slices are done"), std::string::npos) << heard_.notes;
+  write_missing(*volume);
+  volume->finish("{}");
+  expect_whole("v.mha");
+}
+
+TEST_F(Resumable, slices_that_changed_are_made_again) {
+  {
+    const auto volume = open("v.raw");
+    write(*volume, 0, 3);
+    write(*volume, 6, 9);
+  }
+  {
+    std::fstream file(folder_ / "v.raw.unfinished", std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(7 * grid().nx * grid().ny * 4);  // a byte of slice 7
+    file.put('x');
+  }
+  const auto volume = open("v.raw");
+  EXPECT_EQ(pairs(volume->missing()), (Pairs{{3, 12}}));
+  EXPECT_NE(heard_.warnings.find("3 slices"), std::string::npos) << heard_.warnings;
+  write_missing(*volume);
+  volume->finish("{}");
+  expect_whole("v.raw");
+}
+
+TEST_F(Resumable, what_is_missing_comes_in_whole_blocks) {
+  {
+    const auto volume = open("v.mha");
+    write(*volume, 0, 5);
+    write(*volume, 6, 8);
+    write(*volume, 11, 12);
+  }
+  const auto volume = open("v.mha", false, header(), 4);
+  EXPECT_EQ(pairs(volume->missing()), (Pairs{{4, 12}}));
+  write_missing(*volume);
+  volume->finish("{}");
+  expect_whole("v.mha");
+}
+
+TEST_F(Resumable, another_run_is_refused_and_may_begin_anew) {
+  { write(*open("v.mha"), 0, 3); }
+  const auto error = error_of([&] { open("v.mha", false, {"test", {{"the scan", "b"}}}); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::usage);
+  EXPECT_EQ(error->parts().why, "the scan was a, now it is b");
+  EXPECT_EQ(pairs(open("v.mha")->missing()), (Pairs{{3, 12}})) << "refusing it changes nothing";
+  const auto volume = open("v.mha", true, {"test", {{"the scan", "b"}}});
+  EXPECT_EQ(pairs(volume->missing()), (Pairs{{0, 12}}));
+}
+
+TEST_F(Resumable, what_becomes_known_later_must_be_the_same_too) {
+  {
+    const auto volume = open("v.mha");
+    volume->require_same({"what computes", "cpu"});
+    write(*volume, 0, 3);
+  }
+  const auto volume = open("v.mha");
+  EXPECT_FALSE(error_of([&] { volume->require_same({"what computes", "cpu"}); }));
+  EXPECT_EQ(error_of([&] { volume->require_same({"what computes", "cuda"}); })->kind(), ErrorKind::usage);
+}
+
+TEST_F(Resumable, the_state_stands_before_the_slabs_that_it_belongs_to) {
+  {
+    const auto volume = open("v.mha");
+    int count = 0;
+    volume->keep_state([&count] { return std::to_string(++count); });
+    write(*volume, 0, 3);
+    volume->stop_recording();
+  }
+  const auto records = read_journal(folder_ / "v.mha.journal").records;
+  ASSERT_GE(records.size(), 2U);
+  EXPECT_EQ(records[records.size() - 2], (JournalRecord{"state", "1"}));
+  EXPECT_EQ(records.back().kind, "slab");
+}
+
+TEST_F(Resumable, nothing_stays_where_nothing_was_made) {
+  { open("v.mha"); }
+  EXPECT_EQ(folder_.entries(), 0U);
+}
+
+TEST_F(Resumable, damage_to_the_journal_is_refused) {
+  { write(*open("v.mha"), 0, 3); }
+  std::string text = read_file(folder_ / "v.mha.journal");
+  text[text.find("the scan")] = 'T';
+  std::ofstream(folder_ / "v.mha.journal", std::ios::binary) << text;
+  EXPECT_EQ(error_of([&] { open("v.mha"); })->kind(), ErrorKind::input);
+  EXPECT_FALSE(error_of([&] { open("v.mha", true); }));
+}
+
+TEST(VolumeJournals, speed_is_that_of_the_last_process) {
+  EXPECT_EQ(slices_per_second({}), 0);
+  EXPECT_DOUBLE_EQ(slices_per_second({{{0, 8}, 0, 100}, {{8, 16}, 0, 2}, {{16, 24}, 0, 4}}), 4);
+}
+
+TEST(VolumeJournals, knows_its_parts) {
+  const TempFolder folder;
+  const JournalHeader header{"test", {}};
+  for (const char* part : {"", "share-3-of-16", "rank-1-of-2"})
+    Journal(journal_of_part(folder / "v.mha", part), header);
+  std::ofstream(folder / "v.mha.other.journal") << "mine";
+  std::ofstream(folder / "w.mha.journal") << "mine";
+  const auto found = journals_of(folder / "v.mha");
+  ASSERT_EQ(found.size(), 3U);
+  std::vector<std::string> parts;
+  for (const fs::path& file : found) parts.push_back(part_of_journal(file, folder / "v.mha"));
+  EXPECT_EQ(parts, (std::vector<std::string>{"", "rank-1-of-2", "share-3-of-16"}));
+}
+
+}  // namespace
+}  // namespace lepus

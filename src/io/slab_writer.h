@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A volume of any format, written slab by slab: float voxels become what the file stores, each slice once, with its
+// checksum where the volume is kept.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/stack.h"
+#include "io/written_slices.h"
+
+namespace lepus {
+
+class SlabWriter final : public UnfinishedVolume {
+public:
+  // `open`: of an unfinished volume, what all processes that have it open share.
+  SlabWriter(std::unique_ptr<StackWriter> stack, const StackTarget& target, std::string where, OutputLock open);
+
+  std::int64_t memory_bytes() const override { return memory_bytes_; }
+  std::int64_t cut_off() const override { return cut_off_; }
+  void write(std::int64_t z0, std::int64_t z1, const float* slices) override;
+  void finish(const std::string& provenance) override;
+  void flush(std::int64_t z0, std::int64_t z1) override { current()->flush(z0, z1 - z0); }
+  std::uint64_t checksum(std::int64_t z0, std::int64_t z1) const override;
+  void written_elsewhere(std::int64_t z0, std::int64_t z1) override { written_.add(z0, z1); }
+
+private:
+  std::shared_ptr<StackWriter> current() const;
+  void give_up();
+  void wait_for_others();
+  void put(StackWriter& stack, std::int64_t z0, std::int64_t z1, const float* slices);
+  void put_stored(StackWriter& stack, std::int64_t z, const float* slice);
+  void remember(std::int64_t z, const void* stored);
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<StackWriter> stack_;
+  StackShape shape_;
+  ValueScale scale_;
+  bool kept_;
+  std::string where_;
+  WrittenSlices written_;
+  std::int64_t memory_bytes_;
+  std::atomic<std::int64_t> cut_off_ = 0;
+  std::vector<std::optional<std::uint64_t>> checksums_;  // of slices that were written here
+  OutputLock open_;
+};
+
+}  // namespace lepus

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/volume_journals.h"
+
+#include <algorithm>
+#include <numeric>
+#include <regex>
+
+#include <nlohmann/json.hpp>
+
+#include "core/format.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+namespace {
+
+// Its CRC was right, so that anything else in it was written by another lepus than the version says.
+template <class Read>
+auto read_record(const std::string& text, const Read& read) {
+  try {
+    return read(nlohmann::json::parse(text));
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::input, {.what = "the journal of an unfinished run cannot be understood",
+                                   .where = text,
+                                   .why = error.what(),
+                                   .hint = "begin anew with --restart"});
+  }
+}
+
+RecordedSlab slab_from(const nlohmann::json& json) {
+  const auto [z0, z1] = json.at("slices").get<std::pair<std::int64_t, std::int64_t>>();
+  if (z0 < 0 || z1 <= z0) throw std::runtime_error("there are no such slices");
+  return {{z0, z1}, std::stoull(json.at("checksum").get<std::string>(), nullptr, 16), json.at("seconds").get<double>()};
+}
+
+}  // namespace
+
+fs::path journal_of_part(const fs::path& output, const std::string& part) {
+  const fs::path whole = journal_name(output);
+  return part.empty() ? whole : whole.parent_path() / format("{}.{}.journal", whole.stem().string(), part);
+}
+
+std::vector<fs::path> journals_of(const fs::path& output) {
+  const fs::path whole = journal_name(output);
+  const fs::path folder = whole.parent_path().empty() ? fs::path(".") : whole.parent_path();
+  const std::string stem = whole.stem().string();
+  static const std::regex ending(R"((\.(share|rank)-\d+-of-\d+)?\.journal)");
+  std::vector<fs::path> found;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(stem) && std::regex_match(name.substr(stem.size()), ending))
+      found.push_back(whole.parent_path() / name);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string part_of_journal(const fs::path& journal, const fs::path& output) {
+  const std::string name = journal.stem().string(), stem = journal_name(output).stem().string();
+  return name.size() > stem.size() ? name.substr(stem.size() + 1) : "";
+}
+
+void remove_journals(const fs::path& output) {
+  for (const fs::path& file : journals_of(output)) remove_journal(file);
+}
+
+JournalRecord slab_record(const RecordedSlab& slab) {
+  return {slab_kind, nlohmann::json{{"slices", {slab.slices.z0, slab.slices.z1}},
+                                    {"checksum", format("{:016x}", slab.checksum)},
+                                    {"seconds", slab.seconds}}
+                         .dump()};
+}
+
+JournalRecord volume_record(std::int64_t slices) { return {volume_kind, nlohmann::json{{"slices", slices}}.dump()}; }
+
+std::vector<RecordedSlab> recorded_slabs(const JournalContents& journal) {
+  std::vector<RecordedSlab> slabs;
+  for (const auto& [kind, text] : journal.records)
+    if (kind == slab_kind) slabs.push_back(read_record(text, slab_from));
+  return slabs;
+}
+
+std::int64_t volume_slices(const JournalContents& journal) {
+  for (const auto& [kind, text] : journal.records)
+    if (kind == volume_kind)
+      return read_record(text, [](const nlohmann::json& json) { return json.at("slices").get<std::int64_t>(); });
+  return 0;
+}
+
+std::vector<VolumeSlices> slices_without(VolumeSlices all, std::vector<VolumeSlices> others) {
+  std::sort(others.begin(), others.end(), [](VolumeSlices a, VolumeSlices b) { return a.z0 < b.z0; });
+  std::vector<VolumeSlices> left;
+  std::int64_t z = all.z0;
+  for (const VolumeSlices other : others) {
+    if (other.z0 >= all.z1) break;
+    if (other.z0 > z) left.push_back({z, other.z0});
+    z = std::max(z, other.z1);
+  }
+  if (z < all.z1) left.push_back({z, all.z1});
+  return left;
+}
+
+std::int64_t count_slices(const std::vector<VolumeSlices>& ranges) {
+  return std::accumulate(ranges.begin(), ranges.end(), std::int64_t{0},
+                         [](std::int64_t sum, VolumeSlices range) { return sum + range.z1 - range.z0; });
+}
+
+double slices_per_second(const std::vector<RecordedSlab>& recorded) {
+  if (recorded.empty()) return 0;
+  // The clock of each process begins anew.
+  auto first = recorded.end() - 1;
+  while (first != recorded.begin() && (first - 1)->seconds <= first->seconds) --first;
+  double slices = 0;
+  for (auto slab = first; slab != recorded.end(); ++slab)
+    slices += static_cast<double>(slab->slices.z1 - slab->slices.z0);
+  const double seconds = recorded.back().seconds;
+  return seconds > 0 ? slices / seconds : 0;
+}
+
+}  // namespace lepus

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the journals of a volume say (core/journal.h): one of the run that makes it, or one of each process that makes a
+// part of it. Records: "volume" {slices}, once; "slab" {slices, checksum, seconds}, of each finished one.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/journal.h"
+#include "io/volume_file.h"
+
+namespace lepus {
+
+// part: "share-3-of-16", "rank-2-of-4"; "": there is but one process.
+std::filesystem::path journal_of_part(const std::filesystem::path& output, const std::string& part);
+// Those that are there, by name.
+std::vector<std::filesystem::path> journals_of(const std::filesystem::path& output);
+// "v.mha.share-3-of-16.journal" -> "share-3-of-16"
+std::string part_of_journal(const std::filesystem::path& journal, const std::filesystem::path& output);
+void remove_journals(const std::filesystem::path& output);
+
+inline constexpr const char *volume_kind = "volume", *slab_kind = "slab";
+
+using VolumeSlices = FinishedSlices;  // finished or not: [z0, z1)
+
+struct RecordedSlab {
+  VolumeSlices slices;
+  std::uint64_t checksum = 0;  // UnfinishedVolume::checksum
+  double seconds = 0;          // since its process opened the volume
+};
+JournalRecord slab_record(const RecordedSlab& slab);
+JournalRecord volume_record(std::int64_t slices);
+
+// In the order of recording. Error(input) where a record is not as slab_record makes it.
+std::vector<RecordedSlab> recorded_slabs(const JournalContents& journal);
+std::int64_t volume_slices(const JournalContents& journal);  // 0: not recorded yet
+
+// What of `all` is not in the list, ascending; the list may overlap.
+std::vector<VolumeSlices> slices_without(VolumeSlices all, std::vector<VolumeSlices> others);
+std::int64_t count_slices(const std::vector<VolumeSlices>& ranges);
+
+// Of the last process that recorded slabs; 0: not known.
+double slices_per_second(const std::vector<RecordedSlab>& recorded);
+
+}  // namespace lepus

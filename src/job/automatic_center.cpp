@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/automatic_center.h"
+
+#include <nlohmann/json.hpp>
+
+#include "align/center.h"
+#include "align/scan_rows.h"
+#include "core/format.h"
+
+namespace lepus {
+
+AutomaticCenter find_automatic_center(const Scan& scan, Context& context) {
+  // The pre-pass's warnings of a scan whose axis is not known yet are left to the one that follows.
+  const CenterScan rows = read_center_rows(scan, {}, context);
+  const CenterResult found = rows.in_frames(find_center(rows.input, context));
+  const bool turned = found.tilt_matters();
+  AutomaticCenter center;
+  center.known = found.known;
+  center.column = found.column;
+  center.middle_row = found.middle_row;
+  center.in_plane_deg = turned ? found.in_plane_deg : found.given_in_plane_deg;
+  center.warnings = found.warnings;
+  center.line =
+      found.known
+          ? format("the rotation axis is seen on column {:.2f} +- {:.2f} (the scan file had {:.2f}), by {}{}",
+                   found.column, found.column_error, found.given_column, name_of(found.method),
+                   turned ? format(", turned by {:.3f} +- {:.3f} degrees", found.in_plane_deg, found.in_plane_error_deg)
+                          : "")
+          : format("the rotation axis is not known and stays on column {:.2f}, where the scan file has it",
+                   found.given_column);
+  return center;
+}
+
+void use_automatic_center(Scan& scan, const AutomaticCenter& found, Progress& progress) {
+  for (const auto& warning : found.warnings) {
+    progress.warning(warning);
+    scan.warnings.push_back(warning);  // for the volume's provenance
+  }
+  if (found.known) {
+    CenterResult axis;
+    axis.column = found.column;
+    axis.middle_row = found.middle_row;
+    axis.in_plane_deg = found.in_plane_deg;
+    scan.geometry = centred(scan.geometry, axis, CenterKey::detector_shift);
+  }
+  scan.automatic_center = false;
+  progress.note(found.line);
+  scan.resolved += format("\n# center = \"auto\": {}\n", found.line);
+}
+
+void center_automatically(Scan& scan, Context& context) {
+  if (scan.automatic_center) use_automatic_center(scan, find_automatic_center(scan, context), context.progress);
+}
+
+std::string to_json(const AutomaticCenter& found) {
+  return nlohmann::json{{"known", found.known},
+                        {"column", found.column},
+                        {"middle_row", found.middle_row},
+                        {"in_plane_deg", found.in_plane_deg},
+                        {"line", found.line},
+                        {"warnings", found.warnings}}
+      .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+AutomaticCenter automatic_center_from_json(const std::string& json) {
+  const auto all = nlohmann::json::parse(json);
+  return {all.at("known").get<bool>(),          all.at("column").get<double>(),    all.at("middle_row").get<double>(),
+          all.at("in_plane_deg").get<double>(), all.at("line").get<std::string>(), all.at("warnings")};
+}
+
+}  // namespace lepus

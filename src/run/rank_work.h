@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each rank makes of a volume. Ranks stand on a grid of groups x wedges: a group makes slabs, its members share
+// out the views. Slabs need no sum, so views are split only where there are more ranks than slabs. Without wedges a
+// rank begins with a range of its own, from the front, where rows roll on from slab to slab; a rank that has finished
+// takes slabs from the back of others' ranges, so that slower ones make fewer. A wedge's sum is added to that of the
+// wedge before it and passed on, piece by piece while the next slab is summed: the order is that of the ranks, whatever
+// the timing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ranks/ranks.h"
+#include "run/sweep.h"
+
+namespace lepus {
+
+struct RankGrid {
+  int groups = 1, wedges = 1;  // rank r: group r / wedges, member r % wedges; ranks beyond have nothing to do
+};
+// slabs: as many as there can be; wedges: as many as the views can be cut into.
+RankGrid rank_grid(int ranks, std::int64_t slabs, std::int64_t wedges);
+RankGrid rank_grid_of(int ranks, std::int64_t slabs, int wedges);  // with so many wedges
+
+// How tall slabs should be: lower ones cost more per slice (slab_overhead), taller ones leave nothing to take over.
+std::int64_t slab_for_ranks(std::int64_t slices, int groups);
+
+class RankWork {
+public:
+  // missing: what of the volume is to be made, ascending; cut at multiples of slab_slices. The same on all ranks.
+  RankWork(Ranks& ranks, const VolumeGrid& grid, const RankGrid& places, const std::vector<SlabRange>& missing,
+           std::int64_t slab_slices);
+
+  bool works() const { return group_ < grid_.groups; }
+  bool writes() const { return works() && member_ + 1 == grid_.wedges; }
+  SlabRange range() const;  // the slices between the first and the last slab that are this rank's to begin with
+  const RankGrid& grid() const { return grid_; }
+  SweepWork work();
+  // Adds this wedge to those before it; true where this rank has the sum of all and writes it. Null without wedges.
+  std::function<bool(SlabRange, float*)> complete();
+
+private:
+  struct Range {
+    std::int64_t first, last;  // of slabs_
+    std::int64_t size() const { return last - first; }
+  };
+  Range range_of(int group) const;
+  std::optional<SlabRange> next();
+  std::optional<SlabRange> taken_over();
+
+  Ranks& ranks_;
+  RankGrid grid_;
+  std::int64_t slice_voxels_;
+  std::vector<SlabRange> slabs_;
+  int group_, member_;
+  bool own_left_ = true;
+  std::vector<bool> exhausted_;  // groups
+  std::int64_t given_ = 0;       // where a group's slabs are its own
+};
+
+}  // namespace lepus

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""lepus reconstruct as several processes, started by mpirun on this machine: the same volume as by one, one report, one error.
+
+More processes than cores are started (--oversubscribe): what is tested is who makes and writes what, not the speed.
+LEPUS_KILLED_RANKS asks for more than three rounds of killing a rank.
+"""
+import array
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from program_case import PROGRAM, ProgramCase
+
+MPIRUN = shutil.which("mpirun")
+MODULE = pathlib.Path(PROGRAM).parent / "liblepus_mpi.so"
+KILLED = int(os.environ.get("LEPUS_KILLED_RANKS", 3))
+# 112 slices: seven slabs of 16, the least a slab can be; 100 views: four blocks, so that views can be split.
+SCAN = ["--views", "100", "--columns", "48", "--rows", "112", "--pixel", "4", "--flats", "2", "--darks", "2", "--quiet"]
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def voxels(path):
+    return path.read_bytes().partition(b"ElementDataFile = LOCAL\n")[2]
+
+
+def why_skipped():
+    if not MPIRUN:
+        return "mpirun is not installed (openmpi-bin)"
+    if not MODULE.exists():
+        return f"this build has no {MODULE.name} (libopenmpi-dev was not there)"
+    return ""
+
+
+@unittest.skipIf(why_skipped(), why_skipped())
+class Ranks(ProgramCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.made = pathlib.Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())
+        cls.addClassCleanup(shutil.rmtree, cls.made, ignore_errors=True)
+        run = lambda *words: subprocess.run([PROGRAM, *words], cwd=cls.made, check=True, capture_output=True)
+        run("simulate", "shepp-logan", "-o", "scan", *SCAN)
+        run("reconstruct", "scan/scan.toml", "-o", "alone.mha", "--backend", "cpu", "--quiet")
+        cls.alone = voxels(cls.made / "alone.mha")
+        cls.provenance = json.loads(subprocess.check_output([PROGRAM, "info", "alone.mha", "--json"], cwd=cls.made))["provenance"]
+
+    def words(self, ranks, *more):
+        return [MPIRUN, "--oversubscribe", "-n", str(ranks), PROGRAM, "reconstruct", self.made / "scan/scan.toml",
+                "--backend", "cpu", "--threads", "1", *more]
+
+    def over(self, ranks, *more, code=0):
+        result = subprocess.run(list(map(str, self.words(ranks, *more))), cwd=self.folder, capture_output=True, text=True,
+                                stdin=subprocess.DEVNULL, timeout=120, env=os.environ | ROOT)
+        if code is not None:
+            self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def test_slabs_over_ranks_give_the_same_bits(self):
+        for ranks in (1, 2, 3, 4, 6):
+            with self.subTest(ranks=ranks):
+                result = self.over(ranks, "-o", f"v{ranks}.mha", "--json")
+                self.assertEqual(voxels(self.folder / f"v{ranks}.mha"), self.alone)
+                said = json.loads(result.stdout)
+                self.assertEqual(len(said["ranks"]), ranks if ranks > 1 else 0)
+                self.assertEqual(sum(rank["slices"] for rank in said["ranks"]), 112 if ranks > 1 else 0)
+                # What was read is counted once, whoever read it.
+                for key in ("inputs", "pixels_saturated", "pixels_at_dark", "pixels_not_finite", "warnings"):
+                    self.assertEqual(said["provenance"][key], self.provenance[key], key)
+                self.assertEqual(result.stderr.count("reconstruct: done"), 1, result.stderr)
+        self.assertEqual([n for n in self.names() if not n.endswith(".mha")], [], "nothing is left")
+
+    def test_wedges_give_the_same_bits_whatever_the_timing(self):
+        made = set()
+        for round in range(2):
+            self.over(8, "-o", f"w{round}.mha", "--quiet")
+            made.add(voxels(self.folder / f"w{round}.mha"))
+        self.assertEqual(len(made), 1)
+        self.assertNotEqual(made, {self.alone}, "the views were not split")
+        alone, split = array.array("f", self.alone), array.array("f", made.pop())
+        peak = max(map(abs, alone))
+        self.assertGreater(peak, 0)
+        self.assertLessEqual(max(abs(a - b) for a, b in zip(alone, split, strict=True)), 2e-6 * peak)
+
+    def test_every_format_is_written_by_all(self):
+        for name in ("a.mhd", "b.nrrd", "c.tif", "d.raw", "e.zarr", "f.h5"):
+            with self.subTest(name=name):
+                self.over(3, "-o", name, "--quiet")
+                self.lepus("convert", name, "-o", "back.mha", "--force", "--quiet")
+                self.assertEqual(voxels(self.folder / "back.mha"), self.alone)
+
+    def test_one_error_names_the_rank(self):
+        (self.folder / "v.mha").write_text("mine")
+        result = self.over(3, "-o", "v.mha", code=6)
+        self.assertEqual(result.stderr.count("lepus: error:"), 1, result.stderr)
+        self.assertRegex(result.stderr, r"error: rank \d on \S+: .*v\.mha")
+        self.assertEqual((self.folder / "v.mha").read_text(), "mine")
+
+    def test_different_scans_are_refused(self):
+        shutil.copytree(self.made / "scan", self.folder / "scan")
+        text = (self.folder / "scan/scan.toml").read_text()
+        (self.folder / "scan/other.toml").write_text(text + '\n[[correct]]\nkind = "filter"\nfilter = "box"\nradius_px = 1\n')
+        one = [PROGRAM, "reconstruct", "scan/scan.toml", "-o", "v.mha", "--backend", "cpu"]
+        two = [PROGRAM, "reconstruct", "scan/other.toml", "-o", "v.mha", "--backend", "cpu"]
+        result = subprocess.run([MPIRUN, "--oversubscribe", "-n", "1", *one, ":", "-n", "1", *two], cwd=self.folder,
+                                capture_output=True, text=True, timeout=60, env=os.environ | ROOT)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertEqual(result.stderr.count("lepus: error:"), 1, result.stderr)
+        self.assertIn("the scan file is not the same on all ranks", result.stderr)
+        self.assertFalse((self.folder / "v.mha").exists())
+
+    def test_a_killed_rank_ends_all_and_the_next_start_completes(self):
+        for round in range(KILLED):
+            chance = random.Random(round)
+            with self.subTest(round=round):
+                run = subprocess.Popen(list(map(str, self.words(3, "-o", "k.mha", "--quiet"))), cwd=self.folder, text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | ROOT)
+                victim = None
+                until = time.monotonic() + 20
+                while victim is None and run.poll() is None and time.monotonic() < until:
+                    ranks = [int(p) for p in pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()]
+                    victim = chance.choice(ranks) if len(ranks) >= 3 else None
+                self.assertIsNotNone(victim)
+                time.sleep(chance.uniform(0.05, 0.6))
+                os.kill(victim, signal.SIGKILL) if run.poll() is None else None
+                killed = time.monotonic()
+                said = run.communicate(timeout=60)[1]
+                self.assertLess(time.monotonic() - killed, 10, said)
+                if run.returncode == 0:  # it was over before
+                    (self.folder / "k.mha").unlink()
+                self.over(3, "-o", "k.mha", "--quiet")
+                self.assertEqual(voxels(self.folder / "k.mha"), self.alone)
+                (self.folder / "k.mha").unlink()
+
+    def test_what_one_process_must_do_is_refused(self):
+        for more, needle in ((["--method", "sirt", "--iterations", "2"], "iterative methods run in one process"),):
+            result = self.over(2, "-o", "v.mha", *more, code=7)
+            self.assertEqual(result.stderr.count("lepus: error:"), 1, result.stderr)
+            self.assertIn(needle, result.stderr)
+
+
+class WithoutMpi(ProgramCase):
+    def test_the_plain_program_does_not_load_mpi(self):
+        if not shutil.which("ldd"):
+            self.skipTest("ldd is not installed")
+        self.assertNotIn("mpi", subprocess.check_output(["ldd", PROGRAM], text=True).replace(PROGRAM, ""))
+
+    def test_several_processes_without_the_module_are_refused(self):
+        self.simulate()
+        result = self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", code=7,
+                            env=os.environ | {"OMPI_COMM_WORLD_SIZE": "2", "LEPUS_MPI_MODULE": "/nowhere/liblepus_mpi.so"})
+        self.assert_error(result, "unsupported", "/nowhere/liblepus_mpi.so")
+
+    def test_tasks_that_cannot_meet_are_refused(self):
+        self.simulate()
+        result = self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", code=2,
+                            env=os.environ | {"SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "4"})
+        self.assert_error(result, "usage", "--mpi=pmix")
+
+
+if __name__ == "__main__":
+    unittest.main()

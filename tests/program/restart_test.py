@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that are killed, and the same command again: the volume of an uninterrupted run, bit for bit, and the same account of the frames.
+LEPUS_KILLS=100 kills as often (12 unless told)."""
+import hashlib
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from program_case import PROGRAM, ProgramCase
+
+KILLS = int(os.environ.get("LEPUS_KILLS", "12"))
+SECONDS = 60  # more than any of these runs takes
+SCAN = ["--views", "40", "--columns", "64", "--rows", "96", "--pixel", "2", "--flats", "2", "--darks", "2"]
+# Tall and thin, so that there are many slabs and little to do.
+VOLUME = 'size = [80, 80, 512]\nvoxel_mm = [0.8, 0.8, 0.18]\ncentre_mm = [0.0, 0.0, 0.0]\n'
+
+
+class Restart(ProgramCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.made = pathlib.Path(tempfile.mkdtemp(prefix="lepus-restart-"))
+        cls.addClassCleanup(shutil.rmtree, cls.made, ignore_errors=True)
+        subprocess.run([PROGRAM, "simulate", "shepp-logan", "-o", "scan", *SCAN, "--quiet"], cwd=cls.made, check=True)
+        toml = cls.made / "scan/scan.toml"
+        toml.write_text(re.sub(r"(?s)(\[volume\]\n).*?(\n\[)", rf"\1{VOLUME}\2", toml.read_text()))
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(self.made / "scan", self.folder / "scan")
+        self.allow_memory(2)
+
+    def allow_memory(self, more):
+        """As little as it takes, and so many MiB, so that slabs are small."""
+        needs = self.lepus("plan", "scan/scan.toml", "--memory", "1MiB", "--threads", "1", code=5).stderr
+        least = int(re.search(r"--memory (\d+)MiB", needs).group(1))
+        self.command = ["reconstruct", "scan/scan.toml", "-o", "v.raw", "--threads", "1", "--memory", f"{least + more}MiB", "--quiet"]
+
+    def edit(self, old, new):
+        toml = self.folder / "scan/scan.toml"
+        text = toml.read_text()
+        self.assertIn(old, text)
+        toml.write_text(text.replace(old, new))
+
+    def start(self, *words):
+        return subprocess.Popen([PROGRAM, *map(str, words)], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def recorded(self, name="v.raw"):
+        """How many slabs the journal says are finished; -1 where there is none."""
+        journal = self.folder / f"{name}.journal"
+        return journal.read_text(errors="replace").count(" slab ") if journal.exists() else -1
+
+    def end_when(self, process, ready, ending=signal.SIGKILL):
+        """Ends the run once it is there; whether it still ran."""
+        end = time.monotonic() + SECONDS
+        while process.poll() is None and not ready():
+            self.assertLess(time.monotonic(), end, "it never got there")
+            time.sleep(0.0005)
+        process.send_signal(ending)
+        process.output = process.communicate(timeout=SECONDS)
+        return process.returncode not in (0, None)
+
+    def result(self, name="v.raw"):
+        """What must be the same: the voxels, and what was counted of the frames."""
+        said = json.loads((self.folder / f"{name}.json").read_text())
+        provenance = said.get("provenance", said)
+        provenance = json.loads(provenance) if isinstance(provenance, str) else provenance
+        counted = {key: provenance[key] for key in ("inputs", "pixels_not_finite", "pixels_saturated", "pixels_at_dark", "counts", "scan")}
+        return hashlib.sha256((self.folder / name).read_bytes()).hexdigest(), counted
+
+    def uninterrupted(self):
+        start = time.monotonic()
+        self.lepus(*self.command)
+        self.seconds = time.monotonic() - start
+        result = self.result()
+        self.remove_outputs()
+        return result
+
+    def remove_outputs(self):
+        for path in self.folder.glob("v.*"):
+            path.unlink()
+
+    def assert_complete(self, expected):
+        self.assertEqual(self.result(), expected)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["scan", "v.raw", "v.raw.json"])
+
+    def leave_unfinished(self, slabs=1):
+        self.assertTrue(self.end_when(self.start(*self.command), lambda: self.recorded() >= slabs), "it ended too early")
+
+    def kill_often(self):
+        expected = self.uninterrupted()
+        chance = random.Random(KILLS)
+        hit = {"before": 0, "begun": 0, "slabs": 0, "complete": 0}
+        for kill in range(KILLS):
+            moment, slabs = chance.uniform(0, 1.1 * self.seconds), chance.randrange(1, 12)
+            ready = [lambda end=time.monotonic() + moment: time.monotonic() > end,
+                     lambda: self.recorded() >= 0,
+                     lambda: self.recorded() >= slabs][kill % 3]
+            # Now and then it is killed twice before it may end.
+            for _ in range(1 + (kill % 5 == 4)):
+                killed = self.end_when(self.start(*self.command), ready)
+                before = self.recorded()
+                hit["complete" if (self.folder / "v.raw").exists() else
+                    "before" if before < 0 else "slabs" if before > 0 else "begun"] += 1
+            if not (self.folder / "v.raw").exists():
+                self.lepus(*self.command)
+            elif killed:  # in the last moment: it is whole, and what lies beside it goes with the next run
+                self.assertEqual(self.result(), expected)
+                self.lepus(*self.command, "--force")
+            self.assert_complete(expected)
+            self.remove_outputs()
+        print(f"{KILLS} kills: {hit}", flush=True)
+        self.assertTrue(hit["begun"] and hit["slabs"], hit)
+        if KILLS >= 100:
+            self.assertTrue(all(hit.values()), hit)
+
+    def test_killed_at_any_moment(self):
+        self.kill_often()
+
+    def test_what_was_finished_is_not_made_again(self):
+        expected = self.uninterrupted()
+        self.leave_unfinished()
+        status = self.lepus_json("status", "v.raw")
+        self.assertEqual((status["state"], status["unit"], status["all"]), ("unfinished", "slices", 512))
+        self.assertGreaterEqual(status["done"], 16)
+        self.assertEqual(status["done"] + status["left"], 512)
+        partial = self.folder / "v.raw.unfinished"
+        untouched = partial.stat().st_ino
+        going_on = self.start(*[word for word in self.command if word != "--quiet"])
+        said = going_on.communicate(timeout=SECONDS)[1]
+        self.assertEqual(going_on.returncode, 0, said)
+        self.assertIn(f"{status['done']} of 512 slices are done", said)
+        self.assertEqual((self.folder / "v.raw").stat().st_ino, untouched)
+        self.assert_complete(expected)
+        self.assertEqual(self.lepus_json("status", "v.raw")["state"], "complete")
+
+    def test_with_corrections_and_an_automatic_axis(self):
+        self.edit("[volume]", '[[correct]]\nkind = "rings"\n\n[volume]')
+        self.edit("[geometry]", '[geometry]\ncenter = "auto"')
+        self.allow_memory(8)
+        expected = self.uninterrupted()
+        self.leave_unfinished()
+        self.lepus(*self.command)
+        self.assert_complete(expected)
+
+    def test_asked_to_end(self):
+        expected = self.uninterrupted()
+        for ending, code, word in ((signal.SIGTERM, 75, "stopped"), (signal.SIGINT, 130, "cancelled")):
+            before = max(0, self.recorded())
+            process = self.start(*self.command, "--json")
+            self.assertTrue(self.end_when(process, lambda: self.recorded() > before, ending))
+            self.assertEqual(process.returncode, code, process.output)
+            error = json.loads(process.output[0])["error"]
+            self.assertEqual(error["kind"], word)
+            self.assertIn("the same command goes on", error["hint"])
+            self.assertGreaterEqual(self.recorded(), 1)
+        self.lepus(*self.command, "--resume")
+        self.assert_complete(expected)
+
+    def test_another_run_is_refused(self):
+        expected = self.uninterrupted()
+        self.leave_unfinished()
+        self.edit("source_axis_mm = 500.0", "source_axis_mm = 501.0")
+        self.assert_error(self.lepus(*self.command, code=2), "usage", "cannot be gone on with", "source_axis_mm", "501", "--restart")
+        self.edit("source_axis_mm = 501.0", "source_axis_mm = 500.0")
+        frame = sorted((self.folder / "scan/frames").iterdir())[7]
+        times = frame.stat()
+        os.utime(frame, (1, 1))
+        self.assert_error(self.lepus(*self.command, code=2), "usage", "input files", "--restart")
+        os.utime(frame, ns=(times.st_atime_ns, times.st_mtime_ns))
+        self.assert_error(self.lepus(*self.command, "--backend", "reference", code=2), "usage", "what computes", "--restart")
+        self.assert_error(self.lepus(*self.command, "--resume", "--restart", code=2), "usage", "contradict")
+        self.lepus(*self.command)
+        self.assert_complete(expected)
+        self.assert_error(self.lepus(*self.command, "--force", "--resume", code=2), "usage", "no unfinished run")
+        self.leave_unfinished_over(expected)
+
+    def leave_unfinished_over(self, expected):
+        """With --force the older volume stays until the new one is whole."""
+        self.assertTrue(self.end_when(self.start(*self.command, "--force"), lambda: self.recorded() >= 1))
+        self.assertEqual(self.result(), expected)
+        self.lepus(*self.command, "--force", "--restart")
+        self.assert_complete(expected)
+
+    def test_damage_is_refused_or_repaired(self):
+        expected = self.uninterrupted()
+        self.leave_unfinished()
+        kept = self.folder / "kept"
+        kept.mkdir()
+        for path in self.folder.glob("v.*"):
+            shutil.copy(path, kept)
+        journal, partial = self.folder / "v.raw.journal", self.folder / "v.raw.unfinished"
+        whole, chance = (kept / "v.raw.journal").read_bytes(), random.Random(1)
+
+        def torn():
+            journal.write_bytes(whole[:-chance.randrange(1, 60)])
+
+        def changed():
+            at = chance.randrange(40, len(whole) // 2)
+            journal.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+
+        def foreign():
+            journal.write_text("what I did on Monday\n")
+
+        def voxels_changed():
+            with open(partial, "r+b") as file:
+                file.seek(chance.randrange(80 * 80 * 4 * 16))
+                file.write(b"!!!!")
+
+        def cut_short():
+            os.truncate(partial, 1000)
+
+        for damage, code in ((torn, 0), (changed, 3), (foreign, 3), (voxels_changed, 0), (cut_short, None)):
+            with self.subTest(damage=damage.__name__):
+                self.remove_outputs()
+                for path in kept.iterdir():
+                    shutil.copy(path, self.folder)
+                damage()
+                result = self.lepus(*self.command, code=None)
+                if code is not None:
+                    self.assertEqual(result.returncode, code, result.stderr)
+                if result.returncode != 0:
+                    self.assertIn(result.returncode, (3, 6), result.stderr)
+                    if damage is foreign:
+                        self.assert_error(self.lepus(*self.command, "--restart", code=6), "disk", "no journal")
+                        journal.unlink()  # whose volume it is nobody knows then
+                        self.assert_error(self.lepus(*self.command, "--restart", code=6), "disk", "v.raw.unfinished", "remove it")
+                        partial.unlink()
+                    self.lepus(*self.command, "--restart")
+                if damage is voxels_changed:
+                    self.assertIn("made again", result.stderr)
+                self.assertEqual(self.result(), expected)
+
+    def test_two_at_once(self):
+        process = self.start(*self.command)
+        while process.poll() is None and self.recorded() < 1:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGSTOP)
+        try:
+            self.assert_error(self.lepus(*self.command, code=6), "disk", "another run is writing this", f"process {process.pid} on ")
+            status = self.lepus_json("status", "v.raw")
+            self.assertEqual(status["state"], "running")
+            self.assertIn(f"process {process.pid} on ", status["parts"][0]["holder"])
+        finally:
+            process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=SECONDS)
+        self.assertEqual(process.returncode, 0)
+
+    def test_shares(self):
+        expected = self.uninterrupted()[0]
+        share = lambda number, of=3: [*self.command, "--share", f"{number}/{of}"]
+        for wrong in ("0/3", "4/3", "3", "a/b", "-1/3", "1/3/5"):
+            self.assert_error(self.lepus(*self.command, "--share", wrong, code=2), "usage", "--share", "3/16")
+        self.assertFalse(self.lepus_json(*share(2))["complete"])
+        self.assertEqual(self.lepus_json("status", "v.raw")["parts"][0]["part"], "share-2-of-3")
+        self.assert_error(self.lepus(*share(1, 4), code=2), "usage", "another number of parts")
+        # Two at once, one of which is killed and started again; whoever is the last completes the volume.
+        first, third = self.start(*share(1)), self.start(*share(3))
+        self.end_when(first, lambda: self.recorded("v.raw.share-1-of-3") >= 1)
+        third.communicate(timeout=SECONDS)
+        self.assertEqual(third.returncode, 0)
+        self.assertFalse((self.folder / "v.raw").exists())
+        self.assertTrue(self.lepus_json(*share(1))["complete"])
+        self.assertEqual(self.result()[0], expected)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["scan", "v.raw", "v.raw.json"])
+
+    def test_the_same_share_twice(self):
+        process = self.start(*self.command, "--share", "1/2")
+        while process.poll() is None and self.recorded("v.raw.share-1-of-2") < 1:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGSTOP)
+        try:
+            self.assert_error(self.lepus(*self.command, "--share", "1/2", code=6), "disk", "another run", f"process {process.pid} on ")
+            self.assert_error(self.lepus(*self.command, code=6), "disk", "another run")
+        finally:
+            process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=SECONDS)
+        # What shares have left unfinished can be gone on with as a whole.
+        self.lepus(*self.command)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["scan", "v.raw", "v.raw.json"])
+
+    def test_nothing_is_left_where_nothing_was_made(self):
+        self.edit('content = "counts"', 'content = "counts"\nmaximum_bad_fraction = 0.5')
+        for frame in list((self.folder / "scan/frames").iterdir())[:5]:
+            frame.write_bytes(b"II*\0")
+        self.lepus(*self.command, code=3)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["scan"])
+        self.assert_error(self.lepus("status", "v.raw", code=3), "input", "no run of this output")
+
+
+if __name__ == "__main__":
+    unittest.main()
