@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Case{"nikon_header", fuzz::nikon_header}, Case{"skyscan_header", fuzz::skyscan_header},
                     Case{"phoenix_header", fuzz::phoenix_header}, Case{"yxlon_header", fuzz::yxlon_header},
                     Case{"diondo_header", fuzz::diondo_header}, Case{"northstar_header", fuzz::northstar_header}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& scanner) { return std::string(scanner.param.name); });
 
 }  // namespace
 }  // namespace lepus
