@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The corpora of the scanners' headers, replayed as they are and with bytes changed.
 #include <random>
+#include <string>
+#include <string_view>
 
 #include "replay.h"
 
@@ -20,10 +22,13 @@ void mutate(const char* name, Target target) {
       std::vector<char> bytes = whole;
       for (int change = 0; change < 4; ++change) {
         const std::size_t at = random() % bytes.size();
+        const std::string_view usual = "0-9.e=<>[]/ \n";
         if (random() % 8 == 0)
           bytes.insert(bytes.end(), whole.begin() + static_cast<std::ptrdiff_t>(random() % whole.size()), whole.end());
+        else if (random() % 4 == 0)
+          bytes[at] = static_cast<char>(random() % 256);
         else
-          bytes[at] = static_cast<char>(random() % 4 == 0 ? random() % 256 : "0-9.e=<>[]/ \n"[random() % 13]);
+          bytes[at] = usual[random() % usual.size()];
       }
       SCOPED_TRACE(std::string(bytes.begin(), bytes.end()));
       ASSERT_NO_THROW(target(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
@@ -47,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Case{"nikon_header", fuzz::nikon_header}, Case{"skyscan_header", fuzz::skyscan_header},
                     Case{"phoenix_header", fuzz::phoenix_header}, Case{"yxlon_header", fuzz::yxlon_header},
                     Case{"diondo_header", fuzz::diondo_header}, Case{"northstar_header", fuzz::northstar_header}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& scanner) { return std::string(scanner.param.name); });
 
 }  // namespace
 }  // namespace lepus
