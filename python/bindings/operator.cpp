@@ -57,9 +57,11 @@ void adjoint(const SharedOperator& shared, const FloatArray& lines, FloatArray& 
 // Addresses come from __cuda_array_interface__, whose sizes lepus/_device.py has checked. Done when they return: the
 // operator works on a queue of its own, so that the caller's stream may go on then and not earlier.
 std::span<const float> values_at(std::uintptr_t address, std::int64_t count) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): Python has addresses as integers
   return {reinterpret_cast<const float*>(address), static_cast<std::size_t>(count)};
 }
 std::span<float> place_at(std::uintptr_t address, std::int64_t count) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return {reinterpret_cast<float*>(address), static_cast<std::size_t>(count)};
 }
 
