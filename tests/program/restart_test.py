@@ -55,8 +55,10 @@ class Restart(ProgramCase):
 
     def recorded(self, name="v.raw"):
         """How many slabs the journal says are finished; -1 where there is none."""
-        journal = self.folder / f"{name}.journal"
-        return journal.read_text(errors="replace").count(" slab ") if journal.exists() else -1
+        try:
+            return (self.folder / f"{name}.journal").read_text(errors="replace").count(" slab ")
+        except FileNotFoundError:  # not yet, or not any more
+            return -1
 
     def end_when(self, process, ready, ending=signal.SIGKILL):
         """Ends the run once it is there; whether it still ran."""
