@@ -68,7 +68,7 @@ private:
     const std::int64_t count = header.require_count(xtek("Projections"), "frames.views");
     const fs::path beside = header.file().parent_path();
     fs::path folder = beside;
-    if (const auto name = header.text(xtek("InputFolderName"), "frames.files"); name && !trimmed(*name).empty()) {
+    if (const auto name = header.text(xtek("InputFolderName"), "frames.files"); name && last_part(*name) != "..") {
       std::error_code code;
       if (fs::is_directory(beside / last_part(*name), code)) folder = beside / last_part(*name);
     }

@@ -167,6 +167,11 @@ private:
       const double middle = static_cast<double>(rows - 1) / 2, row = static_cast<double>(rows - 1) - *line;
       text.set("geometry.detector_shift_v_mm", (middle - row) * height_mm,
                "Optical Axis (line), counted from the bottom as NRecon counts slices");
+      if (std::abs(row - middle) > 1)
+        scan.warnings.push_back(format(
+            "Optical Axis (line) = {:g} is counted from the bottom row; the log does not say so: change the sign "
+            "of detector_shift_v_mm where slices away from the middle are blurred",
+            *line));
     }
     if (const double turn = header.number(taken("Image Rotation"), "").value_or(0); turn != 0)
       scan.warnings.push_back(

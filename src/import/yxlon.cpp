@@ -120,6 +120,7 @@ private:
              0 - header.number(circle("StartAngle"), "geometry.first_angle_deg").value_or(0), "-StartAngle");
     text.set("geometry.arc_deg", arc, "Rotation");
     text.set("geometry.direction", std::string("clockwise"), "as others read these headers");
+    scan.warnings.emplace_back(unknown_direction);
   }
 };
 
