@@ -38,6 +38,7 @@ public:
     scan.warnings.emplace_back(
         "the header does not give I0: the largest count is taken; where air is not zero in the volume, give "
         "intensity.value");
+    scan.warnings.emplace_back(unknown_direction);
     scan.fields = header.fields();
     return scan;
   }
@@ -75,7 +76,6 @@ private:
       text.set("geometry.axis_offset_mm", offset, "ProjectionCenterOffsetX");
     text.set("geometry.arc_deg", 360.0, "Diondo's circular scans are full turns");
     text.set("geometry.direction", std::string("clockwise"), "as others read these headers");
-    scan.warnings.emplace_back(unknown_direction);
     std::vector<double> voxel_mm;
     for (const char* axis : {"X", "Y", "Z"})
       if (const auto edge = header.number(format("Recon/VolumeVoxelSize{}", axis), "volume.voxel_mm");
