@@ -41,7 +41,8 @@ void remove_unfinished(const fs::path& path) {
     const fs::path pattern = slice_pattern(path, 1);
     for (const auto& entry : fs::directory_iterator(front.parent_path(), code)) {
       const std::string name = entry.path().filename().string();
-      if (name.starts_with(place->prefix) && name.ends_with(place->suffix + ".unfinished")) fs::remove(entry.path(), code);
+      if (name.starts_with(place->prefix) && name.ends_with(place->suffix + ".unfinished"))
+        fs::remove(entry.path(), code);
     }
   }
   // The one that says so goes last: a run that is killed here finds the rest again.
