@@ -35,10 +35,10 @@ struct ReconstructOptions {
   // An unfinished run of the same scan and options is gone on with (docs/restart.md), or begun anew:
   bool restart = false;
   // One of several processes that make a volume together, each some of its slices; the last one to end completes it.
-  int share = 0, shares = 0;    // 3 of 16; 0: this one makes all
-  std::filesystem::path trace;  // when what was done, of all ranks, in Chrome's trace format; "": nowhere
-  Ranks* ranks = nullptr;       // null: this process alone
-  int wedges = 0;               // ranks that share out the views of a slab; 0: as few as leave no rank idle
+  int share = 0, shares = 0;         // 3 of 16; 0: this one makes all
+  std::filesystem::path trace = {};  // when what was done, of all ranks, in Chrome's trace format; "": nowhere
+  Ranks* ranks = nullptr;            // null: this process alone
+  int wedges = 0;                    // ranks that share out the views of a slab; 0: as few as leave no rank idle
 };
 
 // What one of several processes did.

@@ -243,7 +243,8 @@ Journal::Journal(const fs::path& file, const JournalHeader& header) : file_(file
   std::string lines = first_line_ + "\n";
   lines += line_of({std::string(version_kind), std::string(lepus::version)});
   lines += line_of({std::string(command_kind), header.command});
-  for (const auto& [name, value] : header.facts) lines += line_of({std::string(fact_kind), name + "\t" + value});
+  for (const auto& [name, value] : header.facts)
+    lines += line_of({std::string(fact_kind), format("{}\t{}", name, value)});
   lines += line_of({std::string(begin_kind), ""});
   // Under another name first: a journal whose header is torn does not exist.
   const fs::path begun = name_of_this_run(file, "new");

@@ -91,6 +91,7 @@ std::vector<fs::path> whole_series(const std::vector<NumberedFile>& files, const
                   found < expected.count ? "did the scan stop early? Put the frames back, or correct the header"
                                          : "are two scans mixed? Move those away that are not of this one");
   std::vector<fs::path> paths;
+  paths.reserve(files.size());
   for (const NumberedFile& file : files) paths.push_back(file.file);
   return paths;
 }

@@ -86,7 +86,7 @@ bool begins_with_text(const std::filesystem::path& file, std::string_view text) 
   }
 }
 
-void HeaderFields::add(std::string name, std::string value, int line) {
+void HeaderFields::add(std::string_view name, std::string_view value, int line) {
   fields_.push_back({as_utf8(name), as_utf8(value), {}});
   lines_.push_back(line);
 }
@@ -177,7 +177,7 @@ HeaderFields read_ini_header(const std::filesystem::path& file) {
     const std::size_t cut = equals != std::string_view::npos ? equals : words.find(": ");
     if (cut == std::string_view::npos) continue;
     const std::string name(trimmed(words.substr(0, cut)));
-    header.add(section.empty() ? name : section + "/" + name, std::string(trimmed(words.substr(cut + 1))), line);
+    header.add(section.empty() ? name : format("{}/{}", section, name), trimmed(words.substr(cut + 1)), line);
   }
   return header;
 }
@@ -199,7 +199,7 @@ HeaderFields read_xml_header(const std::filesystem::path& file) {
       int line = 0;  // "file, line 12"
       if (const std::size_t at = element.where.rfind("line "); at != std::string::npos)
         std::from_chars(element.where.data() + at + 5, element.where.data() + element.where.size(), line);
-      header.add(std::move(name), std::string(trimmed(element.text)), line);
+      header.add(name, trimmed(element.text), line);
     }
     open.pop_back();
     leaf.pop_back();

@@ -21,7 +21,7 @@ class HeaderFields {
 public:
   explicit HeaderFields(std::filesystem::path file) : file_(std::move(file)) {}
 
-  void add(std::string name, std::string value, int line);
+  void add(std::string_view name, std::string_view value, int line);
   const std::filesystem::path& file() const { return file_; }
   const std::vector<HeaderField>& fields() const { return fields_; }
 

@@ -49,7 +49,7 @@ HeaderFields read_tagged_header(const fs::path& file) {
       continue;
     }
     std::string path = open.empty() ? std::string() : std::string(open.back()) + "/";
-    header.add(path + std::string(name), std::string(value.substr(0, value.find("</"))), number);
+    header.add(format("{}{}", path, name), value.substr(0, value.find("</")), number);
   }
   return header;
 }

@@ -21,7 +21,7 @@ public:
   bool has(std::string_view key) const { return find(key) != nullptr; }
   const KeyValue* find(std::string_view key) const;  // null where it is not set
   // More sections, such as "[[correct]]", as they shall stand in the file, with their comments.
-  void append(std::string toml) { more_ += std::move(toml); }
+  void append(const std::string& toml) { more_ += toml; }
 
   // The scan file as it would stand in `folder`. Files in a series become a pattern where that names the same files.
   std::string text(const std::filesystem::path& folder, const std::string& heading) const;

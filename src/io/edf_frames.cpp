@@ -85,11 +85,11 @@ EdfImage parse_edf_header(std::string_view header, const fs::path& path) {
   if (size("Dim_3", 1) != 1) throw_unsupported_header(path, "Dim_3 is not 1", "write one image after the other");
   image.type = edf_type(image, path);
   const std::string order = lower_case(image.text("ByteOrder"));
-  if (order != "" && order != "lowbytefirst" && order != "highbytefirst")
+  if (!order.empty() && order != "lowbytefirst" && order != "highbytefirst")
     throw_bad_header(path, format("ByteOrder = {}", image.text("ByteOrder")));
   image.big_endian = order == "highbytefirst";
   const std::string packing = lower_case(image.text("Compression"));
-  if (packing != "" && packing != "none" && packing != "nocompression")
+  if (!packing.empty() && packing != "none" && packing != "nocompression")
     throw_unsupported_header(path, format("Compression = {}", image.text("Compression")),
                              "write it without compression");
   return image;
