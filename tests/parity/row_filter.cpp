@@ -212,8 +212,7 @@ std::vector<std::byte> packed(PixelType type, std::span<const double> values) {
     case PixelType::f64:
       append(double{});
       break;
-    case PixelType::f16:  // readers hand it out as f32
-      ADD_FAILURE() << "no frame has this type";
+    case PixelType::f16:  // readers hand it out as f32: no bytes, which no row can be
       break;
   }
   return bytes;
