@@ -61,6 +61,7 @@ RunStatus status_of_slabs(const fs::path& output) {
     part.holder = holder_of_output(file);
     part.slices_per_second = slices_per_second(slabs);
     std::vector<VolumeSlices> own;
+    own.reserve(slabs.size());
     for (const RecordedSlab& slab : slabs) own.push_back(slab.slices);
     part.done = status.all - count_slices(slices_without({0, status.all}, own));
     finished.insert(finished.end(), own.begin(), own.end());
