@@ -76,7 +76,7 @@ std::unique_ptr<Command> plan_command() {
       "written.";
   command->examples = {{"lepus plan scan.toml", "with 60 % of the free memory"},
                        {"lepus plan scan.toml --memory 4GiB --json", "for a limit of 4 GiB, for a script"},
-                       {"lepus plan scan.toml --nodes 64 --gpus-per-node 4 --network 25GB/s --disk 50GB/s",
+                       {"lepus plan scan.toml --nodes 64 --gpus-per-node 4 --gups 1000 --network 25GB/s --disk 50GB/s",
                         "on a cluster: every term of the time, and which one bounds it"}};
   command->options.positional("SCAN", arguments->scan_file, "the scan file (TOML)").file();
   arguments->compute.describe(command->options);

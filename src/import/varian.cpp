@@ -296,7 +296,9 @@ public:
   std::vector<fs::path> headers(const std::vector<fs::path>& files) const override {
     std::vector<fs::path> found;
     for (const fs::path& file : files)
-      if (is_varian_xml(file)) found.push_back(file);
+      if (is_varian_xml(file) &&
+          (lower_case(file.filename().string()) != "scan.xml" || begins_with_text(file, "<Acquisitions")))
+        found.push_back(file);
     if (!found.empty()) return found;
     const auto first = std::find_if(files.begin(), files.end(), is_varian_ending);
     if (first != files.end()) found.push_back(*first);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/format.h"
+#include "core/text.h"
 #include "core/memory.h"
 #include "io/file.h"
 #include "io/file_kind.h"
@@ -121,6 +122,12 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
       break;
     case FileKind::meta_image:
     case FileKind::nrrd:
+      if (!files.dataset.empty())
+        throw Error(ErrorKind::usage,
+                    {.what = "the file has no datasets",
+                     .where = first.string(),
+                     .why = format("it is {}, and {} was named", words_of(kind), shown(files.dataset)),
+                     .hint = "leave the dataset out"});
       source = open_single_stack(files.files, kind);
       break;
     case FileKind::raw:
