@@ -14,7 +14,7 @@
 
 namespace lepus {
 
-enum class PixelType { u8, i8, u16, i16, u32, i32, f16, f32, f64 };
+enum class PixelType { u8, i8, u16, i16, u32, i32, f32, f64, f16 };  // kernels know them by their numbers
 std::int64_t bytes_per_pixel(PixelType);
 const char* name_of(PixelType);  // "uint16", as NumPy says it
 
