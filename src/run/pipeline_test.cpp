@@ -144,13 +144,15 @@ TEST(Sweep, SameBitsWhenTheVolumeIsMadeInParts) {
   const std::vector<float> data = rough_views(geometry);
   const VolumeGrid grid = centred_grid(80, 80, 90, {0.8, 0.8, 0.8});
   const auto whole = reconstruct_within(geometry, data, grid, 1, std::int64_t{4} << 30, true);
-  const std::int64_t plenty = std::int64_t{4} << 30, little = resident_bytes() + (std::int64_t{32} << 20);
-  for (const std::int64_t memory : {plenty, little})
+  for (const bool little : {false, true})
     for (const std::int64_t slab : {16, 32, 96})
       for (const std::vector<SlabRange>& parts :
-           {std::vector<SlabRange>{{0, 90}}, {{0, 16}, {16, 90}}, {{48, 64}, {0, 48}, {64, 90}}})
+           {std::vector<SlabRange>{{0, 90}}, {{0, 16}, {16, 90}}, {{48, 64}, {0, 48}, {64, 90}}}) {
+        // What the process holds grows between runs, under a sanitizer by much.
+        const std::int64_t memory = little ? resident_bytes() + (std::int64_t{32} << 20) : std::int64_t{4} << 30;
         EXPECT_TRUE(same_bits(reconstruct_in_parts(geometry, data, grid, {slab, memory, parts}), whole.volume))
             << "slabs of " << slab << ", " << parts.size() << " parts, " << memory << " bytes";
+      }
 }
 
 TEST(Sweep, WedgesOfTheViewsAddUpToTheVolume) {
