@@ -12,7 +12,6 @@
 #include "core/memory.h"
 #include "io/scratch_volume.h"
 #include "post/filter_device.h"
-#include "post/output.h"
 #include "post/percentiles.h"
 #include "post/sweep.h"
 #include <lepus/error.h>
@@ -29,33 +28,26 @@ using namespace post;
 // Steps that are ready, and the volume that goes into the first of them.
 class Chain {
 public:
-  Chain(const VolumeReader& volume, const VolumeFacts& facts, Output& output, fs::path folder,
-        const SweepLimits& limits, bool any_value, Context& context)
+  Chain(const VolumeReader& volume, const VolumeFacts& facts, fs::path output, const SweepLimits& limits,
+        bool any_value, Context& context)
       : volume_(&volume),
         before_(facts),
         now_(facts),
-        output_(output),
-        folder_(std::move(folder)),
+        output_(std::move(output)),
         limits_(limits),
         any_value_(any_value),
         context_(context) {}
 
   void add(std::unique_ptr<Step> step) {
-    ++added_;
     if (step->needs_percentiles())
-      step->prepare([this](const std::vector<double>& percents) {
-        if (auto known = output_.measured(added_)) return *known;
-        std::vector<double> found = percentiles(percents);
-        output_.keep_measured(added_, found);
-        return found;
-      });
+      step->prepare([this](const std::vector<double>& percents) { return percentiles(percents); });
     now_ = step->after(now_);
     ready_.push_back(std::move(step));
   }
 
-  Sweep write() {
+  Sweep write(VolumeWriter& writer) {
     Sweep sweep(*volume_, before_, ready_, limits_, context_.threads.size());
-    sweep.run("writing", any_value_, {}, sink_of(output_.writer()), output_.missing(), context_);
+    sweep.run("writing", any_value_, {}, sink_of(writer), context_);
     return sweep;
   }
 
@@ -67,21 +59,20 @@ public:
 
 private:
   static Sweep::Sink sink_of(VolumeWriter& writer) {
-    return [&writer](post::SliceRange slices, const float* values) { writer.write(slices.first, slices.last, values); };
+    return [&writer](SliceRange slices, const float* values) { writer.write(slices.first, slices.last, values); };
   }
 
   std::vector<double> percentiles(const std::vector<double>& percents) {
     const int threads = context_.threads.size();
     PercentileFinder finder(percents, threads);
-    const auto count = [&](post::SliceRange slices, const float* values) {
+    const auto count = [&](SliceRange slices, const float* values) {
       finder.add(values, slices.size() * now_.grid.nx * now_.grid.ny, context_.threads);
     };
     const bool keep = std::any_of(ready_.begin(), ready_.end(), [](const auto& step) { return step->is_costly(); });
     std::unique_ptr<ScratchVolume> made;
-    if (keep) made = std::make_unique<ScratchVolume>(folder_, now_.grid, now_.unit);
-    const Sweep first(*volume_, before_, ready_, limits_, threads);
-    first.run(keep ? "filtering" : "measuring", any_value_, count, keep ? sink_of(*made) : Sweep::Sink(),
-              first.all_slices(), context_);
+    if (keep) made = std::make_unique<ScratchVolume>(fs::absolute(output_).parent_path(), now_.grid, now_.unit);
+    Sweep(*volume_, before_, ready_, limits_, threads)
+        .run(keep ? "filtering" : "measuring", any_value_, count, keep ? sink_of(*made) : Sweep::Sink(), context_);
     if (keep) {
       written_ = summaries();
       ready_.clear();
@@ -91,16 +82,13 @@ private:
       any_value_ = false;
     }
     finder.start_second_pass();
-    const Sweep second(*volume_, before_, ready_, limits_, threads);
-    second.run("measuring", any_value_, count, {}, second.all_slices(), context_);
+    Sweep(*volume_, before_, ready_, limits_, threads).run("measuring", any_value_, count, {}, context_);
     return finder.percentiles();
   }
 
   const VolumeReader* volume_;
   VolumeFacts before_, now_;  // before the first of ready_, and after the last
-  Output& output_;
-  fs::path folder_;  // for what is kept between two steps
-  std::size_t added_ = 0;
+  fs::path output_;
   SweepLimits limits_;
   bool any_value_;
   Context& context_;
@@ -126,13 +114,6 @@ Json to_json(const PostSpec& spec) {
   for (const auto& parameter : spec.step.parameters)
     std::visit([&](const auto& value) { json[parameter.first] = value; }, parameter.second);
   return json;
-}
-
-// What must be the same for an unfinished run to go on to the same bits.
-std::string steps_text(const std::vector<PostSpec>& chain, const std::string& device) {
-  Json steps = Json::array();
-  for (const PostSpec& spec : chain) steps.push_back(to_json(spec));
-  return format("{} on {}", steps.dump(), device);
 }
 
 std::string provenance_of(const VolumeReader& volume, const std::vector<PostSpec>& chain, const PostOptions& options,
@@ -184,19 +165,17 @@ PostReport post_process(const VolumeReader& volume, const fs::path& output, cons
     limits.device_bytes = options.device_memory_bytes > 0 ? options.device_memory_bytes : device->free_bytes() / 10 * 9;
   const auto locks = reserve_volume(output, options.force, context.progress);
   const std::int64_t space = 2 * static_cast<std::int64_t>(volume.provenance().size()) + (64 << 10);
-  Output out(output, facts,
-             {.force = options.force,
-              .unit = facts.unit,
-              .provenance_room = space,
-              .type = facts.type,
-              .threads = context.threads.size()},
-             options, steps_text(chain, device ? device->name() : "cpu"), context.progress);
-  limits.memory_bytes -= out.writer().memory_bytes();
+  const auto writer = create_volume(output, facts.grid,
+                                    {.force = options.force,
+                                     .unit = facts.unit,
+                                     .provenance_room = space,
+                                     .type = facts.type,
+                                     .threads = context.threads.size()});
+  limits.memory_bytes -= writer->memory_bytes();
   { const Sweep whole_chain(volume, before, steps, limits, context.threads.size()); }  // it fits, or no work starts
-  Chain ready(volume, before, out, fs::absolute(output).parent_path(), limits, specs.front().step.kind == "finite",
-              context);
+  Chain ready(volume, before, output, limits, specs.front().step.kind == "finite", context);
   for (auto& step : steps) ready.add(std::move(step));
-  const Sweep last = ready.write();
+  const Sweep last = ready.write(*writer);
   context.cancel.check();
 
   PostReport report;
@@ -208,7 +187,7 @@ PostReport post_process(const VolumeReader& volume, const fs::path& output, cons
   report.slabs = last.slabs();
   report.slab_slices = last.slab_slices();
   report.provenance = provenance_of(volume, chain, options, report);
-  out.writer().finish(report.provenance);
+  writer->finish(report.provenance);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }

@@ -5,12 +5,10 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/context.h"
-#include "core/journal.h"
 #include "io/volume_file.h"
 #include "scan/scan.h"
 
@@ -34,10 +32,6 @@ struct PostOptions {
   std::int64_t memory_bytes = 0;         // limit for the buffers; 0: 60 % of what is free
   std::int64_t slab_slices = 0;          // 0: chosen
   bool force = false;                    // overwrite the output
-  // What an unfinished run left beside the output is gone on with where it was of the same input, or begun anew. Not
-  // given: nothing stays of a run that is not finished.
-  std::optional<JournalFact> same_input = {};
-  bool restart = false;
 };
 
 struct PostReport {
