@@ -18,6 +18,7 @@
 #include "core/output_lock.h"
 #include "core/text.h"
 #include "job/run_scan.h"
+#include "run/rank_run.h"
 
 namespace lepus::app {
 namespace {
@@ -96,14 +97,7 @@ std::string summary(const ReconstructReport& report) {
 
 nlohmann::json ranks_json(const std::vector<RankReport>& ranks) {
   nlohmann::json list = nlohmann::json::array();
-  for (const RankReport& rank : ranks)
-    list.push_back({{"node", rank.node},
-                    {"slices", rank.slices},
-                    {"seconds", rank.seconds},
-                    {"filter_seconds", rank.filter_seconds},
-                    {"backproject_seconds", rank.backproject_seconds},
-                    {"write_wait_seconds", rank.write_wait_seconds},
-                    {"peak_memory_bytes", rank.peak_memory_bytes}});
+  for (const RankReport& rank : ranks) list.push_back(nlohmann::json::parse(to_json(rank)));
   return list;
 }
 

@@ -16,6 +16,7 @@
 #include "core/crc32.h"
 #include "core/format.h"
 #include "core/input_file.h"
+#include "core/output_file.h"
 #include "core/output_lock.h"
 #include "core/settings_text.h"
 #include "core/text.h"
@@ -128,14 +129,6 @@ void take_header(JournalContents& contents, const fs::path& file) {
   }
   take(begin_kind);
   records.erase(records.begin(), at);
-}
-
-void sync_folder_of(const fs::path& file) {
-  const fs::path folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);  // file systems that cannot have nothing to be flushed
-  ::close(descriptor);
 }
 
 [[noreturn]] void throw_errno(const fs::path& file, int code) {
@@ -259,7 +252,7 @@ Journal::Journal(const fs::path& file, const JournalHeader& header) : file_(file
     ::unlink(begun.c_str());
     throw;
   }
-  sync_folder_of(file);
+  sync_folder(file);
 }
 
 Journal::Journal(const fs::path& file, const JournalContents& begun)

@@ -18,10 +18,7 @@ public:
   std::string_view title() const override { return "Diondo (.xml)"; }
 
   std::vector<fs::path> headers(const std::vector<fs::path>& files) const override {
-    std::vector<fs::path> found;
-    for (const fs::path& file : files)
-      if (lower_extension(file) == ".xml" && begins_with_text(file, "<Geometrie>")) found.push_back(file);
-    return found;
+    return headers_with(files, ".xml", "<Geometrie>");
   }
 
   ImportedScan read(const fs::path& file) const override {

@@ -86,6 +86,14 @@ bool begins_with_text(const std::filesystem::path& file, std::string_view text) 
   }
 }
 
+std::vector<std::filesystem::path> headers_with(const std::vector<std::filesystem::path>& files,
+                                                std::string_view ending, std::string_view text) {
+  std::vector<std::filesystem::path> found;
+  for (const std::filesystem::path& file : files)
+    if (lower_extension(file) == ending && begins_with_text(file, text)) found.push_back(file);
+  return found;
+}
+
 void HeaderFields::add(std::string_view name, std::string_view value, int line) {
   fields_.push_back({as_utf8(name), as_utf8(value), {}});
   lines_.push_back(line);

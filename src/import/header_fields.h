@@ -54,6 +54,10 @@ HeaderFields read_xml_header(const std::filesystem::path& file);
 // Whether the first bytes of a file hold this text; false where it cannot be read.
 bool begins_with_text(const std::filesystem::path& file, std::string_view text);
 
+// Those with this ending (in small letters) that hold this text so.
+std::vector<std::filesystem::path> headers_with(const std::vector<std::filesystem::path>& files,
+                                                std::string_view ending, std::string_view text);
+
 // Latin-1 bytes, as scanners write their micrometres, become UTF-8.
 std::string as_utf8(std::string_view text);
 // A number in a header: surrounding blanks and a decimal comma are understood. Nothing where it is none or not finite.

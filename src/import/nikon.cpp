@@ -44,10 +44,7 @@ public:
   std::string_view title() const override { return "Nikon X-Tek (.xtekct)"; }
 
   std::vector<fs::path> headers(const std::vector<fs::path>& files) const override {
-    std::vector<fs::path> found;
-    for (const fs::path& file : files)
-      if (lower_extension(file) == ".xtekct" && begins_with_text(file, "[XTekCT]")) found.push_back(file);
-    return found;
+    return headers_with(files, ".xtekct", "[XTekCT]");
   }
 
   ImportedScan read(const fs::path& file) const override {

@@ -87,10 +87,7 @@ public:
   std::string_view title() const override { return "North Star Imaging (.nsipro)"; }
 
   std::vector<fs::path> headers(const std::vector<fs::path>& files) const override {
-    std::vector<fs::path> found;
-    for (const fs::path& file : files)
-      if (lower_extension(file) == ".nsipro" && begins_with_text(file, "<")) found.push_back(file);
-    return found;
+    return headers_with(files, ".nsipro", "<");
   }
 
   ImportedScan read(const fs::path& file) const override {

@@ -21,10 +21,7 @@ public:
   std::string_view title() const override { return "GE phoenix, Waygate (.pca)"; }
 
   std::vector<fs::path> headers(const std::vector<fs::path>& files) const override {
-    std::vector<fs::path> found;
-    for (const fs::path& file : files)
-      if (lower_extension(file) == ".pca" && begins_with_text(file, "[Geometry]")) found.push_back(file);
-    return found;
+    return headers_with(files, ".pca", "[Geometry]");
   }
 
   ImportedScan read(const fs::path& file) const override {

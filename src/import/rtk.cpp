@@ -22,11 +22,7 @@ public:
   std::string_view title() const override { return "RTK (geometry as XML, projections as MetaImage or NRRD)"; }
 
   std::vector<fs::path> headers(const std::vector<fs::path>& files) const override {
-    std::vector<fs::path> found;
-    for (const fs::path& file : files)
-      if (lower_extension(file) == ".xml" && begins_with_text(file, "<RTKThreeDCircularGeometry"))
-        found.push_back(file);
-    return found;
+    return headers_with(files, ".xml", "<RTKThreeDCircularGeometry");
   }
 
   ImportedScan read(const fs::path& file) const override {

@@ -24,9 +24,10 @@ bool is_varian_ending(const fs::path& file) {
   return ending == ".xim" || ending == ".hnd" || ending == ".hnc";
 }
 
+// Others write a scan.xml too.
 bool is_varian_xml(const fs::path& file) {
   const std::string name = lower_case(file.filename().string());
-  return name == "scan.xml" || name == "projectioninfo.xml";
+  return name == "projectioninfo.xml" || (name == "scan.xml" && begins_with_text(file, "<Acquisitions"));
 }
 
 std::vector<fs::path> files_below(const fs::path& folder, int deepest) {
@@ -296,9 +297,7 @@ public:
   std::vector<fs::path> headers(const std::vector<fs::path>& files) const override {
     std::vector<fs::path> found;
     for (const fs::path& file : files)
-      if (is_varian_xml(file) &&
-          (lower_case(file.filename().string()) != "scan.xml" || begins_with_text(file, "<Acquisitions")))
-        found.push_back(file);
+      if (is_varian_xml(file)) found.push_back(file);
     if (!found.empty()) return found;
     const auto first = std::find_if(files.begin(), files.end(), is_varian_ending);
     if (first != files.end()) found.push_back(*first);

@@ -24,10 +24,7 @@ public:
   std::string_view title() const override { return "YXLON (ScanParameter.xml)"; }
 
   std::vector<fs::path> headers(const std::vector<fs::path>& files) const override {
-    std::vector<fs::path> found;
-    for (const fs::path& file : files)
-      if (lower_extension(file) == ".xml" && begins_with_text(file, "<ConeBeamScanParameter")) found.push_back(file);
-    return found;
+    return headers_with(files, ".xml", "<ConeBeamScanParameter");
   }
 
   ImportedScan read(const fs::path& file) const override {

@@ -46,6 +46,7 @@ OutputLock wait_for_turn(const fs::path& path) {
       return OutputLock(turn);
     } catch (const Error&) {
       if (Clock::now() > end) throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
 }
 

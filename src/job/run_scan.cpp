@@ -75,15 +75,28 @@ Error with_way_on(const Error& error) {
   return Error(error.kind(), parts);
 }
 
+// Of two unfinished runs of one output the next start could not tell which is meant.
+[[noreturn]] void refuse_other_run(const std::filesystem::path& output, const std::string& was,
+                                   const std::string& now) {
+  throw Error(ErrorKind::usage, {.what = "an unfinished run of this output cannot be gone on with",
+                                 .where = output.string(),
+                                 .why = format("the method was {}, now it is {}", was, now),
+                                 .hint = "repeat the command as it was, or begin anew with --restart"});
+}
+
+// Of what keeps no journal itself: iterative methods, and FDK before steps on the volume.
+void leave_no_journal(const std::filesystem::path& volume_file, const Scan& scan, bool restart) {
+  if (journals_of(volume_file).empty()) return;
+  if (!restart) refuse_other_run(volume_file, "fdk", scan.method.iterative() ? scan.method.name : "fdk with [[post]]");
+  remove_unfinished(volume_file);
+  remove_journals(volume_file);
+}
+
 ReconstructReport run_fdk(Scan scan, const std::filesystem::path& volume_file, const ReconstructOptions& options,
                           Context& context) {
   const std::filesystem::path output = files_of_volume(volume_file).front();
   if (options.restart) remove_states(output);
-  if (const auto state = newest_state(output))
-    throw Error(ErrorKind::usage, {.what = "an unfinished run of this output cannot be gone on with",
-                                   .where = volume_file.string(),
-                                   .why = format("the method was {}, now it is fdk", state->method),
-                                   .hint = "repeat the command as it was, or begin anew with --restart"});
+  if (const auto state = newest_state(output)) refuse_other_run(volume_file, state->method, "fdk");
   const auto volume = open_output(scan, volume_file, options, context);
   try {
     center_automatically(scan, *volume, context);
@@ -127,6 +140,7 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
                                     together || shared ? Sharing::with_others : Sharing::alone);
   const bool iterative = scan.method.iterative();
   if (!iterative && scan.post.empty()) return run_fdk(std::move(scan), volume_file, options, once);
+  leave_no_journal(volume_file, scan, options.restart);
   center_automatically(scan, once);
   if (scan.post.empty()) return iterate_scan(scan, volume_file, options, once);
   ScratchVolume before(std::filesystem::absolute(volume_file).parent_path(), scan.grid, "1/mm");

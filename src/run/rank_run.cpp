@@ -83,6 +83,8 @@ void refuse_written_files(const Scan& scan) {
 
 }  // namespace
 
+std::string to_json(const RankReport& report) { return rank_json(report).dump(); }
+
 RankRun::RankRun(Ranks* ranks, const Scan& scan, const std::filesystem::path& output, const ReconstructOptions& options)
     : ranks_(ranks && !ranks->alone() ? ranks : nullptr), grid_(scan.grid), wedges_(options.wedges) {
   if (!ranks_ && wedges_ > 1)

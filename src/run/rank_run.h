@@ -51,6 +51,8 @@ private:
   std::mutex mutex_;
 };
 
+std::string to_json(const RankReport& report);
+
 // The volume that all ranks write into, or what an earlier run left of it: rank 0 makes it, the others join.
 // Throws where they have different scans, versions, options or outputs, and Error(disk) where one does not see it.
 std::unique_ptr<ResumableVolume> join_volume(Ranks& ranks, const std::filesystem::path& file, const Scan& scan,

@@ -161,6 +161,12 @@ TEST(Mesh, IsMovedTurnedScaledAndClippedAsAnyShape) {
   Shape same = box({3, -1, 2}, {4, 8, 12}, 0.5);
   same.axes = part.axes;
   same.clips = part.clips;
+  // Its box is its own wherever the file's origin lies.
+  Shape far = part;
+  far.mesh = std::make_shared<ClosedMesh>(box_surface({999, 998, 997}, {1001, 1002, 1003}), "box");
+  far.centre_mm = part.centre_mm - part.axes * Vec3{2000, 2000, 2000};
+  const Bounds near_box = PreparedShape(part).bounds(), far_box = PreparedShape(far).bounds();
+  EXPECT_LT(norm(near_box.low - far_box.low) + norm(near_box.high - far_box.high), 1e-6);
   const Phantom a("mesh", Combine::replace, {part, sphere({3, -1, 2}, 1, 2)});
   const Phantom b("box", Combine::replace, {same, sphere({3, -1, 2}, 1, 2)});
   Phantom::Scratch scratch;

@@ -81,9 +81,8 @@ PreparedShape::PreparedShape(const Shape& shape)
         reach[i] = x + y + z;
         break;
       case ShapeKind::mesh: {
-        const auto [low, high] = mesh_->bounds();
-        reach[i] = x * std::max(std::abs(low.x), std::abs(high.x)) + y * std::max(std::abs(low.y), std::abs(high.y)) +
-                   z * std::max(std::abs(low.z), std::abs(high.z));
+        const Vec3 half = 0.5 * (mesh_->bounds().high - mesh_->bounds().low);
+        reach[i] = x * half.x + y * half.y + z * half.z;
         break;
       }
     }
@@ -91,7 +90,12 @@ PreparedShape::PreparedShape(const Shape& shape)
     reach[i] += 1e-12 * (reach[i] + norm(centre_));
   }
   const Vec3 r{reach[0], reach[1], reach[2]};
-  bounds_ = {centre_ - r, centre_ + r};
+  Vec3 middle = centre_;
+  if (mesh_) {  // whose origin may lie anywhere
+    const Vec3 m = 0.5 * (mesh_->bounds().low + mesh_->bounds().high);
+    middle = centre_ + shape.axes * Vec3{h.x * m.x, h.y * m.y, h.z * m.z};
+  }
+  bounds_ = {middle - r, middle + r};
 }
 
 Interval PreparedShape::intersect(const Ray& ray) const {
