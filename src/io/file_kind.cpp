@@ -26,6 +26,11 @@ FileKind kind_of_content(const InputFile& file) {
       start.starts_with("MM\0+"sv))
     return FileKind::tiff;
   if (start.starts_with("\x89PNG\r\n\x1a\n"sv)) return FileKind::png;
+  if (start.starts_with("\x93NUMPY"sv)) return FileKind::npy;
+  if (start.starts_with("PK\x03\x04"sv)) return FileKind::npz;
+  if (start.starts_with("SIMPLE  ="sv)) return FileKind::fits;
+  if (start.starts_with("ncaa"sv)) return FileKind::vff;
+  if (start.starts_with("CTDATA-HEADER_V1"sv)) return FileKind::isq;
   if (start.starts_with("NRRD000"sv)) return FileKind::nrrd;
   if (start.starts_with("ObjectType"sv) || start.starts_with("NDims"sv)) return FileKind::meta_image;
   // HDF5 may have a block of somebody else's before it: 512 bytes (MATLAB), 1024, 2048, ...
@@ -53,6 +58,12 @@ FileKind kind_of_name(const fs::path& path) {
   if (has_ending(path, {".mha", ".mhd"})) return FileKind::meta_image;
   if (has_ending(path, {".nrrd", ".nhdr"})) return FileKind::nrrd;
   if (has_ending(path, {".png"})) return FileKind::png;
+  if (has_ending(path, {".npy"})) return FileKind::npy;
+  if (has_ending(path, {".npz"})) return FileKind::npz;
+  if (has_ending(path, {".fits", ".fit", ".fts"})) return FileKind::fits;
+  if (has_ending(path, {".vff"})) return FileKind::vff;
+  if (has_ending(path, {".isq"})) return FileKind::isq;
+  if (has_ending(path, {".rek"})) return FileKind::rek;
   return FileKind::unknown;
 }
 
@@ -80,7 +91,19 @@ const char* words_of(FileKind kind) {
     case FileKind::png:
       return "a PNG image";
     case FileKind::matlab:
-      return "a file of an older MATLAB (save it with -v7.3)";
+      return "a MATLAB file";
+    case FileKind::npy:
+      return "a NumPy array";
+    case FileKind::fits:
+      return "a FITS file";
+    case FileKind::vff:
+      return "a VFF volume";
+    case FileKind::isq:
+      return "an ISQ volume";
+    case FileKind::rek:
+      return "a REK volume";
+    case FileKind::npz:
+      return "an archive of NumPy arrays";
     case FileKind::unknown:
       break;
   }

@@ -11,12 +11,11 @@
 #include "io/frame_sources.h"
 #include "io/json_text.h"
 #include "io/pixels.h"
+#include "io/stored_array.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace fs = std::filesystem;
-
-namespace {
 
 // Any order of three axes is made of two exchanges: that of the first two, and that of the last two.
 std::unique_ptr<FrameSource> in_order_of_views(std::unique_ptr<FrameSource> stored, FrameOrder order) {
@@ -36,8 +35,6 @@ std::unique_ptr<FrameSource> in_order_of_views(std::unique_ptr<FrameSource> stor
   }
   return stored;
 }
-
-}  // namespace
 
 std::string image_name(const std::string& file, std::int64_t index, bool alone) {
   return alone ? file : format("{}[{}]", file, index);
@@ -84,6 +81,8 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
     source = open_tiff_frames(files.files);
   } else if (kind == FileKind::hdf5) {
     source = open_hdf5_frames(files.files, files.dataset);
+  } else if (is_array_file(kind)) {
+    source = open_array_frames(files.files, files.dataset);
   } else if (kind == FileKind::raw) {
     source = open_raw_frames(files.files, files.raw ? *files.raw : read_raw_layout(first));
   } else {
@@ -91,9 +90,9 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
                 {.what = "unknown kind of frame file",
                  .where = first.string(),
                  .why = kind == FileKind::unknown
-                            ? format("neither its first bytes nor its ending '{}' are those of TIFF, HDF5 or raw files",
+                            ? format("neither its first bytes nor its ending '{}' are those of files that lepus reads",
                                      first.extension().string())
-                            : format("it is {}; frames are TIFF, HDF5 or raw files", words_of(kind)),
+                            : format("it is {}; frames are TIFF, HDF5, NumPy, MATLAB or raw files", words_of(kind)),
                  .hint = "convert the files, or describe them as raw"});
   }
   source = in_order_of_views(std::move(source), files.order);

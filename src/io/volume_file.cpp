@@ -15,6 +15,7 @@
 #include "io/json_text.h"
 #include "io/pixels.h"
 #include "io/stack.h"
+#include "io/stored_array.h"
 #include "io/written_slices.h"
 #include "io/zarr_codec.h"
 #include <lepus/error.h>
@@ -126,13 +127,14 @@ private:
   std::int64_t memory_bytes_;
 };
 
-// "scan.h5:/entry/data" -> file and dataset.
+// "scan.h5:/entry/data", "scan.mat:A" -> file and dataset.
 std::pair<fs::path, std::string> split_dataset(const fs::path& path) {
   const std::string text = path.string();
-  const std::size_t colon = text.rfind(":/");
+  const std::size_t colon = text.rfind(':');
   std::error_code code;
-  if (colon == std::string::npos || fs::exists(path, code) || kind_of_file(text.substr(0, colon)) != FileKind::hdf5)
-    return {path, ""};
+  if (colon == std::string::npos || fs::exists(path, code)) return {path, ""};
+  const FileKind kind = kind_of_file(text.substr(0, colon));
+  if (kind != FileKind::hdf5 && !has_named_arrays(kind)) return {path, ""};
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
@@ -167,7 +169,7 @@ void check(const VolumeGrid& grid, const fs::path& path) {
 bool is_volume_name(const fs::path& path) {
   const std::string ending = lower_extension(path);
   return ending == ".mha" || ending == ".mhd" || ending == ".nrrd" || ending == ".nhdr" || ending == ".raw" ||
-         is_tiff_name(path) || is_hdf5_name(path) || is_zarr_name(path);
+         ending == ".npy" || ending == ".npz" || is_tiff_name(path) || is_hdf5_name(path) || is_zarr_name(path);
 }
 
 std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_t room) {
@@ -180,6 +182,7 @@ std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_
   if (is_tiff_name(path)) return create_tiff_stack(target);
   if (is_hdf5_name(path)) return create_hdf5_stack(target, "/volume");
   if (ending == ".raw") return create_raw_stack(target);
+  if (ending == ".npy" || ending == ".npz") return create_numpy_stack(target);
   throw_unknown_ending(path);
 }
 
@@ -218,7 +221,7 @@ std::vector<fs::path> files_of_volume(const fs::path& path) {
   if (find_number(pattern)) return {slices_side_car(pattern)};
   const std::string ending = lower_extension(path);
   if (ending == ".mhd" || ending == ".nhdr") return {path, fs::path(path).replace_extension(".raw")};
-  if (ending == ".raw") return {path, side_car_of(path)};
+  if (ending == ".raw" || ending == ".npy") return {path, side_car_of(path)};
   return {path};
 }
 
@@ -253,13 +256,20 @@ std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
       return open_hdf5_volume(file, dataset);
     case FileKind::raw:
       return open_raw_volume(path);
-    case FileKind::png:
+    case FileKind::npy:
+    case FileKind::npz:
     case FileKind::matlab:
+    case FileKind::fits:
+    case FileKind::vff:
+    case FileKind::isq:
+    case FileKind::rek:
+      return open_array_volume(file, dataset);
+    case FileKind::png:
       throw Error(ErrorKind::unsupported,
                   {.what = "this is not a volume that lepus reads",
                    .where = path.string(),
                    .why = format("it is {}", words_of(kind)),
-                   .hint = "lepus reads MetaImage, NRRD, TIFF, HDF5, OME-Zarr and raw volumes"});
+                   .hint = "lepus reads MetaImage, NRRD, TIFF, HDF5, OME-Zarr, NumPy, MATLAB and raw volumes"});
     case FileKind::unknown:
       break;
   }
@@ -275,6 +285,8 @@ std::vector<VolumeFormat> volume_formats() {
           {"%04d.tif", "TIFF folder", have_tiff},
           {".h5", "HDF5", have_hdf5},
           {".zarr", "OME-Zarr", have_zarr()},
+          {".npy", "NumPy array with a JSON side-car", true},
+          {".npz", "NumPy archive", true},
           {".raw", "raw with a JSON side-car", true}};
 }
 

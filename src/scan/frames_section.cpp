@@ -10,6 +10,7 @@
 #include "io/json_text.h"
 #include "scan/image_ranges.h"
 #include "io/number_file.h"
+#include "io/stored_array.h"
 #include "scan/sections.h"
 
 namespace lepus {
@@ -98,8 +99,10 @@ FrameFiles frame_files(const ScanDocument& document, const ImageSet& keys, const
                             : kind_of_file(first);
   if (kind == FileKind::hdf5)
     files.dataset = document.get<std::string>(keys.dataset);
+  else if (has_named_arrays(kind) && document.given(keys.dataset))
+    files.dataset = document.get<std::string>(keys.dataset);
   else if (document.given(keys.dataset))
-    document.fail(keys.dataset, format("{} is only for HDF5 files", keys.dataset),
+    document.fail(keys.dataset, format("{} is only for HDF5, MATLAB and .npz files", keys.dataset),
                   format("{} names {}", keys.files, first.filename().string()), "leave it out");
   else
     resolution.inactive.insert(keys.dataset);
