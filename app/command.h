@@ -30,6 +30,7 @@ enum ExitCode : int {
   exit_unsupported = 7,
   exit_comparison_failed = 8,
   exit_internal = 70,
+  exit_stopped = 75,  // EX_TEMPFAIL of sysexits.h: try again
   exit_interrupted = 130,
   exit_closed_pipe = 141
 };

@@ -7,6 +7,7 @@ namespace lepus::app {
 
 void add_commands(Commands& commands) {
   commands.push_back(simulate_command());
+  commands.push_back(import_command());
   commands.push_back(info_command());
   commands.push_back(plan_command());
   commands.push_back(center_command());

@@ -11,6 +11,7 @@ namespace lepus::app {
 
 std::unique_ptr<Command> simulate_command();
 std::unique_ptr<Command> info_command();
+std::unique_ptr<Command> import_command();
 std::unique_ptr<Command> plan_command();
 std::unique_ptr<Command> center_command();
 std::unique_ptr<Command> calibrate_command();

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/interrupt.h"
 #include "app/terminal.h"
 #include "core/format.h"
 
@@ -24,8 +25,10 @@ const std::vector<ExitCodeEntry>& exit_codes() {
       {exit_unsupported, "unsupported", "this build of lepus was made without the format or feature"},
       {exit_comparison_failed, "comparison", "compare found a metric beyond the limit it was given"},
       {exit_internal, "internal", "an error in lepus itself; please report it"},
-      {exit_interrupted, "cancelled",
-       "interrupted by Ctrl-C, a request to end or a lost connection (SIGINT, SIGTERM, SIGHUP)"},
+      {exit_stopped, "stopped",
+       "asked to end (SIGTERM, as queues send it before a time limit); what was finished is kept, and the same command "
+       "goes on where it can"},
+      {exit_interrupted, "cancelled", "interrupted by Ctrl-C or a lost connection (SIGINT, SIGHUP)"},
       {exit_closed_pipe, "pipe", "whoever read standard output left before the end"}};
   return entries;
 }
@@ -45,7 +48,7 @@ int exit_code(ErrorKind kind) {
     case ErrorKind::unsupported:
       return exit_unsupported;
     case ErrorKind::cancelled:
-      return exit_interrupted;
+      return was_stopped() ? exit_stopped : exit_interrupted;
     case ErrorKind::internal:
       break;
   }

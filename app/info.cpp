@@ -7,8 +7,10 @@
 
 #include "analysis/statistics.h"
 #include "app/commands.h"
+#include "app/imported_scan.h"
 #include "core/format.h"
 #include "core/memory.h"
+#include "import/import_scan.h"
 #include "io/file.h"
 #include "io/file_kind.h"
 #include "io/frames.h"
@@ -173,6 +175,7 @@ int images_info(const InfoArguments& a, const std::vector<StoredImages>& all, Se
 int run_info(const InfoArguments& a, Session& session) {
   const std::filesystem::path path = a.file;
   if (lower_extension(path) == ".toml") return scan_info(a, session);
+  if (!a.frames && a.dataset.empty() && !find_headers(path).empty()) return imported_info(a.file, session);
   std::error_code ignored;
   const bool pattern = has_wildcard(a.file) && !std::filesystem::exists(path, ignored);
   if (a.frames || !a.dataset.empty() || pattern) return frames_info(a, session);
@@ -189,15 +192,15 @@ std::unique_ptr<Command> info_command() {
   command->summary = "what is in a scan file, a volume or a file of frames";
   command->description =
       "A file ending in .toml is a scan file; it is read and checked as a reconstruction would. A pattern such as\n"
-      "'frames/*.tif' names frames. Of an HDF5, MATLAB or .npz file with several sets of images these are listed. "
-      "Anything else is "
+      "'frames/*.tif' names frames. Of a scanner's folder or header every field is shown, with what becomes of it. Of "
+      "an HDF5 file with several datasets of images these are listed. Anything else is "
       "a\n"
       "volume, whose values are read once for their range.";
   command->examples = {{"lepus info demo/scan.toml", "Check a scan file and see what it says"},
                        {"lepus info demo/truth.mha --json", "A volume, for a program"}};
   OptionTable& table = command->options;
   InfoArguments& a = *arguments;
-  table.positional("FILE", a.file, "a scan file, a volume, or frames").must().file();
+  table.positional("FILE", a.file, "a scan file, a volume, frames, or a scanner's folder or header").must().file();
   table.flag("--frames", a.frames, "the file holds frames of a scan, not a volume");
   table.value("--dataset", "PATH", a.dataset, "frames in an HDF5 file: the dataset").otherwise("/exchange/data");
   table.flag("--header", a.header, "of a volume: do not read its values");

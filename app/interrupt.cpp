@@ -13,6 +13,7 @@ namespace {
 
 CancelFlag* cancel_flag = nullptr;
 std::atomic<int> requests{0};
+std::atomic<bool> stopped{false};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "a signal handler may only touch lock-free atomics");
 
@@ -21,21 +22,24 @@ void say(const char* text) {
   if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) return;
 }
 
-void on_request(int) {
+int exit_code_now() { return stopped ? exit_stopped : exit_interrupted; }
+
+void on_request(int signal) {
   switch (requests.fetch_add(1)) {
     case 0:
+      stopped = signal == SIGTERM;
       cancel_flag->cancel();
       break;
     case 1:
-      say("\nlepus: stopping, and removing partial files; once more ends at once\n");
+      say("\nlepus: stopping and tidying up; once more ends at once\n");
       ::alarm(1);
       break;
     default:
-      ::_exit(exit_interrupted);
+      ::_exit(exit_code_now());
   }
 }
 
-void on_alarm(int) { ::_exit(exit_interrupted); }
+void on_alarm(int) { ::_exit(exit_code_now()); }
 
 void handle(int signal, void (*handler)(int)) {
   struct sigaction action {};
@@ -46,6 +50,8 @@ void handle(int signal, void (*handler)(int)) {
 }
 
 }  // namespace
+
+bool was_stopped() { return stopped; }
 
 void install_signal_handlers(CancelFlag& flag) {
   cancel_flag = &flag;

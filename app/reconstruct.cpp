@@ -9,6 +9,7 @@
 #include "app/compute_options.h"
 #include "app/commands.h"
 #include "app/compare_methods.h"
+#include "app/imported_scan.h"
 #include "app/method_options.h"
 #include "core/format.h"
 #include "core/memory.h"
@@ -61,7 +62,7 @@ std::string summary(const ReconstructReport& report) {
 }
 
 int run_reconstruct(const ReconstructArguments& arguments, Session& session) {
-  Scan scan = read_scan(arguments.scan_file);
+  Scan scan = read_scan_argument(arguments.scan_file);
   const std::vector<std::string> compared = names_in(arguments.compared);
   arguments.method.apply(scan, !compared.empty());
   ReconstructOptions options;
@@ -113,7 +114,7 @@ std::unique_ptr<Command> reconstruct_command() {
        "0.001",
        "which method to take: one slab by each"}};
   command->writes = true;
-  command->options.positional("SCAN", arguments->scan_file, "the scan file (TOML); docs/scan-file.md lists its keys")
+  command->options.positional("SCAN", arguments->scan_file, "the scan file (TOML; docs/scan-file.md lists its keys), or the folder of a scanner (lepus import)")
       .must()
       .file();
   command->options

@@ -11,6 +11,8 @@
 #include "core/format.h"
 #include "geometry/row_band.h"
 #include "io/number_file.h"
+#include "simulate/materials.h"
+#include "simulate/scanners/scanner_files.h"
 
 namespace lepus::app {
 namespace {
@@ -104,6 +106,7 @@ int run_simulate(const SimulateArguments& a, Session& session) {
   options.format = a.format == "tiff"  ? FrameFormat::tiff
                    : a.format == "raw" ? FrameFormat::raw
                                        : FrameFormat::automatic;
+  if (a.format != "automatic" && a.format != "tiff" && a.format != "raw") options.scanner = a.format;
   options.spectrum_file = a.spectrum;
   options.write_truth = !a.no_truth;
   options.detector.seed = static_cast<std::uint64_t>(a.seed);
@@ -116,7 +119,8 @@ int run_simulate(const SimulateArguments& a, Session& session) {
     session.context().progress.warning(format("{} pixels of all views are saturated", report.saturated_pixels));
   // As it was typed: the report has absolute names.
   const std::filesystem::path folder = a.output;
-  const std::string scan_file = (folder / report.scan_file.filename()).string();
+  const std::string scan_file =
+      options.scanner.empty() ? (folder / report.scan_file.filename()).string() : folder.string();
   std::string text = format("{}: {} views of {} x {} pixels\n", scan_file, report.views, report.columns, report.rows);
   if (!report.truth_volume.empty()) text += format("{}: the phantom itself\n", (folder / options.truth_file).string());
   if (report.porosity) text += format("porosity: {:.6f}\n", *report.porosity);
@@ -140,7 +144,7 @@ void add_options(OptionTable& table, SimulateArguments& a) {
   CircularScan& s = o.scan;
   s.source_axis_mm = 500;
   s.source_detector_mm = 1000;
-  table.positional("PHANTOM", o.phantom.name, "a phantom that lepus knows, or a file ending in .toml or .pd")
+  table.positional("PHANTOM", o.phantom.name, "a phantom that lepus knows, or a file: .toml, .pd, or .stl (a part)")
       .must()
       .file()
       .choices = builtin_phantom_names();
@@ -149,6 +153,8 @@ void add_options(OptionTable& table, SimulateArguments& a) {
   table.group("Phantom");
   table.value("--phantom-size", "MM", o.phantom.size_mm, "its diameter or edge").otherwise("80 % of the field of view");
   table.value("--value", "PER_MM", o.phantom.value_per_mm, "attenuation of its material");
+  table.value("--material", "NAME", o.phantom.material, "of a part (.stl), instead of --value")
+      .one_of(material_names());
   table.value("--pores", "N", o.phantom.pores, "porous-block: number of pores");
   table.value("--smallest-pore", "FRACTION", o.phantom.smallest_pore, "porous-block: least radius, of the edge");
   table.value("--largest-pore", "FRACTION", o.phantom.largest_pore, "porous-block: largest radius, of the edge");
@@ -214,7 +220,10 @@ void add_options(OptionTable& table, SimulateArguments& a) {
 
   table.group("Files");
   table.value("--content", "WHAT", a.content, "what the frames hold").one_of({"counts", "line-integrals"});
-  table.value("--format", "FORMAT", a.format, "how frames are written").one_of({"automatic", "tiff", "raw"});
+  std::vector<std::string> formats = scanner_writer_names();
+  formats.insert(formats.begin(), {"automatic", "tiff", "raw"});
+  table.value("--format", "FORMAT", a.format, "how frames are written, or the scanner whose files to write")
+      .one_of(std::move(formats));
   table.value("--flats", "N", o.flats, "number of frames of the open beam");
   table.value("--darks", "N", o.darks, "number of frames without beam");
   table.value("--size", "N[,NY,NZ]", a.size, "voxels of the volume").otherwise("what the scan sees");
@@ -232,13 +241,17 @@ std::unique_ptr<Command> simulate_command() {
   command->name = "simulate";
   command->summary = "write the scan of a phantom: frames, flats, darks, scan file, and the truth";
   command->description =
-      "Computes exact line integrals through a phantom of ellipsoids, cylinders, cones and boxes, lets a detector\n"
-      "measure them, and writes what a scanner would write. The same seed gives the same files.\n"
+      "Computes exact line integrals through a phantom of ellipsoids, cylinders, cones and boxes, or through a part "
+      "whose\n"
+      "surface is an STL file, lets a detector measure them, and writes what a scanner would write. The same seed "
+      "gives the same files.\n"
       "\n"
       "Without further options: a cone beam, 360 views of 256 x 256 pixels, no noise.";
   command->examples = {{"lepus simulate shepp-logan-modified -o demo/", "A scan to try things with"},
                        {"lepus simulate porous-block -o pores/ --preset tiny --photons 20000 --gain-spread 0.02",
-                        "A small one with photon noise and uneven pixels"}};
+                        "A small one with photon noise and uneven pixels"},
+                       {"lepus simulate part.stl -o part/ --material aluminium --tube-kv 160 --source-axis 200",
+                        "A part as its drawing has it"}};
   command->writes = true;
   add_options(command->options, *arguments);
   command->run = [arguments](Session& session) { return run_simulate(*arguments, session); };

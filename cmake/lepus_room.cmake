@@ -55,7 +55,28 @@ if(LEPUS_BUILD_TESTS AND NOT LEPUS_PYTHON)
   endforeach()
 endif()
 
-set(LEPUS_TEST_FLAGS "" CACHE STRING "More compiler flags for the test programs alone, for example -O1")
+# Optimising takes half the time of compiling a test, whose own code hardly ever runs for long.
+set(LEPUS_TEST_FLAGS "-O1" CACHE STRING "More compiler flags for the test programs alone")
+function(lepus_test_flags target)
+  target_compile_options(${target} PRIVATE ${LEPUS_TEST_FLAGS})
+  if(LEPUS_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)  # sanitized tests take half the time to compile, and hardly longer to run
+  endif()
+endfunction()
+
+# Reading GoogleTest's and the standard library's headers takes most of the time of compiling a test: once for all of them. A test whose flags
+# differ reads them itself.
+function(lepus_test_headers)
+  if(TARGET lepus_test_headers)
+    return()
+  endif()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "int main() {}\n")
+  add_executable(lepus_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
+  target_link_libraries(lepus_test_headers PRIVATE lepus_build_flags lepus_format GTest::gtest)
+  lepus_test_flags(lepus_test_headers)
+  target_precompile_headers(lepus_test_headers PRIVATE <gtest/gtest.h> <algorithm> <cmath> <filesystem> <fstream> <functional> <random>)
+endfunction()
+
 # lepus_test(name SOURCES ... LINK targets... LABELS ... [TIMEOUT seconds] [ALONE]): a GoogleTest program, every test its own
 # ctest test. Tests find the project's files through LEPUS_SOURCE_DIR. Those labelled gpu share the card one after another;
 # with ALONE nothing else runs meanwhile.
@@ -66,12 +87,12 @@ function(lepus_test name)
   endif()
   find_package(GTest REQUIRED)
   include(GoogleTest)
+  lepus_test_headers()
   add_executable(${name} ${test_SOURCES})
+  target_precompile_headers(${name} REUSE_FROM lepus_test_headers)
+  set_target_properties(${name} PROPERTIES PCH_WARN_INVALID OFF)
   target_link_libraries(${name} PRIVATE ${test_LINK} lepus_build_flags GTest::gtest_main)
-  target_compile_options(${name} PRIVATE ${LEPUS_TEST_FLAGS})
-  if(LEPUS_SANITIZE)
-    target_compile_options(${name} PRIVATE -O0)  # sanitized tests take half the time to compile, and hardly longer to run
-  endif()
+  lepus_test_flags(${name})
   target_compile_definitions(${name} PRIVATE LEPUS_SOURCE_DIR="${PROJECT_SOURCE_DIR}" LEPUS_BINARY_DIR="${PROJECT_BINARY_DIR}"
                                              LEPUS_PYTHON="${LEPUS_PYTHON}")
   set(properties LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT})

@@ -59,9 +59,9 @@ void check_size_limit(const fs::path& target, std::int64_t bytes) {
         "raise the limit (ulimit -f)");
 }
 
-OutputLock checked_lock(const fs::path& target, bool force) {
+OutputLock checked_lock(const fs::path& target, bool force, Sharing sharing = Sharing::alone) {
   check_target(target, force);
-  OutputLock lock(target);
+  OutputLock lock(target, OutputLock::Folder::must_exist, sharing);
   check_target(target, force);  // another run may have finished it between
   return lock;
 }
@@ -109,33 +109,65 @@ void check_free_space(const fs::path& target, std::int64_t bytes) {
                "free some space or write to another disk");
 }
 
-OutputLock reserve_output(const fs::path& target, bool force, Progress& progress) {
+OutputLock reserve_output(const fs::path& target, bool force, Progress& progress, Sharing sharing) {
   if (target.empty()) return {};
-  OutputLock lock = checked_lock(target, force);
+  OutputLock lock = checked_lock(target, force, sharing);
   if (!lock.removed().empty()) progress.warning(lock.removed());
   return lock;
 }
 
-PartialFile::PartialFile(const fs::path& target, bool force, std::int64_t bytes_needed)
-    : PartialFile(checked_lock(target, force), target, force, bytes_needed) {}
+PartialFile::PartialFile(const fs::path& target, bool force, std::int64_t bytes_needed, Unfinished unfinished,
+                         Sharing sharing)
+    : PartialFile(unfinished == Unfinished::joined ? OutputLock(target, OutputLock::Folder::must_exist, sharing)
+                                                   : checked_lock(target, force, sharing),
+                  target, force, bytes_needed, unfinished) {}
 
-PartialFile::PartialFile(OutputLock held, const fs::path& target, bool force, std::int64_t bytes_needed)
+PartialFile::PartialFile(OutputLock held, const fs::path& target, bool force, std::int64_t bytes_needed,
+                         Unfinished unfinished)
     : target_(target),
       final_(followed(target)),
-      partial_(partial_name(final_)),
+      partial_(unfinished == Unfinished::removed ? partial_name(final_) : unfinished_name(final_)),
       lock_(std::move(held)),
       force_(force),
-      needed_(bytes_needed) {
-  check_target(target, force);
+      needed_(bytes_needed),
+      unfinished_(unfinished) {
   check_size_limit(target, bytes_needed);
-  check_free_space(target, bytes_needed);
+  if (unfinished == Unfinished::joined) {
+    join();
+  } else {
+    make();
+  }
+}
+
+void PartialFile::make() {
+  check_target(target_, force_);
+  check_free_space(target_, needed_);
   descriptor_ = ::open(partial_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0 && errno == EEXIST && unfinished_ == Unfinished::kept)
+    throw_disk("an unfinished output is there already", partial_, "it was kept for a run that goes on with it",
+               "go on with it, or remove it");
   if (descriptor_ < 0 && errno == EEXIST)
-    throw_disk("this run is writing it already", target, partial_.string(), "write to it once");
+    throw_disk("this run is writing it already", target_, partial_.string(), "write to it once");
   if (descriptor_ < 0)
     throw_disk("cannot create file", partial_, std::strerror(errno),
                hint_for_errno(errno, "check the permissions of its folder"));
   there_ = true;
+}
+
+void PartialFile::join() {
+  descriptor_ = ::open(partial_.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor_ < 0 && errno == ENOENT) {
+    descriptor_ = ::open(final_.c_str(), O_RDWR | O_CLOEXEC);
+    placed_ = descriptor_ >= 0;
+  }
+  struct stat info {};
+  if (descriptor_ < 0 || ::fstat(descriptor_, &info) != 0)
+    throw_disk("there is no unfinished output to go on with", partial_, std::strerror(errno), "begin anew");
+  end_ = static_cast<std::int64_t>(info.st_size);
+  if (placed_) return;
+  there_ = true;
+  check_target(target_, force_);
+  check_free_space(target_, needed_ - static_cast<std::int64_t>(info.st_blocks) * 512);
 }
 
 PartialFile::~PartialFile() { discard(); }
@@ -147,7 +179,7 @@ void PartialFile::discard() noexcept {
 }
 
 void PartialFile::remove() noexcept {
-  if (there_.exchange(false)) ::unlink(partial_.c_str());
+  if (unfinished_ == Unfinished::removed && there_.exchange(false)) ::unlink(partial_.c_str());
 }
 
 void PartialFile::write(std::int64_t offset, const void* data, std::int64_t bytes) {
@@ -179,24 +211,61 @@ void PartialFile::write(std::int64_t offset, const void* data, std::int64_t byte
   }
 }
 
+void PartialFile::read(std::int64_t offset, void* out, std::int64_t bytes) const {
+  auto* to = static_cast<char*>(out);
+  for (std::int64_t done = 0; done < bytes;) {
+    const auto wanted = static_cast<std::size_t>(std::min(bytes - done, largest_write));
+    const ssize_t got = ::pread(descriptor_, to + done, wanted, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0)
+      throw_disk("cannot read back what was written", partial_, std::strerror(errno), "check the disk or the network");
+    if (got == 0) {
+      std::memset(to + done, 0, static_cast<std::size_t>(bytes - done));
+      return;
+    }
+    done += got;
+  }
+}
+
+void PartialFile::resize(std::int64_t bytes) {
+  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) fail(errno);
+  end_ = bytes;
+}
+
+void PartialFile::sync() {
+  const int file = descriptor_ >= 0 ? descriptor_ : ::open((placed_ ? final_ : partial_).c_str(), O_RDWR | O_CLOEXEC);
+  int status = file < 0 ? -1 : ::fdatasync(file);
+  while (file >= 0 && status != 0 && errno == EINTR) status = ::fdatasync(file);
+  const int code = status == 0 ? 0 : errno;
+  if (file >= 0 && file != descriptor_) ::close(file);
+  if (code != 0) fail(code);
+  if (!name_synced_.exchange(true)) sync_folder(final_);
+}
+
+void PartialFile::fail(int code) {
+  remove();  // not closed, as in write()
+  throw_disk("cannot write", target_, std::strerror(code), hint_for_errno(code, "check the disk or the network"));
+}
+
 void PartialFile::close() {
   if (descriptor_ < 0) return;
   const int status = ::close(descriptor_);
   descriptor_ = -1;
-  if (status != 0 && errno != EINTR) {
-    const int code = errno;
-    discard();
-    throw_disk("cannot write", target_, std::strerror(code), hint_for_errno(code, "check the disk or the network"));
-  }
+  if (status != 0 && errno != EINTR) fail(errno);
 }
 
 void PartialFile::check_place() const {
   std::error_code code;
-  if (!force_ && fs::exists(fs::symlink_status(final_, code))) throw_appeared(target_);
+  if (!force_ && !placed_ && fs::exists(fs::symlink_status(final_, code))) throw_appeared(target_);
 }
 
 void PartialFile::commit() {
+  if (unfinished_ != Unfinished::removed) sync();  // whoever kept it forgets it after this
   close();
+  if (placed_) {
+    lock_ = {};
+    return;
+  }
   if (const int code = put_in_place(partial_, final_, force_); code != 0) {
     discard();
     if (code == EEXIST && !force_) throw_appeared(target_);
@@ -214,6 +283,13 @@ void commit_together(const std::vector<PartialFile*>& files) {
     if (file) file->check_place();
   for (PartialFile* file : files)
     if (file) file->commit();
+}
+
+void sync_folder(const fs::path& file) noexcept {
+  const int folder = ::open(folder_of(followed(file)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  ::fsync(folder);
+  ::close(folder);
 }
 
 void write_file(const fs::path& target, const std::string& text, bool force) {

@@ -36,16 +36,24 @@ bool exchange([[maybe_unused]] const fs::path& a, [[maybe_unused]] const fs::pat
 
 }  // namespace
 
-PartialFolder::PartialFolder(const fs::path& target, Progress& progress)
-    : target_(folder_target(target)), partial_(partial_name(target_)), lock_(target_, OutputLock::Folder::is_made) {
+PartialFolder::PartialFolder(const fs::path& target, Progress& progress, Unfinished unfinished, Sharing sharing)
+    : target_(folder_target(target)),
+      partial_(unfinished == Unfinished::removed ? partial_name(target_) : unfinished_name(target_)),
+      lock_(target_, OutputLock::Folder::is_made, sharing),
+      unfinished_(unfinished) {
   if (!lock_.removed().empty()) progress.warning(lock_.removed());
   std::error_code code;
+  if (unfinished == Unfinished::joined) {
+    if (fs::is_directory(partial_, code)) return;
+    throw_folder(partial_, "there is no unfinished output to go on with", "No such file or directory", "begin anew");
+  }
   if (!fs::create_directory(partial_, code))
     throw_folder(partial_, "folder cannot be made", code ? code.message() : "it exists already",
                  "check the name and your rights there");
 }
 
 PartialFolder::~PartialFolder() {
+  if (unfinished_ != Unfinished::removed) return;
   std::error_code failed;
   fs::remove_all(partial_, failed);
   if (!failed) return;
@@ -70,7 +78,10 @@ void PartialFolder::commit(Replace replace) {
                  "give another name or use --force");
   try {
     if (replace == Replace::whole) {
-      if (exchange(partial_, target_)) return;  // the destructor removes what was there
+      if (exchange(partial_, target_)) {
+        unfinished_ = Unfinished::removed;  // what was there: the destructor removes it
+        return;
+      }
       fs::remove_all(target_);
       fs::rename(partial_, target_);
       return;

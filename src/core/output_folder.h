@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/context.h"
+#include "core/output_file.h"
 #include "core/output_lock.h"
 
 namespace lepus {
@@ -12,7 +13,8 @@ namespace lepus {
 class PartialFolder {
 public:
   // Throws Error(disk) where another run writes it or nothing can be written beside it.
-  PartialFolder(const std::filesystem::path& target, Progress& progress);
+  PartialFolder(const std::filesystem::path& target, Progress& progress, Unfinished unfinished = Unfinished::removed,
+                Sharing sharing = Sharing::alone);
   ~PartialFolder();
   PartialFolder(const PartialFolder&) = delete;
   PartialFolder& operator=(const PartialFolder&) = delete;
@@ -28,6 +30,7 @@ public:
 private:
   std::filesystem::path target_, partial_;
   OutputLock lock_;
+  Unfinished unfinished_;
 };
 
 }  // namespace lepus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock file's text: "lepus", the token that ends the names of the run's own files, and who it is, for people. A
-// file that is there and not locked was left by a run that was killed.
+// The lock file's text, for each holder: "lepus", the token that ends the names of the run's own files, and who it is,
+// for people. A file that is there and not locked was left by runs that were killed.
 #include "core/output_lock.h"
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <mutex>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -82,20 +83,28 @@ struct Record {
   std::string token, who;
 };
 
-Record read_record(int descriptor) {
-  std::string text(1024, '\0');
+std::vector<Record> read_records(int descriptor) {
+  std::string text(std::size_t{1} << 16, '\0');
   const ssize_t bytes = ::pread(descriptor, text.data(), text.size(), 0);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, bytes)));
-  if (!text.starts_with("lepus ")) return {};
-  const std::size_t end = text.find('\n');
-  if (end == std::string::npos || !is_token(text.substr(6, end - 6))) return {};
-  return {text.substr(6, end - 6), text.substr(end + 1, text.find('\n', end + 1) - end - 1)};
+  std::vector<Record> records;
+  for (std::size_t at = 0; text.compare(at, 6, "lepus ") == 0;) {
+    const std::size_t end = text.find('\n', at);
+    if (end == std::string::npos || !is_token(text.substr(at + 6, end - at - 6))) break;
+    const std::size_t next = text.find('\n', end + 1);
+    records.push_back({text.substr(at + 6, end - at - 6), text.substr(end + 1, next - end - 1)});
+    if (next == std::string::npos) break;
+    at = next + 1;
+  }
+  return records;
 }
 
 // What is lost where it fails is the name in another run's message.
-void write_record(int descriptor) {
+void write_record(int descriptor, bool first) {
   const std::string text = format("lepus {}\n{}\n", run_token(), this_run());
-  if (::ftruncate(descriptor, 0) != 0 || ::pwrite(descriptor, text.data(), text.size(), 0) < 0) return;
+  if (first && ::ftruncate(descriptor, 0) != 0) return;
+  // Holders that come at the same time each add theirs.
+  if (::fcntl(descriptor, F_SETFL, O_APPEND) != 0 || ::write(descriptor, text.data(), text.size()) < 0) return;
 }
 
 [[noreturn]] void refuse_target(const fs::path& target, std::string what, std::string why, std::string hint) {
@@ -112,50 +121,70 @@ bool is_same_file(int descriptor, const fs::path& file) {
 
 constexpr int no_locks = -1, no_folder = -2;
 
-// The descriptor of the locked file, or one of these.
-int take_lock(const fs::path& file, const fs::path& target) {
+struct Taken {
+  int descriptor;      // of the locked file, or one of these
+  bool first = false;  // nobody else holds it
+};
+
+// 0, or why not. Whoever shares it first holds it alone for a moment, and so knows that all others are dead.
+int try_lock(int descriptor, Sharing sharing, bool& first) {
+  first = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  if (first) return 0;
+  if (errno != EWOULDBLOCK || sharing == Sharing::alone) return errno;
+  return ::flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? 0 : errno;
+}
+
+Taken take_lock(const fs::path& file, const fs::path& target, Sharing sharing) {
   // A run that is ending holds its lock for a moment more, one that is beginning has not written its name yet.
   constexpr int patience = 5;
   for (int refused = 0;;) {
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (descriptor < 0 && errno == ENOENT) return no_folder;
+    if (descriptor < 0 && errno == ENOENT) return {no_folder};
     if (descriptor < 0)
       refuse_target(target, "cannot write", std::strerror(errno),
                     hint_for_errno(errno, "check the permissions of its folder"));
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
-      if (is_same_file(descriptor, file)) return descriptor;
+    bool first = false;
+    const int code = try_lock(descriptor, sharing, first);
+    if (code == 0) {
+      if (is_same_file(descriptor, file)) return {descriptor, first};
       ::close(descriptor);  // its holder removed it after we opened it: take the one that is there now
       continue;
     }
-    if (errno != EWOULDBLOCK) {
+    if (code != EWOULDBLOCK) {
       ::unlink(file.c_str());
       ::close(descriptor);
-      return no_locks;
+      return {no_locks};
     }
-    const Record holder = read_record(descriptor);
+    const std::vector<Record> holders = read_records(descriptor);
     ::close(descriptor);
     if (++refused > patience)
-      refuse_target(target, "another run is writing this", holder.who.empty() ? "who it is cannot be read" : holder.who,
+      refuse_target(target, "another run is writing this",
+                    holders.empty() ? "who it is cannot be read" : holders.back().who,
                     "wait until it has ended, or choose another name");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
 
-// Nothing can be made of what a killed run had begun.
-std::string remove_left_behind(const fs::path& folder, const Record& dead) {
-  if (dead.token.empty()) return {};
+// Nothing can be made of what killed runs had begun under names of their own.
+std::string remove_left_behind(const fs::path& folder, const std::vector<Record>& dead) {
+  if (dead.empty()) return {};
+  const auto is_left = [&](const fs::path& path) {
+    return std::any_of(dead.begin(), dead.end(), [name = path.filename().string()](const Record& record) {
+      return name.ends_with("-" + record.token);
+    });
+  };
   std::int64_t bytes = 0, count = 0;
   std::error_code code;
   std::vector<fs::path> left;
   for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code))
-    if (entry->path().filename().string().ends_with("-" + dead.token)) left.push_back(entry->path());
+    if (is_left(entry->path())) left.push_back(entry->path());
   for (const fs::path& path : left) {
     bytes += bytes_below(path);
     if (fs::remove_all(path, code) > 0 && !code) ++count;
   }
   if (count == 0) return {};
   return format("removed {} ({}), which a run that was ended left behind: {}",
-                count == 1 ? left.front().string() : format("{} files", count), format_bytes(bytes), dead.who);
+                count == 1 ? left.front().string() : format("{} files", count), format_bytes(bytes), dead.back().who);
 }
 
 }  // namespace
@@ -163,6 +192,7 @@ std::string remove_left_behind(const fs::path& folder, const Record& dead) {
 struct OutputLock::Held {
   fs::path file, made;
   int descriptor = -1;
+  Sharing sharing = Sharing::alone;
   ::pid_t owner = ::getpid();
   std::string removed;
 
@@ -171,7 +201,9 @@ struct OutputLock::Held {
   Held& operator=(const Held&) = delete;
   ~Held() {
     if (descriptor >= 0) {
-      if (owner == ::getpid()) ::unlink(file.c_str());  // before it is unlocked: nobody else's file can be meant
+      // Before it is unlocked: nobody else's file can be meant. The last one that shared it removes it.
+      const bool alone = sharing == Sharing::alone || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+      if (alone && owner == ::getpid() && is_same_file(descriptor, file)) ::unlink(file.c_str());
       ::close(descriptor);
     }
     if (!made.empty() && owner == ::getpid()) ::rmdir(made.c_str());
@@ -205,7 +237,11 @@ fs::path name_of_this_run(const fs::path& target, const std::string& what) {
 
 fs::path partial_name(const fs::path& target) { return name_of_this_run(target, "partial"); }
 
-OutputLock::OutputLock(const fs::path& target, Folder folder) {
+fs::path unfinished_name(const fs::path& target) {
+  return target.parent_path() / (shortened_name(target.filename().string()) + ".partial");
+}
+
+OutputLock::OutputLock(const fs::path& target, Folder folder, Sharing sharing) {
   static std::mutex mutex;
   static std::map<fs::path, std::weak_ptr<Held>> held_here;
 
@@ -217,6 +253,8 @@ OutputLock::OutputLock(const fs::path& target, Folder folder) {
   // Another run may remove the folder that it made just when this one has seen it: then it is made again.
   const int attempts = folder == Folder::is_made ? 100 : 1;
   held->descriptor = no_folder;
+  held->sharing = sharing;
+  Taken taken{no_folder};
   for (int attempt = 0; attempt < attempts && held->descriptor == no_folder; ++attempt) {
     std::error_code code;
     if (folder == Folder::is_made && fs::create_directories(parent, code)) held->made = parent;
@@ -229,13 +267,17 @@ OutputLock::OutputLock(const fs::path& target, Folder folder) {
       held_ = known->second.lock();
       if (held_ && held_->owner == ::getpid()) return;
     }
-    held->descriptor = take_lock(held->file, target);
+    taken = take_lock(held->file, target, sharing);
+    held->descriptor = taken.descriptor;
   }
   if (held->descriptor == no_folder)
     refuse_target(target, "cannot write", format("there is no folder {}", parent.string()), "make the folder first");
   if (held->descriptor != no_locks) {
-    held->removed = remove_left_behind(held->file.parent_path(), read_record(held->descriptor));
-    write_record(held->descriptor);
+    if (taken.first) held->removed = remove_left_behind(held->file.parent_path(), read_records(held->descriptor));
+    write_record(held->descriptor, taken.first);
+    // For a moment it may be anybody's.
+    if (taken.first && sharing == Sharing::with_others && ::flock(held->descriptor, LOCK_SH | LOCK_NB) != 0)
+      refuse_target(target, "another run is writing this", "it began at the same time", "try again");
   }
   held_ = std::move(held);
   held_here[held_->file] = held_;
@@ -244,6 +286,20 @@ OutputLock::OutputLock(const fs::path& target, Folder folder) {
 const std::string& OutputLock::removed() const {
   static const std::string nothing;
   return held_ ? held_->removed : nothing;
+}
+
+bool OutputLock::wait_alone(std::chrono::milliseconds longest) {
+  if (!held_ || held_->descriptor < 0 || held_->sharing == Sharing::alone) return true;
+  const auto end = std::chrono::steady_clock::now() + longest;
+  while (::flock(held_->descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (std::chrono::steady_clock::now() >= end) {
+      ::flock(held_->descriptor, LOCK_SH);  // the system gave the shared one back for the attempt
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  held_->sharing = Sharing::alone;
+  return true;
 }
 
 }  // namespace lepus

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run at a time writes an output: a lock on a small file beside it, ".v.mha.lepus-lock", that says who holds it.
+// One run at a time writes an output, or several that have agreed to share it: a lock on a small file beside it,
+// ".v.mha.lepus-lock", that says who holds it.
 // flock, because the system gives it back however a run ends, kill -9 included, and because Linux carries it to the
 // server of an NFS or SMB disk, so that runs on two machines see each other (fcntl's record locks go there too, but a
 // process loses them when any of its threads closes the file). Where a file system knows no locks the run goes on
@@ -7,6 +8,7 @@
 // output.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -22,9 +24,16 @@ std::filesystem::path followed(const std::filesystem::path& target);
 std::filesystem::path name_of_this_run(const std::filesystem::path& target, const std::string& what);
 // "v.mha.partial-4711-0a1b2c3d"
 std::filesystem::path partial_name(const std::filesystem::path& target);
+// "v.mha.partial": what outlives the process that made it, so that another one can go on with it.
+std::filesystem::path unfinished_name(const std::filesystem::path& target);
 
 // Of a file, or of all files in a folder and below.
 std::int64_t bytes_below(const std::filesystem::path& path);
+
+enum class Sharing {
+  alone,
+  with_others  // several processes hold it at a time, and none that wants it alone
+};
 
 class OutputLock {
 public:
@@ -33,10 +42,14 @@ public:
   OutputLock() = default;  // of nothing
   // Throws Error(disk) that names the holder. A lock that this process holds is shared, so that an output can be
   // reserved before the work and written after it. A folder that was made goes with the lock where it stayed empty.
-  explicit OutputLock(const std::filesystem::path& target, Folder folder = Folder::must_exist);
+  explicit OutputLock(const std::filesystem::path& target, Folder folder = Folder::must_exist,
+                      Sharing sharing = Sharing::alone);
 
-  // Partial files of a run that was killed, which taking the lock removed: whose they were and how large, or "".
+  // Partial files of runs that were killed, which taking the lock removed: whose they were and how large, or "".
   const std::string& removed() const;
+
+  // Waits until no other process holds a shared lock, which this one then holds alone. False: some still do.
+  [[nodiscard]] bool wait_alone(std::chrono::milliseconds longest);
 
 private:
   struct Held;

@@ -57,6 +57,16 @@ TEST(ArrayVolumes, lepus_reads_fits) {
   EXPECT_LEPUS_ERROR(open_volume(folder / "two.fits"), ErrorKind::input, "primary (6 x 5 x 7)");
 }
 
+TEST(ArrayVolumes, lepus_reads_ome_tiff) {
+  if (!have(".tif")) GTEST_SKIP() << "this build has no TIFF";
+  const TempFolder folder;
+  JUDGE_BY("arrays_judge.py", "make-ome", folder.path());
+  expect_volume(folder / "stack.ome.tif", {0.5, 0.25, 0.125});
+  expect_volume(folder / "bare.ome.tif", {1, 1, 1});
+  EXPECT_EQ(open_volume(folder / "stack.ome.tif")->format(), "OME-TIFF");
+  EXPECT_LEPUS_ERROR(open_volume(folder / "times.ome.tif"), ErrorKind::unsupported, "6 times");
+}
+
 TEST(ArrayVolumes, vff) {
   const TempFolder folder;
   const std::string head =

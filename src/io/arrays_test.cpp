@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays of NumPy and MATLAB: NumPy reads what lepus writes, and lepus reads what NumPy, SciPy and h5py wrote, in every
 // type, byte order, order of the axes, packed or not. tests/judges/arrays_judge.py does their part.
+#include "core/crc32.h"
 #include "io/judge_test.h"
 #include "io/stored_array.h"
 #include "io/zip_archive.h"
@@ -138,10 +139,9 @@ TEST(Arrays, archives_beyond_four_gibibytes) {
 
 TEST(Arrays, checksums_of_pieces) {
   const std::string text = "123456789";
-  EXPECT_EQ(crc32_of(0, text.data(), 9), 0xCBF43926U);  // the check value that catalogues of checksums give
+  EXPECT_EQ(crc32(0, text.data(), 9), 0xCBF43926U);  // the check value that catalogues of checksums give
   for (std::int64_t cut = 0; cut <= 9; ++cut)
-    EXPECT_EQ(crc32_joined(crc32_of(0, text.data(), cut), crc32_of(0, text.data() + cut, 9 - cut), 9 - cut),
-              0xCBF43926U);
+    EXPECT_EQ(crc32_joined(crc32(0, text.data(), cut), crc32(0, text.data() + cut, 9 - cut), 9 - cut), 0xCBF43926U);
 }
 
 }  // namespace

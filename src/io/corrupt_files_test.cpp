@@ -6,7 +6,7 @@
 #include <random>
 
 #include "core/memory.h"
-#include "io/test_support.h"
+#include "io/scanner_samples.h"
 
 namespace lepus {
 namespace {
@@ -91,6 +91,21 @@ TEST(CorruptFiles, tiff) { damage_volume("v.tif", "v.tif", 3000); }
 // Truncations only: with its metadata changed at random, libhdf5 1.10 itself writes past its buffers (docs/formats.md),
 // in code that is not ours, and takes the program with it.
 TEST(CorruptFiles, hdf5) { damage_volume("v.h5", "v.h5", 0); }
+
+void damage_frames(const fs::path& path, int flips) {
+  damage(
+      path,
+      [&] {
+        read_everything(*open_frames({{path}, "", {}, {}}));
+      },
+      flips);
+}
+
+TEST(CorruptFiles, zeiss) {
+  const TempFolder folder;
+  write_zeiss(folder / "a.txrm", {});
+  damage_frames(folder / "a.txrm", 3000);
+}
 
 TEST(CorruptFiles, raw_data) {
   const TempFolder folder;

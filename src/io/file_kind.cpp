@@ -20,7 +20,7 @@ bool has_ending(const fs::path& path, std::initializer_list<const char*> endings
 }
 
 FileKind kind_of_content(const InputFile& file) {
-  const std::string head = file.head(64);
+  const std::string head = file.head(132);
   const std::string_view start = head;
   if (start.starts_with("II*\0"sv) || start.starts_with("MM\0*"sv) || start.starts_with("II+\0"sv) ||
       start.starts_with("MM\0+"sv))
@@ -31,6 +31,8 @@ FileKind kind_of_content(const InputFile& file) {
   if (start.starts_with("SIMPLE  ="sv)) return FileKind::fits;
   if (start.starts_with("ncaa"sv)) return FileKind::vff;
   if (start.starts_with("CTDATA-HEADER_V1"sv)) return FileKind::isq;
+  if (start.starts_with("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv)) return FileKind::zeiss;
+  if (start.size() == 132 && start.ends_with("DICM"sv)) return FileKind::dicom;
   if (start.starts_with("NRRD000"sv)) return FileKind::nrrd;
   if (start.starts_with("ObjectType"sv) || start.starts_with("NDims"sv)) return FileKind::meta_image;
   // HDF5 may have a block of somebody else's before it: 512 bytes (MATLAB), 1024, 2048, ...
@@ -64,6 +66,8 @@ FileKind kind_of_name(const fs::path& path) {
   if (has_ending(path, {".vff"})) return FileKind::vff;
   if (has_ending(path, {".isq"})) return FileKind::isq;
   if (has_ending(path, {".rek"})) return FileKind::rek;
+  if (has_ending(path, {".dcm", ".dicom"})) return FileKind::dicom;
+  if (has_ending(path, {".txrm", ".xrm", ".txm"})) return FileKind::zeiss;
   return FileKind::unknown;
 }
 
@@ -102,8 +106,12 @@ const char* words_of(FileKind kind) {
       return "an ISQ volume";
     case FileKind::rek:
       return "a REK volume";
+    case FileKind::dicom:
+      return "a DICOM file";
     case FileKind::npz:
       return "an archive of NumPy arrays";
+    case FileKind::zeiss:
+      return "an OLE compound file, as of Zeiss microscopes";
     case FileKind::unknown:
       break;
   }

@@ -2,6 +2,7 @@
 // Independent judges: tifffile, h5py and VTK read what lepus wrote, and lepus reads what they wrote.
 // tests/judges/formats_judge.py does their part.
 #include "io/judge_test.h"
+#include "io/scanner_samples.h"
 #include "io/stack.h"
 
 namespace lepus {
@@ -29,6 +30,13 @@ TEST(FormatsJudge, tifffile_reads_ours) {
   writer->write(0, 6, pattern_volume(odd_grid()).data());
   writer->finish("{\"program\":\"lepus\"}");
   JUDGE("check-tiff", folder.path());
+}
+
+TEST(FormatsJudge, olefile_reads_ours) {
+  const TempFolder folder;
+  write_zeiss(folder / "small.txrm", {.images = 250});
+  write_zeiss(folder / "large.txrm", {.columns = 70, .rows = 41, .images = 120, .type = 10});
+  JUDGE("check-ole", folder.path());
 }
 
 TEST(FormatsJudge, h5py_reads_ours) {

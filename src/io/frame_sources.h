@@ -50,6 +50,9 @@ std::unique_ptr<FrameSource> open_raw_frames(const std::vector<std::filesystem::
 std::unique_ptr<FrameSource> open_tiff_frames(const std::vector<std::filesystem::path>& files);
 std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<std::filesystem::path>& files,
                                               const std::string& dataset);
+// dataset: "" or "ImageData" for the views, "ReferenceData" for the flats.
+std::unique_ptr<FrameSource> open_zeiss_frames(const std::vector<std::filesystem::path>& files,
+                                               const std::string& dataset);
 
 // Images of (views x columns), one per detector row -> images of (detector rows x columns), one per view.
 // Views are read in blocks, of which the last stay in memory: threads that walk the views together stay in one or two.

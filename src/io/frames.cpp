@@ -6,6 +6,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "io/dicom_images.h"
 #include "io/file.h"
 #include "io/file_kind.h"
 #include "io/frame_sources.h"
@@ -83,6 +84,10 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
     source = open_hdf5_frames(files.files, files.dataset);
   } else if (is_array_file(kind)) {
     source = open_array_frames(files.files, files.dataset);
+  } else if (kind == FileKind::dicom) {
+    source = open_dicom_frames(files.files);
+  } else if (kind == FileKind::zeiss) {
+    source = open_zeiss_frames(files.files, files.dataset);
   } else if (kind == FileKind::raw) {
     source = open_raw_frames(files.files, files.raw ? *files.raw : read_raw_layout(first));
   } else {
@@ -92,7 +97,8 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
                  .why = kind == FileKind::unknown
                             ? format("neither its first bytes nor its ending '{}' are those of files that lepus reads",
                                      first.extension().string())
-                            : format("it is {}; frames are TIFF, HDF5, NumPy, MATLAB or raw files", words_of(kind)),
+                            : format("it is {}; frames are TIFF, HDF5, DICOM, NumPy, MATLAB, FITS, Zeiss or raw files",
+                                     words_of(kind)),
                  .hint = "convert the files, or describe them as raw"});
   }
   source = in_order_of_views(std::move(source), files.order);

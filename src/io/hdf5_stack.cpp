@@ -21,7 +21,10 @@ std::unique_ptr<VolumeReader> open_hdf5_volume(const std::filesystem::path& path
 
 #else
 
+#include <algorithm>
+
 #include "core/format.h"
+#include "core/input_file.h"
 #include "core/output_file.h"
 #include "io/hdf5_file.h"
 #include "io/header_text.h"
@@ -35,16 +38,38 @@ namespace {
 
 constexpr std::int64_t metadata_bytes = 64 << 10;  // about what the library needs beside the pixels
 
-class Hdf5Stack final : public StackWriter {
+class Hdf5Stack final : public PlainStack {
 public:
   Hdf5Stack(const StackTarget& target, std::string dataset)
-      : target_(target),
-        dataset_(std::move(dataset)),
-        file_(target.path, target.force, target.shape.bytes() + metadata_bytes) {
+      : PlainStack(target, target.path, target.shape.bytes() + metadata_bytes), dataset_(std::move(dataset)) {
+    begin_data(is_joined() ? lay_out_beside(Copy::nothing) : lay_out(data_.partial()));
+  }
+
+  void finish(const std::string& provenance) override {
+    if (is_joined()) lay_out_beside(Copy::all_but_pixels);
+    data_.close();
+    if (!provenance.empty()) {
+      const Hdf5Lock lock;
+      Hdf5Id file(H5Fopen(data_.partial().c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+      if (!file.valid()) fail();
+      Hdf5Id id(H5Dopen2(file, dataset_.c_str(), H5P_DEFAULT), H5Dclose);
+      if (!id.valid() || !(provenance.size() <= longest_hdf5_attribute
+                               ? write_hdf5_text(id, "lepus_provenance", provenance)
+                               : write_hdf5_text_dataset(file, dataset_ + "_provenance", provenance)))
+        fail();
+      if (id.reset() < 0 || file.reset() < 0) fail();
+    }
+    data_.commit();
+  }
+
+private:
+  // A file with holes for pixels; where they begin. The pixels are written without the library and its lock: they lie
+  // one after another.
+  std::int64_t lay_out(const fs::path& path) const {
     const Hdf5Lock lock;
-    Hdf5Id file(H5Fcreate(file_.partial().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    Hdf5Id file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     if (!file.valid()) fail();
-    const StackShape& shape = target.shape;
+    const StackShape& shape = target_.shape;
     const hsize_t sizes[3] = {static_cast<hsize_t>(shape.images), static_cast<hsize_t>(shape.rows),
                               static_cast<hsize_t>(shape.columns)};
     const Hdf5Id space(H5Screate_simple(3, sizes, nullptr), H5Sclose);
@@ -58,40 +83,35 @@ public:
     if (!id.valid()) fail();
     const haddr_t offset = H5Dget_offset(id);
     if (offset == HADDR_UNDEF) fail();
-    data_start_ = static_cast<std::int64_t>(offset);
-    if (target.text.grid) {
-      const VolumeGrid& grid = *target.text.grid;
+    if (target_.text.grid) {
+      const VolumeGrid& grid = *target_.text.grid;
       if (!write_hdf5_numbers(id, "origin_mm", {grid.origin_mm.x, grid.origin_mm.y, grid.origin_mm.z}) ||
           !write_hdf5_numbers(id, "step_mm", {grid.step_mm.x, grid.step_mm.y, grid.step_mm.z}) ||
-          !write_hdf5_text(id, "axes", "z y x") || !write_hdf5_text(id, "unit", target.text.unit))
+          !write_hdf5_text(id, "axes", "z y x") || !write_hdf5_text(id, "unit", target_.text.unit))
         fail();
     }
     if (id.reset() < 0 || file.reset() < 0) fail();
+    return static_cast<std::int64_t>(offset);
   }
 
-  // Without the library and its lock: the pixels lie one after another.
-  void write(std::int64_t first, std::int64_t images, const void* pixels) override {
-    const std::int64_t bytes = target_.shape.image_bytes();
-    file_.write(data_start_ + first * bytes, pixels, images * bytes);
-  }
-
-  void finish(const std::string& provenance) override {
-    file_.close();
-    if (!provenance.empty()) {
-      const Hdf5Lock lock;
-      Hdf5Id file(H5Fopen(file_.partial().c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
-      if (!file.valid()) fail();
-      Hdf5Id id(H5Dopen2(file, dataset_.c_str(), H5P_DEFAULT), H5Dclose);
-      if (!id.valid() || !(provenance.size() <= longest_hdf5_attribute
-                               ? write_hdf5_text(id, "lepus_provenance", provenance)
-                               : write_hdf5_text_dataset(file, dataset_ + "_provenance", provenance)))
-        fail();
-      if (id.reset() < 0 || file.reset() < 0) fail();
+  // The file that is joined laid out anew, since its last writer may have been killed while the library changed it.
+  enum class Copy { nothing, all_but_pixels };
+  std::int64_t lay_out_beside(Copy copy) {
+    const Hdf5Lock lock;  // one at a time has this name
+    const PartialFile beside(OutputLock(), data_.target(), true, 0);
+    const std::int64_t start = lay_out(beside.partial());
+    if (copy == Copy::nothing) return start;
+    const std::int64_t pixels_end = start + target_.shape.bytes(), end = InputFile(beside.partial()).size();
+    data_.resize(end);
+    std::string bytes;
+    for (const auto& [from, to] : {std::pair{std::int64_t{0}, start}, std::pair{pixels_end, end}}) {
+      bytes.resize(static_cast<std::size_t>(std::max<std::int64_t>(0, to - from)));
+      beside.read(from, bytes.data(), static_cast<std::int64_t>(bytes.size()));
+      data_.write(from, bytes.data(), static_cast<std::int64_t>(bytes.size()));
     }
-    file_.commit();
+    return start;
   }
 
-private:
   [[noreturn]] void fail() const {
     throw Error(ErrorKind::disk, {.what = "cannot write HDF5 file",
                                   .where = target_.path.string(),
@@ -99,10 +119,7 @@ private:
                                   .hint = "check the free space and the permissions of its folder"});
   }
 
-  StackTarget target_;
   std::string dataset_;
-  PartialFile file_;
-  std::int64_t data_start_ = 0;
 };
 
 Vec3 vector_of(const std::vector<double>& v) { return {v[0], v[1], v[2]}; }

@@ -9,6 +9,7 @@
 #include "core/output_file.h"
 #include "io/file.h"
 #include "io/frame_sources.h"
+#include "io/headed_stack.h"
 #include "io/header_text.h"
 #include "io/json_text.h"
 #include "io/stack.h"
@@ -61,58 +62,28 @@ const char* element_name(PixelType type) {
                                   : "MET_FLOAT";
 }
 
-class MetaImageWriter final : public StackWriter {
+class MetaImageWriter final : public HeadedStack {
 public:
-  MetaImageWriter(const StackTarget& target, std::int64_t room)
-      : target_(target), detached_(lower_extension(target.path) == ".mhd"), room_(detached_ ? 0 : room) {
+  MetaImageWriter(const StackTarget& target, std::int64_t room) : HeadedStack(target, ".mhd", room) {
     const VolumeGrid& grid = *target.text.grid;
     const auto sign = [](double step) { return step < 0 ? -1 : 1; };
     const Vec3 size{std::abs(grid.step_mm.x), std::abs(grid.step_mm.y), std::abs(grid.step_mm.z)};
-    start_ = format(
-        "ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\nCompressedData = False\n"
-        "TransformMatrix = {} 0 0 0 {} 0 0 0 {}\nOffset = {}\nCenterOfRotation = 0 0 0\nElementSpacing = {}\n"
-        "DimSize = {} {} {}\nlepus_length_unit = mm\nlepus_value_unit = {}\n",
-        sign(grid.step_mm.x), sign(grid.step_mm.y), sign(grid.step_mm.z), joined(grid.origin_mm, " "),
-        joined(size, " "), grid.nx, grid.ny, grid.nz, target.text.unit);
-    const fs::path data_path = fs::path(target.path).replace_extension(".raw");
-    end_ = format("ElementType = {}\nElementDataFile = {}\n", element_name(target.shape.type),
-                  detached_ ? data_path.filename().string() : std::string("LOCAL"));
-    header_ = std::make_unique<PartialFile>(target.path, target.force, detached_ ? 0 : target.shape.bytes() + room_);
-    if (detached_) data_ = std::make_unique<PartialFile>(data_path, target.force, target.shape.bytes());
-    side_car_ = side_car_of(target.path);
-    if (detached_) return;
-    header_->append(start_ + room_lines(room_) + end_);
-    data_start_ = header_->end();
-  }
-
-  void write(std::int64_t first, std::int64_t images, const void* pixels) override {
-    const std::int64_t bytes = target_.shape.image_bytes();
-    (detached_ ? *data_ : *header_).write(data_start_ + first * bytes, pixels, images * bytes);
-  }
-
-  void finish(const std::string& provenance) override {
-    const std::string lines = provenance_lines(provenance);
-    const std::int64_t left = room_ - static_cast<std::int64_t>(lines.size());
-    std::unique_ptr<PartialFile> side_car;
-    if (detached_) {
-      header_->append(start_ + lines + end_);
-    } else if (left == 0 || left >= static_cast<std::int64_t>(room_key.size()) + 5) {
-      const std::string header = start_ + lines + room_lines(left) + end_;
-      header_->write(0, header.data(), static_cast<std::int64_t>(header.size()));
-    } else if (!provenance.empty()) {
-      side_car = std::make_unique<PartialFile>(side_car_, target_.force, 0);
-      side_car->append(provenance_side_car(provenance));
-    }
-    commit_together({data_.get(), side_car.get(), header_.get()});
+    begin(format("ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\n"
+                 "CompressedData = False\nTransformMatrix = {} 0 0 0 {} 0 0 0 {}\nOffset = {}\n"
+                 "CenterOfRotation = 0 0 0\nElementSpacing = {}\nDimSize = {} {} {}\nlepus_length_unit = mm\n"
+                 "lepus_value_unit = {}\n",
+                 sign(grid.step_mm.x), sign(grid.step_mm.y), sign(grid.step_mm.z), joined(grid.origin_mm, " "),
+                 joined(size, " "), grid.nx, grid.ny, grid.nz, target.text.unit),
+          format("ElementType = {}\nElementDataFile = {}\n", element_name(target.shape.type),
+                 detached() ? data_.target().filename().string() : std::string("LOCAL")));
   }
 
 private:
-  StackTarget target_;
-  bool detached_;
-  std::int64_t room_, data_start_ = 0;
-  std::string start_, end_;
-  fs::path side_car_;
-  std::unique_ptr<PartialFile> header_, data_;
+  std::string provenance_text(const std::string& provenance) const override { return provenance_lines(provenance); }
+  bool can_fill(std::int64_t bytes) const override {
+    return bytes == 0 || bytes >= static_cast<std::int64_t>(room_key.size()) + 5;
+  }
+  std::string filler(std::int64_t bytes) const override { return room_lines(bytes); }
 };
 
 struct MetaHeader {

@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "core/crc32.h"
 #include "io/npy_header.h"
 
 namespace lepus {
@@ -15,8 +16,7 @@ void append_npz_array(PartialFile& out, const NpzArray& array, std::vector<ZipEn
   const std::string header = npy_header(array.type, shape);
   ZipEntry entry;
   entry.name = array.name + ".npy";
-  entry.checksum =
-      crc32_of(crc32_of(0, header.data(), static_cast<std::int64_t>(header.size())), array.data, array.bytes);
+  entry.checksum = crc32(crc32(0, header.data(), static_cast<std::int64_t>(header.size())), array.data, array.bytes);
   entry.bytes = static_cast<std::int64_t>(header.size()) + array.bytes;
   entry.start = out.end();
   out.append(zip_record(entry) + header);

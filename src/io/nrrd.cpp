@@ -9,6 +9,7 @@
 #include "core/output_file.h"
 #include "io/file.h"
 #include "io/frame_sources.h"
+#include "io/headed_stack.h"
 #include "io/header_text.h"
 #include "io/json_text.h"
 #include "io/stack.h"
@@ -49,59 +50,29 @@ std::string unescaped(std::string_view value) {
   return result;
 }
 
-class NrrdWriter final : public StackWriter {
+class NrrdWriter final : public HeadedStack {
 public:
-  NrrdWriter(const StackTarget& target, std::int64_t room)
-      : target_(target), detached_(lower_extension(target.path) == ".nhdr"), room_(detached_ ? 0 : room) {
+  NrrdWriter(const StackTarget& target, std::int64_t room) : HeadedStack(target, ".nhdr", room) {
     const VolumeGrid& grid = *target.text.grid;
-    const fs::path data_path = fs::path(target.path).replace_extension(".raw");
-    start_ = format(
+    std::string start = format(
         "NRRD0005\n# written by lepus; origin and directions in millimetres, the rotation axis is z\n"
         "type: {}\ndimension: 3\nspace: 3D-right-handed\nsizes: {} {} {}\n"
         "space directions: ({},0,0) (0,{},0) (0,0,{})\nkinds: domain domain domain\nendian: little\nencoding: raw\n"
         "space origin: ({})\nspace units: \"mm\" \"mm\" \"mm\"\n",
         target.shape.type == PixelType::f32 ? "float" : name_of(target.shape.type), grid.nx, grid.ny, grid.nz,
         grid.step_mm.x, grid.step_mm.y, grid.step_mm.z, joined(grid.origin_mm, ","));
-    if (detached_) start_ += format("data file: {}\n", data_path.filename().string());
-    start_ += format("{}:={}\n", unit_key, escaped(target.text.unit));
-    header_ = std::make_unique<PartialFile>(target.path, target.force, detached_ ? 0 : target.shape.bytes() + room_);
-    if (detached_) data_ = std::make_unique<PartialFile>(data_path, target.force, target.shape.bytes());
-    if (detached_) return;
-    header_->append(start_ + padding(room_) + "\n");
-    data_start_ = header_->end();
-  }
-
-  void write(std::int64_t first, std::int64_t images, const void* pixels) override {
-    const std::int64_t bytes = target_.shape.image_bytes();
-    (detached_ ? *data_ : *header_).write(data_start_ + first * bytes, pixels, images * bytes);
-  }
-
-  void finish(const std::string& provenance) override {
-    const std::string line = provenance.empty() ? "" : format("{}:={}\n", nrrd_provenance_key, escaped(provenance));
-    const std::int64_t left = room_ - static_cast<std::int64_t>(line.size());
-    std::unique_ptr<PartialFile> side_car;
-    if (detached_) {
-      header_->append(start_ + line + "\n");
-    } else if (left >= 0 && left != 1) {  // a comment takes at least "#\n"
-      const std::string header = start_ + line + padding(left) + "\n";
-      header_->write(0, header.data(), static_cast<std::int64_t>(header.size()));
-    } else if (!provenance.empty()) {
-      side_car = std::make_unique<PartialFile>(side_car_of(target_.path), target_.force, 0);
-      side_car->append(provenance_side_car(provenance));
-    }
-    commit_together({data_.get(), side_car.get(), header_.get()});
+    if (detached()) start += format("data file: {}\n", data_.target().filename().string());
+    begin(start + format("{}:={}\n", unit_key, escaped(target.text.unit)), "\n");
   }
 
 private:
-  static std::string padding(std::int64_t bytes) {
+  std::string provenance_text(const std::string& provenance) const override {
+    return provenance.empty() ? "" : format("{}:={}\n", nrrd_provenance_key, escaped(provenance));
+  }
+  bool can_fill(std::int64_t bytes) const override { return bytes >= 0 && bytes != 1; }  // a comment: "#\n"
+  std::string filler(std::int64_t bytes) const override {
     return bytes == 0 ? std::string() : "#" + std::string(static_cast<std::size_t>(bytes - 2), ' ') + "\n";
   }
-
-  StackTarget target_;
-  bool detached_;
-  std::int64_t room_, data_start_ = 0;
-  std::string start_;
-  std::unique_ptr<PartialFile> header_, data_;
 };
 
 struct NrrdHeader {

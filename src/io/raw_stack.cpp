@@ -13,31 +13,22 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class RawStack final : public StackWriter {
+class RawStack final : public PlainStack {
 public:
-  explicit RawStack(const StackTarget& target)
-      : target_(target),
-        data_(target.path, target.force, target.shape.bytes()),
-        side_car_(side_car_of(target.path), target.force, 0) {}
-
-  void write(std::int64_t first, std::int64_t images, const void* pixels) override {
-    const std::int64_t bytes = target_.shape.image_bytes();
-    data_.write(first * bytes, pixels, images * bytes);
+  explicit RawStack(const StackTarget& target) : PlainStack(target, target.path, target.shape.bytes()) {
+    if (!is_joined()) check_target(side_car_of(target.path), target.force);
+    begin_data(0);
   }
 
   void finish(const std::string& provenance) override {
-    side_car_.append(to_json({.shape = target_.shape,
-                              .text = target_.text,
-                              .header_bytes = 0,
-                              .big_endian = false,
-                              .provenance = provenance},
-                             true));
-    commit_together({&data_, &side_car_});
+    const auto description = side_car(side_car_of(target_.path), to_json({.shape = target_.shape,
+                                                                          .text = target_.text,
+                                                                          .header_bytes = 0,
+                                                                          .big_endian = false,
+                                                                          .provenance = provenance},
+                                                                         true));
+    commit_together({description.get(), &data_});
   }
-
-private:
-  StackTarget target_;
-  PartialFile data_, side_car_;
 };
 
 }  // namespace

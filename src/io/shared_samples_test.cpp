@@ -2,6 +2,7 @@
 // Files that other people's programs wrote: real scans and format samples. Expected values: tifffile 2023.2 and
 // h5py 3.7.
 #include "io/test_support.h"
+#include "io/zeiss_file.h"
 
 namespace lepus {
 namespace {
@@ -103,6 +104,36 @@ TEST(SharedSamples, tomopy_tooth) {
                      "found 1 dimensions");
   const auto volume = open_volume(shared("tomopy_tooth/tooth.h5").string() + ":/exchange/data_dark");
   EXPECT_EQ(volume->grid(), (VolumeGrid{640, 2, 10, {}, {1, 1, 1}}));
+}
+
+TEST(SharedSamples, zeiss) {  // expected: olefile 0.46
+  const fs::path tomo = shared("dxchange_formats/txrm_test_chip_tomo.txrm"),
+                 one = shared("dxchange_formats/test_chip00.xrm");
+  if (!fs::exists(tomo)) GTEST_SKIP() << "SKIPPED: no " << tomo << "; set LEPUS_SHARED_DATA";
+  const auto views = open_frames({{tomo}, "", {}, {}});
+  EXPECT_EQ(views->frames(), 7);
+  EXPECT_EQ(views->columns(), 256);
+  EXPECT_EQ(views->pixel_type(), PixelType::u16);
+  const double middles[] = {389, 367, 407, 400, 358, 377, 373};
+  const double sums[] = {4280467, 5708686, 6420958, 6923329, 6523982, 5553009, 4079730};
+  for (std::int64_t i = 0; i < 7; ++i) {
+    const Sum sum = sum_of(*views, i);
+    EXPECT_EQ(sum.middle, middles[i]);
+    EXPECT_EQ(sum.all, sums[i]);
+  }
+  EXPECT_EQ(sum_of(*open_frames({{one}, "", {}, {}}), 0).all, 11192542.0);
+  const Sum flat = sum_of(*open_frames({{one}, "ReferenceData", {}, {}}), 0);
+  EXPECT_EQ(flat.first, 82);
+  EXPECT_EQ(flat.last, 35);
+  EXPECT_EQ(flat.all, 77982600.0);
+  const ZeissFile header(tomo);
+  EXPECT_EQ(header.ole().streams().size(), 670u);
+  EXPECT_EQ(header.integer("ImageInfo/NoOfImages"), 7);
+  EXPECT_FLOAT_EQ(static_cast<float>(header.floats("ImageInfo/Angles").at(6)), 44.985878f);
+  EXPECT_FLOAT_EQ(static_cast<float>(header.floats("Alignment/X-Shifts").at(1)), -0.94368505f);
+  EXPECT_EQ(header.shown_value(*header.ole().find("ImageInfo/CameraName")), "Imaging");
+  EXPECT_EQ(header.shown_value(*header.ole().find("ImageInfo/DataType")), "5");
+  EXPECT_EQ(header.shown_value(*header.ole().find("ImageInfo/ExpTimes")), "5 5 5 5 5 5 5");
 }
 
 TEST(SharedSamples, savu_i13) {

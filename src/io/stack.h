@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "core/output_file.h"
 #include "core/output_lock.h"
 #include "io/frames.h"
 #include "io/volume_file.h"
@@ -31,9 +32,12 @@ struct StackText {
 
 class StackWriter {
 public:
-  virtual ~StackWriter() = default;  // without finish() nothing stays
+  virtual ~StackWriter() = default;  // without finish() nothing stays, unless it is kept
   // Images [first, first + images), each once; any thread may, and several at a time.
   virtual void write(std::int64_t first, std::int64_t images, const void* pixels) = 0;
+  // Of a stack that is kept: images that were written, by whomever; and they are on the disk.
+  virtual void read_back(std::int64_t first, std::int64_t images, void* pixels) const;
+  virtual void flush(std::int64_t first, std::int64_t images);
   virtual std::int64_t memory_bytes() const { return 0; }  // at most, beside the pixels it is given
   // After every image was written.
   virtual void finish(const std::string& provenance) = 0;  // one line of JSON, or ""
@@ -44,11 +48,42 @@ struct StackTarget {
   StackShape shape;
   StackText text;
   bool force = false;
+  Unfinished unfinished = Unfinished::removed;  // of volumes
+  Sharing sharing = Sharing::alone;
   int threads = 0;                              // for packing, where a format does; 0: one per hardware thread
   std::int64_t big_tiff_above = 3'900'000'000;  // bytes; below 2^32 by what the directories may take
 };
 
 inline constexpr std::int64_t default_provenance_room = 64 << 10;
+
+// Images one after another in one file: MetaImage, NRRD, TIFF stacks, HDF5 and raw files.
+class PlainStack : public StackWriter {
+public:
+  void write(std::int64_t first, std::int64_t images, const void* pixels) override;
+  void read_back(std::int64_t first, std::int64_t images, void* pixels) const override;
+  void flush(std::int64_t first, std::int64_t images) override;
+
+protected:
+  PlainStack(const StackTarget& target, const std::filesystem::path& file, std::int64_t bytes);
+  // One of many files under one lock.
+  PlainStack(const StackTarget& target, OutputLock held, const std::filesystem::path& file, std::int64_t bytes);
+  // Where the first image lies, as soon as it is known. Error(input) where the file that is joined is another one.
+  void begin_data(std::int64_t offset);
+  bool is_joined() const { return target_.unfinished == Unfinished::joined; }
+  // A small file that says what the volume is, to be renamed before it.
+  std::unique_ptr<PartialFile> side_car(const std::filesystem::path& file, const std::string& text) const;
+
+  StackTarget target_;
+  PartialFile data_;
+
+private:
+  std::int64_t data_start_ = 0;
+};
+
+// What all processes that have the unfinished volume open hold, and whoever finishes or removes it alone.
+OutputLock lock_unfinished(const std::filesystem::path& path, Sharing sharing);
+// Throws Error(input): what was kept under this name is no part of this volume.
+[[noreturn]] void throw_other_unfinished(const std::filesystem::path& partial, const std::string& why);
 
 std::unique_ptr<StackWriter> create_tiff_stack(const StackTarget& target);
 std::unique_ptr<StackWriter> create_tiff_folder(const StackTarget& target);  // path has a %04d
@@ -73,7 +108,10 @@ std::unique_ptr<VolumeReader> open_tiff_folder(const std::filesystem::path& path
 std::unique_ptr<VolumeReader> open_hdf5_volume(const std::filesystem::path& path, const std::string& dataset);
 std::unique_ptr<VolumeReader> open_raw_volume(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_zarr(const std::filesystem::path& folder, std::int64_t level);
+std::unique_ptr<VolumeReader> open_zeiss_volume(const std::filesystem::path& path);
 
+// In the folder of a Zarr volume that is kept: all voxels, plain, until they are packed.
+inline constexpr const char* kept_voxels = "voxels";
 // "v.zarr" and "v.zarr/" are written as Zarr; "v.zarr/" -> "v.zarr".
 bool is_zarr_name(const std::filesystem::path& path);
 std::filesystem::path zarr_target(const std::filesystem::path& path);
@@ -88,7 +126,7 @@ std::filesystem::path slice_pattern(const std::filesystem::path& path, std::int6
 
 // "slices/%04d.tif" -> "slices/volume.json", whose lock is that of all slices.
 std::filesystem::path slices_side_car(const std::filesystem::path& pattern);
-OutputLock lock_slices(const std::filesystem::path& pattern);
+OutputLock lock_slices(const std::filesystem::path& pattern, Sharing sharing = Sharing::alone);
 
 // "slices/%04d.tif" -> "slices/0017.tif"; find_number says whether there is such a place.
 struct NumberPlace {

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t data_start = 16;  // after either header
+constexpr std::int64_t data_offset = 16;  // after either header
 
 template <class T>
 void put(std::string& bytes, T value) {
@@ -110,54 +110,57 @@ void require_libtiff([[maybe_unused]] const fs::path& path) {
 #endif
 }
 
-class TiffStack final : public StackWriter {
+class TiffStack final : public PlainStack {
 public:
   // `held`: the lock of what it is a part of.
   TiffStack(const StackTarget& target, OutputLock held)
-      : target_(target),
-        big_(bytes_of(target) > target.big_tiff_above),
-        file_(std::move(held), target.path, target.force, bytes_of(target)) {
+      : PlainStack(target, std::move(held), target.path, bytes_of(target)),
+        big_(bytes_of(target) > target.big_tiff_above) {
     std::string header = "II";
     put(header, static_cast<std::uint16_t>(big_ ? 43 : 42));
     if (big_) put(header, std::uint32_t{8});  // offsets of 8 bytes
-    header.resize(data_start);
-    file_.append(header);
-  }
-
-  void write(std::int64_t first, std::int64_t images, const void* pixels) override {
-    const std::int64_t bytes = target_.shape.image_bytes();
-    file_.write(data_start + first * bytes, pixels, images * bytes);
+    const std::size_t fixed = header.size();
+    header.resize(data_offset);
+    if (is_joined()) {
+      std::string there(fixed, '\0');
+      data_.read(0, there.data(), static_cast<std::int64_t>(fixed));
+      if (!header.starts_with(there)) throw_other_unfinished(data_.partial(), "it is not such a TIFF file");
+    } else {
+      data_.append(header);
+    }
+    begin_data(data_offset);
   }
 
   void finish(const std::string& provenance) override {
     complete(target_.text.grid ? to_json({.shape = target_.shape,
                                           .text = target_.text,
-                                          .header_bytes = data_start,
+                                          .header_bytes = data_offset,
                                           .big_endian = false,
                                           .provenance = provenance},
                                          false)
                                : std::string());
-    file_.commit();
+    data_.commit();
   }
 
   // Writes the directories and closes the file, which keeps its temporary name.
   void complete(const std::string& description) {
+    data_.resize(data_offset + target_.shape.bytes());  // what a run that was killed while it finished had added goes
     align();
-    const std::int64_t description_at = file_.end();
-    if (!description.empty()) file_.append(description.c_str(), static_cast<std::int64_t>(description.size()) + 1);
+    const std::int64_t description_at = data_.end();
+    if (!description.empty()) data_.append(description.c_str(), static_cast<std::int64_t>(description.size()) + 1);
     align();
     Rational across, down;
     if (target_.text.grid) {
       across = resolution(target_.text.grid->step_mm.x);
       down = resolution(target_.text.grid->step_mm.y);
     }
-    const std::int64_t resolution_at = file_.end();
+    const std::int64_t resolution_at = data_.end();
     std::string rationals;
     for (const std::uint32_t part : {across.numerator, across.denominator, down.numerator, down.denominator})
       put(rationals, part);
-    file_.append(rationals);
+    data_.append(rationals);
 
-    const std::int64_t first = file_.end();
+    const std::int64_t first = data_.end();
     std::string directories;
     for (std::int64_t page = 0; page < target_.shape.images; ++page) {
       Directory directory(big_);
@@ -168,7 +171,7 @@ public:
       directory.add_short(262, 1);  // zero is black
       if (page == 0 && !description.empty())
         directory.add_stored(270, 2, static_cast<std::int64_t>(description.size()) + 1, description_at);
-      directory.add_offset(273, data_start + page * target_.shape.image_bytes());
+      directory.add_offset(273, data_offset + page * target_.shape.image_bytes());
       directory.add_short(277, 1);
       directory.add_long(278, target_.shape.rows);
       directory.add_offset(279, target_.shape.image_bytes());
@@ -185,46 +188,37 @@ public:
       bytes.resize(static_cast<std::size_t>(padded));
       directories += bytes;
     }
-    file_.append(directories);
+    data_.append(directories);
     std::string pointer;
     if (big_)
       put(pointer, static_cast<std::uint64_t>(first));
     else
       put(pointer, static_cast<std::uint32_t>(first));
-    file_.write(big_ ? 8 : 4, pointer.data(), static_cast<std::int64_t>(pointer.size()));
-    file_.close();
+    data_.write(big_ ? 8 : 4, pointer.data(), static_cast<std::int64_t>(pointer.size()));
+    data_.close();
   }
-  PartialFile& file() { return file_; }
+  PartialFile& file() { return data_; }
 
 private:
   static std::int64_t bytes_of(const StackTarget& target) { return target.shape.bytes() + target.shape.images * 300; }
-  void align() { file_.append(std::string(static_cast<std::size_t>((8 - file_.end() % 8) % 8), '\0')); }
+  void align() { data_.append(std::string(static_cast<std::size_t>((8 - data_.end() % 8) % 8), '\0')); }
 
-  StackTarget target_;
   bool big_;
-  PartialFile file_;
 };
 
-// One file per image; all get their final names together. Geometry and provenance are in a JSON file beside them.
+// One file per image; all get their final names together. Geometry and provenance are in a JSON file beside them, which
+// a volume that is kept has from the start and which is renamed last.
 class TiffFolder final : public StackWriter {
 public:
   explicit TiffFolder(const StackTarget& target)
       : target_(target),
         place_(*find_number(target.path)),
-        lock_(lock_slices(target.path)),
+        lock_(lock_slices(target.path, target.sharing)),
         images_(static_cast<std::size_t>(target.shape.images)) {
-    for (std::int64_t k = 0; k < target.shape.images; ++k) check_target(numbered(target.path, place_, k), target.force);
-    const fs::path beyond = numbered(target.path, place_, target.shape.images);
-    std::error_code code;
-    if (fs::exists(beyond, code))
-      throw Error(ErrorKind::disk,
-                  {.what = "folder holds more images than would be written",
-                   .where = beyond.string(),
-                   .why = format("{} are to be written; the rest would stay among them", target.shape.images),
-                   .hint = "remove the old images first"});
-    check_free_space(target.path, target.shape.bytes() + target.shape.images * 512);
+    if (target.unfinished != Unfinished::joined) check_names();
     if (target.text.grid)
-      side_car_ = std::make_unique<PartialFile>(lock_, slices_side_car(target.path), target.force, 0);
+      side_car_ =
+          std::make_unique<PartialFile>(lock_, slices_side_car(target.path), target.force, 0, target.unfinished);
   }
 
   void write(std::int64_t first, std::int64_t images, const void* pixels) override {
@@ -233,6 +227,11 @@ public:
       StackTarget one = target_;
       one.path = numbered(target_.path, place_, k);
       one.shape.images = 1;
+      if (is_kept()) {
+        std::error_code code;
+        fs::remove(unfinished_name(one.path), code);  // of a run that was killed before it was whole
+        one.unfinished = Unfinished::kept;
+      }
       auto image = std::make_unique<TiffStack>(one, lock_);
       image->write(0, 1, from);
       image->complete({});
@@ -240,25 +239,68 @@ public:
     }
   }
 
+  void read_back(std::int64_t first, std::int64_t images, void* pixels) const override {
+    const std::int64_t bytes = target_.shape.image_bytes();
+    for (std::int64_t k = first; k < first + images; ++k)
+      written_image(k)->read(data_offset, static_cast<char*>(pixels) + (k - first) * bytes, bytes);
+  }
+
+  void flush(std::int64_t first, std::int64_t images) override {
+    for (std::int64_t k = first; k < first + images; ++k) written_image(k)->sync();
+  }
+
   void finish(const std::string& provenance) override {
-    if (side_car_)
+    if (side_car_) {
+      side_car_->resize(0);
       side_car_->append(to_json({.shape = target_.shape,
                                  .text = target_.text,
                                  .header_bytes = 0,
                                  .big_endian = false,
                                  .provenance = provenance},
                                 true));
+    }
+    std::vector<std::unique_ptr<PartialFile>> others;
     std::vector<PartialFile*> files;
-    for (const auto& image : images_) files.push_back(&image->file());
+    for (std::int64_t k = 0; k < target_.shape.images; ++k) {
+      const auto& image = images_[static_cast<std::size_t>(k)];
+      if (!image) others.push_back(written_image(k));
+      files.push_back(image ? &image->file() : others.back().get());
+    }
     files.push_back(side_car_.get());
     commit_together(files);
   }
 
 private:
+  bool is_kept() const { return target_.unfinished != Unfinished::removed; }
+
+  void check_names() const {
+    for (std::int64_t k = 0; k < target_.shape.images; ++k)
+      check_target(numbered(target_.path, place_, k), target_.force);
+    const fs::path beyond = numbered(target_.path, place_, target_.shape.images);
+    std::error_code code;
+    if (fs::exists(beyond, code))
+      throw Error(ErrorKind::disk,
+                  {.what = "folder holds more images than would be written",
+                   .where = beyond.string(),
+                   .why = format("{} are to be written; the rest would stay among them", target_.shape.images),
+                   .hint = "remove the old images first"});
+    check_free_space(target_.path, target_.shape.bytes() + target_.shape.images * 512);
+  }
+
+  // By whichever process.
+  std::unique_ptr<PartialFile> written_image(std::int64_t k) const {
+    auto file =
+        std::make_unique<PartialFile>(lock_, numbered(target_.path, place_, k), target_.force, 0, Unfinished::joined);
+    const std::int64_t bytes = data_offset + target_.shape.image_bytes();
+    if (file->end() < bytes)
+      throw_other_unfinished(file->partial(), format("it has {} bytes, {} are needed", file->end(), bytes));
+    return file;
+  }
+
   StackTarget target_;
   NumberPlace place_;
   OutputLock lock_;                                 // of all of them, and of the folder that it made
-  std::vector<std::unique_ptr<TiffStack>> images_;  // closed, under their partial names
+  std::vector<std::unique_ptr<TiffStack>> images_;  // that this process wrote: closed, under their partial names
   std::unique_ptr<PartialFile> side_car_;
 };
 
@@ -266,16 +308,16 @@ private:
 
 std::unique_ptr<StackWriter> create_tiff_stack(const StackTarget& target) {
   require_libtiff(target.path);
-  check_target(target.path, target.force);
-  return std::make_unique<TiffStack>(target, OutputLock(target.path));
+  if (target.unfinished != Unfinished::joined) check_target(target.path, target.force);
+  return std::make_unique<TiffStack>(target, OutputLock(target.path, OutputLock::Folder::must_exist, target.sharing));
 }
 
 fs::path slices_side_car(const fs::path& pattern) {
   return pattern.parent_path() / (find_number(pattern)->prefix + "volume.json");
 }
 
-OutputLock lock_slices(const fs::path& pattern) {
-  return OutputLock(slices_side_car(pattern), OutputLock::Folder::is_made);
+OutputLock lock_slices(const fs::path& pattern, Sharing sharing) {
+  return OutputLock(slices_side_car(pattern), OutputLock::Folder::is_made, sharing);
 }
 
 std::unique_ptr<StackWriter> create_tiff_folder(const StackTarget& target) {

@@ -60,6 +60,10 @@ public:
     }
   }
 
+  std::int64_t turning_bytes() const {
+    return std::max(turned_at_once, 4 * grid_.nx * grid_.ny) + lepus::turning_bytes(*volume_);
+  }
+
 private:
   void turn(std::int64_t z0, std::int64_t z1, std::vector<float>& stored, float* out) const {
     VolumePart part;
@@ -151,9 +155,9 @@ std::unique_ptr<VolumeReader> from_axes(std::unique_ptr<VolumeReader> volume, co
   return into_axes(std::move(volume), inverse);
 }
 
-std::int64_t turning_bytes(const VolumeGrid& grid) {
-  const std::int64_t widest = std::max({grid.nx * grid.ny, grid.nx * grid.nz, grid.ny * grid.nz});
-  return std::max(turned_at_once, 4 * widest);
+std::int64_t turning_bytes(const VolumeReader& volume) {
+  const auto* turned = dynamic_cast<const TurnedVolume*>(&volume);
+  return turned ? turned->turning_bytes() : 0;
 }
 
 }  // namespace lepus

@@ -32,7 +32,7 @@ std::optional<VolumeAxes> noted_axes(const VolumeReader& volume);
 std::unique_ptr<VolumeReader> from_axes(std::unique_ptr<VolumeReader> volume, const VolumeAxes& axes);
 std::unique_ptr<VolumeReader> into_axes(std::unique_ptr<VolumeReader> volume, const VolumeAxes& axes);
 
-// What the two hold for a volume of this grid, in bytes.
-std::int64_t turning_bytes(const VolumeGrid& grid);
+// What a volume holds for being turned, in bytes; 0 where it is not.
+std::int64_t turning_bytes(const VolumeReader& volume);
 
 }  // namespace lepus

@@ -17,9 +17,13 @@
 
 namespace lepus {
 
+struct SliceRange {
+  std::int64_t z0 = 0, z1 = 0;  // [z0, z1)
+};
+
 class VolumeWriter {
 public:
-  virtual ~VolumeWriter() = default;  // without finish() the partial files are removed
+  virtual ~VolumeWriter() = default;  // without finish() the partial files are removed, unless they are kept
   // Slices [z0, z1), x fastest, as float: at any place, in any order, by any thread and by several at a time. A slice
   // that is outside or comes twice is an Error(internal).
   virtual void write(std::int64_t z0, std::int64_t z1, const float* slices) = 0;
@@ -32,6 +36,21 @@ public:
   virtual void finish(const std::string& provenance) = 0;
 };
 
+// A volume that outlives its process (VolumeWriterOptions::keep_unfinished): it lies beside the output as
+// unfinished_name() says, and a write() that failed or a writer that goes without finish() leave it there. Slices whose
+// write() failed may be written again. finish() is for one of the processes that have it open: it waits until the
+// others have closed it, and comes back at once where another one has finished it.
+class UnfinishedVolume : public VolumeWriter {
+public:
+  // These slices are on the disk, not only in the system's memory.
+  virtual void flush(std::int64_t z0, std::int64_t z1) = 0;
+  // Of the bytes as they are stored: the sum of the slices' row_checksum(z, 0), so that parts add up. Of slices that
+  // this writer wrote, what it wrote; of others, what is in the file.
+  virtual std::uint64_t checksum(std::int64_t z0, std::int64_t z1) const = 0;
+  // Another process wrote these: they count for finish(). So may they be named twice.
+  virtual void written_elsewhere(std::int64_t z0, std::int64_t z1) = 0;
+};
+
 struct VolumeWriterOptions {
   bool force = false;                // overwrite what is there
   std::string unit = "1/mm";         // of the voxel values
@@ -40,6 +59,8 @@ struct VolumeWriterOptions {
   // the type's range; NaN is then an Error(input).
   PixelType type = PixelType::f32;
   int threads = 0;  // for packing, where a format does; 0: one per hardware thread
+  // Of unfinished volumes: several processes (shares, ranks) have it open at a time, and share its locks.
+  Sharing sharing = Sharing::alone;
 };
 
 // By the ending of `path`: .mha .mhd .nrrd .nhdr .tif .h5 .raw .zarr; "slices/" or "slices/%04d.tif" is a folder of
@@ -47,11 +68,25 @@ struct VolumeWriterOptions {
 std::unique_ptr<VolumeWriter> create_volume(const std::filesystem::path& path, const VolumeGrid& grid,
                                             const VolumeWriterOptions& options = {});
 
+// The same, kept until it is finished. Error(disk) where an unfinished one is there already.
+std::unique_ptr<UnfinishedVolume> create_unfinished(const std::filesystem::path& path, const VolumeGrid& grid,
+                                                    const VolumeWriterOptions& options = {});
+// Goes on with the one that is there; `finished` must not be written again. Error(disk) where there is none,
+// Error(input) where it is that of another volume.
+std::unique_ptr<UnfinishedVolume> reopen_unfinished(const std::filesystem::path& path, const VolumeGrid& grid,
+                                                    const VolumeWriterOptions& options,
+                                                    const std::vector<SliceRange>& finished);
+bool unfinished_exists(const std::filesystem::path& path);
+// With all its files; and what a run that was killed at the very end of finish() left in the finished volume.
+// Error(disk) where another process has it open.
+void remove_unfinished(const std::filesystem::path& path);
+
 // Every file that such a volume is written to; of a folder of slices, the side-car.
 std::vector<std::filesystem::path> files_of_volume(const std::filesystem::path& path);
 // For a volume that is written after long work, as reserve_output; the locks of all its files. Slices that exist are
 // found when it is created.
-[[nodiscard]] std::vector<OutputLock> reserve_volume(const std::filesystem::path& path, bool force, Progress& progress);
+[[nodiscard]] std::vector<OutputLock> reserve_volume(const std::filesystem::path& path, bool force, Progress& progress,
+                                                     Sharing sharing = Sharing::alone);
 
 class VolumeReader {
 public:

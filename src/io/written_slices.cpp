@@ -8,21 +8,46 @@
 
 namespace lepus {
 
+namespace {
+
+[[noreturn]] void refuse_slices(const std::string& where, const char* what, std::string why) {
+  throw Error(ErrorKind::internal, {.what = what, .where = where, .why = std::move(why), .hint = "report this"});
+}
+
+}  // namespace
+
 WrittenSlices::WrittenSlices(std::int64_t slices, std::string where)
     : slices_(static_cast<std::size_t>(slices), Slice::missing), where_(std::move(where)) {}
 
-void WrittenSlices::begin(std::int64_t z0, std::int64_t z1) {
+void WrittenSlices::require_inside(std::int64_t z0, std::int64_t z1) const {
   const auto count = static_cast<std::int64_t>(slices_.size());
-  const auto refuse = [&](const char* what, const std::string& why) {
-    throw Error(ErrorKind::internal, {.what = what, .where = where_, .why = why, .hint = "report this"});
-  };
   if (z0 < 0 || z1 < z0 || z1 > count)
-    refuse("slices outside the volume were written", format("[{}, {}) of {}", z0, z1, count));
+    refuse_slices(where_, "slices outside the volume were written", format("[{}, {}) of {}", z0, z1, count));
+}
+
+void WrittenSlices::begin(std::int64_t z0, std::int64_t z1) {
+  require_inside(z0, z1);
   const std::scoped_lock lock(mutex_);
   const auto first = slices_.begin() + z0, last = slices_.begin() + z1;
   const auto twice = std::find_if(first, last, [](Slice slice) { return slice != Slice::missing; });
-  if (twice != last) refuse("a slice was written twice", format("slice {} of {}", twice - slices_.begin(), count));
+  if (twice != last)
+    refuse_slices(where_, "a slice was written twice",
+                  format("slice {} of {}", twice - slices_.begin(), slices_.size()));
   std::fill(first, last, Slice::begun);
+}
+
+void WrittenSlices::add(std::int64_t z0, std::int64_t z1) {
+  require_inside(z0, z1);
+  const std::scoped_lock lock(mutex_);
+  const auto first = slices_.begin() + z0, last = slices_.begin() + z1;
+  if (std::find(first, last, Slice::begun) != last)
+    refuse_slices(where_, "slices are written here and elsewhere", format("[{}, {}) of {}", z0, z1, slices_.size()));
+  std::fill(first, last, Slice::written);
+}
+
+void WrittenSlices::give_back(std::int64_t z0, std::int64_t z1) {
+  const std::scoped_lock lock(mutex_);
+  std::fill(slices_.begin() + z0, slices_.begin() + z1, Slice::missing);
 }
 
 void WrittenSlices::end(std::int64_t z0, std::int64_t z1) {

@@ -27,9 +27,4 @@ std::vector<ZipEntry> read_zip_directory(const InputFile& file);
 std::string zip_record(const ZipEntry& entry);  // before the bytes of an entry; its length does not depend on the sum
 std::string zip_directory(const std::vector<ZipEntry>& entries, std::int64_t start);  // the end of an archive
 
-// The checksum of ZIP and PNG (ISO 3309).
-std::uint32_t crc32_of(std::uint32_t before, const void* data, std::int64_t bytes);
-// Of two pieces, from those of each; the second has that many bytes.
-std::uint32_t crc32_joined(std::uint32_t first, std::uint32_t second, std::int64_t second_bytes);
-
 }  // namespace lepus

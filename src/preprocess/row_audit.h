@@ -11,13 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "core/row_checksum.h"
 #include "io/frames.h"
 #include "preprocess/dark_counter.h"
 
 namespace lepus {
-
-// Mixes the bytes of one row with its place (frame, row); the sum of all rows modulo 2^64 is the checksum of a scan.
-std::uint64_t row_checksum(std::int64_t frame, std::int64_t row, const void* bytes, std::int64_t size);
 
 // `given`, or where it is 0 the largest value of the type; infinite for floating ones.
 double saturation_level_of(PixelType type, double given);

@@ -72,6 +72,7 @@ Fdk::Fdk(const FdkSetup& setup, const Devices& devices, ThreadPool& threads)
   job.still_to_come_bytes = setup.still_to_come_bytes;
   job.device_memory_bytes = setup.device_memory_bytes;
   job.measure_speed = setup.measure_speed;
+  job.largest_slab = setup.largest_slab;
   sweep_ = std::make_unique<Sweep>(job, devices, threads);
 }
 
@@ -112,7 +113,8 @@ void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, co
            .frame_pixel_bytes = sizeof(float),
            .frames_in_memory = true,
            .frames_corrected = resampled,
-           .measure_speed = false},
+           .measure_speed = false,
+           .largest_slab = 0},
           devices, threads);
   const MemoryFrames frames(geometry, line_integrals.data());
   MemoryVolume writer(grid, volume.data());

@@ -30,6 +30,7 @@ struct FdkSetup {
   bool frames_in_memory = false;  // they need no reading, and reading them again costs little
   bool frames_corrected = false;  // they come in bands of rows, as floats whatever frame_pixel_bytes says
   bool measure_speed = false;     // time a small piece, so that the plan's seconds are this machine's
+  std::int64_t largest_slab = 0;  // slices at most, so that several processes can share the volume; 0: what fits
 };
 
 class Fdk {
@@ -49,9 +50,11 @@ public:
   double cylinder_mm() const { return cylinder_mm_; }  // what is reconstructed around the axis
 
   // The views, as recorded or corrected.
-  SweepTimes run(const SweepFrames& frames, VolumeWriter& writer, Context& context, const SlabAccount& account = {}) {
-    return sweep_->run(frames, writer, context, account);
+  SweepTimes run(const SweepFrames& frames, VolumeWriter& writer, Context& context, const SlabAccount& account = {},
+                 const SweepWork& work = {}) {
+    return sweep_->run(frames, writer, context, account, work);
   }
+  std::int64_t wedges() const { return sweep_->wedges(); }  // into how many parts the views can be cut
 
 private:
   const Devices& devices_;

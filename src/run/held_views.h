@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "run/row_loader.h"
+#include "run/slab_tickets.h"
 
 namespace lepus {
 
@@ -17,9 +18,18 @@ class HeldViews {
 public:
   HeldViews(const SweepJob& job, const Plan& plan, const BandTable& bands, Device& device, const Projector& projector);
 
-  // What the frames need; nothing is held afterwards. Before any worker runs: taking memory makes a whole card wait.
-  void prepare(const SweepFrames& frames, float largest_value);
+  // What the frames need for slabs in these slices, and positions [first, last) of the order of summation; nothing is
+  // held afterwards. Before any worker runs: taking memory makes a whole card wait. The tickets outlive the frames
+  // here.
+  struct Part {
+    SlabRange slices;
+    std::int64_t first, last;
+  };
+  void prepare(const SweepFrames& frames, float largest_value, const Part& part, SlabTickets& tickets);
   void forget_frames() { loader_.reset(); }
+
+  // The next slab of a worker; none: all are made.
+  std::optional<SlabRange> next_slab(int worker);
 
   // Views [first, first + views) of the order of summation, in slots [first_slot, ...) of the store.
   struct Wedge {
@@ -35,12 +45,14 @@ public:
   void report_bad_pixels() { loader_->report_bad_pixels(); }
 
 private:
-  std::int64_t views() const { return static_cast<std::int64_t>(projector_.view_order().size()); }
+  std::int64_t views() const { return part_.last - part_.first; }
   std::int64_t plan_wedges() const { return (views() + plan_.wedge_views - 1) / plan_.wedge_views; }
   bool resident() const { return plan_.kind == PlanKind::resident_views; }
   bool by_bands() const { return resident() && frames_->corrected; }
   Wedge plan_wedge(std::int64_t index) const;
-  RowBand rows_of_all_views(SlabRange slab) const;
+  RowBand rows_of_wedge(const Wedge& wedge, SlabRange slab) const;
+  RowBand rows_of_all_views(SlabRange slab) const { return rows_of_wedge({0, part_.first, views()}, slab); }
+  RowBand counted_rows(const Wedge& wedge, RowBand rows, std::int64_t z0) const;
   RowRequest request(std::int64_t position, std::int64_t slot, RowBand rows) const;
 
   bool load_alike(SlabRange slab, const Wedge& wedge, Queue& work, WorkTimes& filtering, Context& context, bool free);
@@ -49,7 +61,8 @@ private:
   bool load_windows(SlabRange slab, const Wedge& wedge, Queue& work, WorkTimes& filtering, Context& context);
   void bring(const Wedge& wedge, RowBand rows, RowBand counted, Queue& work, WorkTimes& filtering, Context& context,
              bool free);
-  std::vector<RowRequest> missing_in_windows(std::size_t slab, const Wedge& wedge) const;
+  std::optional<std::vector<RowRequest>> missing_in_windows(std::int64_t slab, const Wedge& wedge);
+  std::optional<SlabRange> slab_ahead(std::int64_t index);
 
   const SweepJob& job_;
   const Plan& plan_;
@@ -57,9 +70,16 @@ private:
   Device& device_;
   const Projector& projector_;
   const SweepFrames* frames_ = nullptr;
+  Part part_{{0, 0}, 0, 0};
+  SlabTickets* tickets_ = nullptr;
   std::unique_ptr<ViewStore> store_;
   std::optional<UploadBuffers> buffers_;  // of a device with memory of its own
   std::unique_ptr<RowLoader> loader_;
+
+  // Where a thread reads ahead it takes the tickets: the slabs so far, in order, and how many the worker has begun.
+  std::mutex slabs_mutex_;
+  std::vector<SlabRange> slabs_;
+  std::int64_t begun_ = 0;
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<Event>> held_;  // per wedge, where all views stay: when its rows are there

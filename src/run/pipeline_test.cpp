@@ -101,6 +101,77 @@ void expect_same_bits_for_every_limit(const ScanGeometry& geometry, bool mask) {
   EXPECT_GE(heights.size(), 3U);
 }
 
+// A volume made in parts, as several processes or a restart make it. The rows of a part are read anew, so that nothing
+// of what the part before held may be needed.
+struct InParts {
+  std::int64_t largest_slab, memory_bytes;
+  std::vector<SlabRange> parts;
+  std::int64_t wedges = 1;
+};
+
+std::vector<float> reconstruct_in_parts(const ScanGeometry& geometry, const std::vector<float>& data,
+                                        const VolumeGrid& grid, const InParts& how) {
+  ThreadPool threads(1);
+  CancelFlag never;
+  Progress silent;
+  Context context{threads, never, silent};
+  const Devices host = open_devices(compute_on("cpu"), threads);
+  FdkSetup setup = setup_of(geometry, grid, true, how.memory_bytes);
+  setup.largest_slab = how.largest_slab;
+  Fdk fdk(setup, host, threads);
+  EXPECT_LE(fdk.plan().slab_slices, how.largest_slab);
+  const MemoryFrames frames(geometry, data.data());
+  std::vector<float> sum(static_cast<std::size_t>(grid.voxels()), 0.0F);
+  for (std::int64_t wedge = 0; wedge < how.wedges; ++wedge) {
+    std::vector<float> volume(sum.size(), std::nanf(""));
+    MemoryVolume writer(grid, volume.data());
+    RowAudit audit(frames, {1, 0});
+    auto part = how.parts.begin();
+    SweepWork work;
+    work.parts = [&] { return part == how.parts.end() ? std::nullopt : std::optional(*part++); };
+    work.wedge = wedge;
+    work.wedges = how.wedges;
+    fdk.run({&frames, &audit}, writer, context, {}, work);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += volume[i];
+  }
+  return sum;
+}
+
+TEST(Sweep, SameBitsWhenTheVolumeIsMadeInParts) {
+  CircularScan scan = small_scan(96, 90, 40);
+  scan.pitch_rad = 0.02;
+  const ScanGeometry geometry = build_scan(scan);
+  const std::vector<float> data = rough_views(geometry);
+  const VolumeGrid grid = centred_grid(80, 80, 90, {0.8, 0.8, 0.8});
+  const auto whole = reconstruct_within(geometry, data, grid, 1, std::int64_t{4} << 30, true);
+  const std::int64_t plenty = std::int64_t{4} << 30, little = resident_bytes() + (std::int64_t{32} << 20);
+  for (const std::int64_t memory : {plenty, little})
+    for (const std::int64_t slab : {16, 32, 96})
+      for (const std::vector<SlabRange>& parts :
+           {std::vector<SlabRange>{{0, 90}}, {{0, 16}, {16, 90}}, {{48, 64}, {0, 48}, {64, 90}}})
+        EXPECT_TRUE(same_bits(reconstruct_in_parts(geometry, data, grid, {slab, memory, parts}), whole.volume))
+            << "slabs of " << slab << ", " << parts.size() << " parts, " << memory << " bytes";
+}
+
+TEST(Sweep, WedgesOfTheViewsAddUpToTheVolume) {
+  const ScanGeometry geometry = build_scan(small_scan(96, 90, 100));
+  const std::vector<float> data = rough_views(geometry);
+  const VolumeGrid grid = centred_grid(80, 80, 48, {0.8, 0.8, 0.8});
+  const auto whole = reconstruct_within(geometry, data, grid, 1, std::int64_t{4} << 30, true);
+  float peak = 0;
+  for (const float value : whole.volume) peak = std::max(peak, std::abs(value));
+  for (const std::int64_t wedges : {2, 3}) {
+    const auto sum =
+        reconstruct_in_parts(geometry, data, grid, {32, std::int64_t{4} << 30, {{0, 32}, {32, 48}}, wedges});
+    float largest = 0;
+    for (std::size_t i = 0; i < sum.size(); ++i) largest = std::max(largest, std::abs(sum[i] - whole.volume[i]));
+    // Each of the few sums more rounds to half a unit in the last place of a partial sum, which is no larger than the
+    // peak of a volume of rough data.
+    EXPECT_LE(largest, 2e-6F * peak) << wedges << " wedges";
+    EXPECT_GT(largest, 0) << "one order of summation cannot have been two";
+  }
+}
+
 TEST(Sweep, SameBitsForEveryLimitOnACircularOrbit) {
   expect_same_bits_for_every_limit(build_scan(small_scan(160, 150, 64)), true);
 }

@@ -65,6 +65,11 @@ std::vector<SlabRange> cut_into_slabs(std::int64_t slices, std::int64_t slab_sli
   return slabs;
 }
 
+std::int64_t tallest_slab(const PlanRequest& request) {
+  const std::int64_t all = rounded_up(request.grid.nz, slab_alignment);
+  return request.largest_slab > 0 ? std::min(all, rounded_up(request.largest_slab, slab_alignment)) : all;
+}
+
 Plan make_plan(const PlanRequest& request, const BandTable& bands) {
   const auto model = request.devices ? model_of_devices(request, bands) : model_of_host(request, bands);
   std::int64_t smallest_host = std::numeric_limits<std::int64_t>::max(), smallest_device = smallest_host;

@@ -53,6 +53,7 @@ struct PlanRequest {
   std::int64_t memory_bytes = 0;  // the limit for the whole process
   std::int64_t fixed_bytes = 0;   // what is taken whatever the plan: program, flats and darks, scratch of the threads
   std::int64_t frame_pixel_bytes = 2;
+  std::int64_t largest_slab = 0;       // slices at most; 0: as many as fit
   MachineSpeed speed;                  // of the host
   std::optional<PlanDevices> devices;  // none: the host computes
 };

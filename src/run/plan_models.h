@@ -22,6 +22,9 @@ std::unique_ptr<PlanModel> model_of_devices(const PlanRequest& request, const Ba
 
 std::vector<SlabRange> cut_into_slabs(std::int64_t slices, std::int64_t slab_slices);
 
+// As the request limits it, cut at slab_alignment.
+std::int64_t tallest_slab(const PlanRequest& request);
+
 constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 }  // namespace lepus

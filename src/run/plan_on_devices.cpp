@@ -41,7 +41,7 @@ public:
     for (int i = 0; i < round && wedge > 0; ++i) wedge = smaller_wedge(wedge);
     std::vector<Plan> plans;
     if (wedge == 0) return plans;
-    for (std::int64_t slices = rounded_up(request_.grid.nz, slab_alignment); slices > 0; slices = fewer(slices))
+    for (std::int64_t slices = tallest_slab(request_); slices > 0; slices = fewer(slices))
       for (const auto& [kind, sizes] : variants(slices)) plans.push_back(make(kind, wedge, sizes));
     return plans;
   }
@@ -164,11 +164,10 @@ private:
       all = joined_rows(all, rows_of_groups_[static_cast<std::size_t>(z / slab_alignment)]);
     return all.size();
   }
-  // Of any slab. Where several devices cut them shows only when their speeds do.
+  // Of any slab: several devices cut them as their speeds show, and a part of the volume is cut from its own start.
   std::int64_t maximum_rows(const Plan& plan) const {
     std::int64_t most = 0;
-    for (const SlabRange slab : plan.slabs) most = std::max(most, rows(slab));
-    for (std::int64_t z = 0; z < request_.grid.nz && devices_.workers > 1; z += slab_alignment)
+    for (std::int64_t z = 0; z < request_.grid.nz; z += slab_alignment)
       most = std::max(most, rows({z, std::min(request_.grid.nz, z + plan.slab_slices)}));
     return most;
   }

@@ -17,7 +17,7 @@ public:
 
   std::vector<Plan> candidates(int round) const override {
     std::vector<Plan> plans;
-    const std::int64_t tallest = round == 0 ? rounded_up(request_.grid.nz, slab_alignment) : 0;
+    const std::int64_t tallest = round == 0 ? tallest_slab(request_) : 0;
     for (std::int64_t slices = tallest; slices >= slab_alignment; slices = next_smaller(slices)) {
       const Cut cut = cut_at(slices);
       for (const PlanKind kind : {PlanKind::rolling_window, PlanKind::streamed_views})

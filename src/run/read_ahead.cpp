@@ -22,9 +22,9 @@ struct Chunk {
 // Reads chunk after chunk on its own thread, within a bound on bytes, so that disk and arithmetic overlap.
 class ChunkReader {
 public:
-  ChunkReader(const FrameSource& frames, std::int64_t batches, Batches requests, std::int64_t capacity_bytes)
+  ChunkReader(const FrameSource& frames, Batches requests, std::int64_t capacity_bytes)
       : frames_(frames), capacity_(capacity_bytes) {
-    reader_ = std::thread([this, batches, requests = std::move(requests)] { read_all(batches, requests); });
+    reader_ = std::thread([this, requests = std::move(requests)] { read_all(requests); });
   }
   ~ChunkReader() {
     {
@@ -82,12 +82,14 @@ private:
     return true;
   }
 
-  void read_all(std::int64_t batches, const Batches& requests_of) {
+  void read_all(const Batches& requests_of) {
     try {
       // The first are small, so that filtering can begin; then large enough to keep many threads busy.
       std::int64_t size = std::int64_t{1} << 20;
-      for (std::int64_t batch = 0; batch < batches; ++batch) {
-        const std::vector<RowRequest> requests = requests_of(batch);
+      for (std::int64_t batch = 0;; ++batch) {
+        const auto asked = requests_of(batch);
+        if (!asked) return;
+        const std::vector<RowRequest>& requests = *asked;
         for (std::size_t first = 0, last = 0; first < requests.size(); first = last) {
           std::int64_t bytes = 0;
           for (; last < requests.size() && (last == first || bytes + bytes_of(requests[last]) <= size); ++last)
@@ -115,9 +117,9 @@ private:
 
 class ReadAhead final : public RowLoader {
 public:
-  ReadAhead(const RowLoaderSetup& setup, std::int64_t batches, Batches ahead)
+  ReadAhead(const RowLoaderSetup& setup, Batches ahead)
       : filter_(setup.device->make_row_filter(filter_setup(setup))),
-        reader_(*setup.frames->source, batches, std::move(ahead), setup.plan->host.rows) {}
+        reader_(*setup.frames->source, std::move(ahead), setup.plan->host.rows) {}
 
   void load(const std::vector<RowRequest>& requests, ViewStore& store, Queue& work, WorkTimes& filtering, Context&,
             bool) override {
@@ -158,8 +160,8 @@ RowFilterSetup filter_setup(const RowLoaderSetup& setup) {
   return filter;
 }
 
-std::unique_ptr<RowLoader> read_ahead(const RowLoaderSetup& setup, std::int64_t batches, Batches ahead) {
-  return std::make_unique<ReadAhead>(setup, batches, std::move(ahead));
+std::unique_ptr<RowLoader> read_ahead(const RowLoaderSetup& setup, Batches ahead) {
+  return std::make_unique<ReadAhead>(setup, std::move(ahead));
 }
 
 }  // namespace lepus

@@ -30,7 +30,8 @@ FdkSetup setup_for(const Scan& scan, const ReconstructOptions& options, PixelTyp
           .frame_pixel_bytes = bytes_per_pixel(type),
           .frames_in_memory = false,
           .frames_corrected = false,
-          .measure_speed = false};
+          .measure_speed = false,
+          .largest_slab = 0};
 }
 
 void require_disk_space(const std::filesystem::path& file, const VolumeGrid& grid) {

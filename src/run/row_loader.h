@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "device/projector.h"
@@ -46,11 +47,11 @@ public:
   virtual void report_bad_pixels() = 0;  // to the audit, when all work is done
 };
 
-// The batches that will be loaded, in order, where that is known before; empty after the last.
-using Batches = std::function<std::vector<RowRequest>(std::int64_t batch)>;
+// The batches that will be loaded, in order; none after the last. Asked for when there is memory to read them into.
+using Batches = std::function<std::optional<std::vector<RowRequest>>(std::int64_t batch)>;
 
 // Where the device works in the host's memory: a thread reads ahead, and rows are filtered where they lie.
-std::unique_ptr<RowLoader> read_ahead(const RowLoaderSetup& setup, std::int64_t batches, Batches ahead);
+std::unique_ptr<RowLoader> read_ahead(const RowLoaderSetup& setup, Batches ahead);
 // Where it has memory of its own: frames go up in wedges, two at a time on their way.
 std::unique_ptr<RowLoader> upload_rows(const RowLoaderSetup& setup, UploadBuffers& buffers);
 

@@ -3,13 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "run/plan_models.h"
 
 namespace lepus {
 
+SlabTickets::SlabTickets(VolumeParts parts, SlabSizes sizes, int workers)
+    : parts_(std::move(parts)), sizes_(sizes), workers_(static_cast<std::size_t>(workers)) {}
+
 SlabTickets::SlabTickets(std::int64_t slices, SlabSizes sizes, int workers)
-    : slices_(slices), sizes_(sizes), workers_(static_cast<std::size_t>(workers)) {}
+    : SlabTickets([] { return std::optional<SlabRange>(); }, sizes, workers) {
+  end_ = slices;
+}
 
 double SlabTickets::share(int worker) const {
   double known = 0, sum = 0;
@@ -22,15 +28,22 @@ double SlabTickets::share(int worker) const {
 
 std::optional<SlabRange> SlabTickets::next(int worker) {
   const std::lock_guard lock(mutex_);
-  const std::int64_t left = slices_ - next_;
-  if (left <= 0) return std::nullopt;
+  while (!over_ && next_ >= end_) {
+    const auto part = parts_();
+    over_ = !part;
+    if (part) next_ = part->z0, end_ = part->z1;
+  }
+  if (over_) return std::nullopt;
+  const std::int64_t left = end_ - next_;
   const double mine = share(worker), equal = 1.0 / static_cast<double>(workers_.size());
   const double limit = static_cast<double>(sizes_.largest) * std::min(1.0, mine / equal);
   const auto wanted =
       static_cast<std::int64_t>(std::min(limit, std::ceil(static_cast<double>(left) * mine * sizes_.part)));
-  const std::int64_t size =
+  std::int64_t size =
       std::clamp(rounded_up(std::max<std::int64_t>(wanted, 1), slab_alignment), sizes_.least, sizes_.largest);
-  const SlabRange range{next_, std::min(slices_, next_ + size)};
+  // A part of the volume is cut where the whole would be: its rows are then never more than the plan expects.
+  if (sizes_.least == sizes_.largest) size -= next_ % size;
+  const SlabRange range{next_, std::min(end_, next_ + size)};
   next_ = range.z1;
   return range;
 }
@@ -44,7 +57,7 @@ void SlabTickets::done(int worker, std::int64_t slices, double seconds) {
 
 void SlabTickets::stop() {
   const std::lock_guard lock(mutex_);
-  next_ = slices_;
+  over_ = true;
 }
 
 std::vector<SlabRange> expected_slabs(std::int64_t slices, SlabSizes sizes, int workers) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -19,11 +20,16 @@ struct SlabSizes {
   double part = 0.5;
 };
 
+// Slices that belong together, one part after the other, cut at multiples of slab_alignment; none: no more.
+using VolumeParts = std::function<std::optional<SlabRange>()>;
+
 class SlabTickets {
 public:
-  SlabTickets(std::int64_t slices, SlabSizes sizes, int workers);
+  SlabTickets(VolumeParts parts, SlabSizes sizes, int workers);
+  SlabTickets(std::int64_t slices, SlabSizes sizes, int workers);  // one part: the whole volume
 
-  // The next slab for a worker, cut at multiples of slab_alignment; none where all are taken. Thread-safe, as all here.
+  // The next slab for a worker, cut at multiples of slab_alignment, and at multiples of their size where all are of
+  // one; none where all are taken. Thread-safe, as all here.
   std::optional<SlabRange> next(int worker);
   // So many slices of that worker are done, so many seconds after the start.
   void done(int worker, std::int64_t slices, double seconds);
@@ -33,7 +39,9 @@ private:
   double share(int worker) const;  // of the speed of all
 
   std::mutex mutex_;
-  std::int64_t slices_, next_ = 0;
+  VolumeParts parts_;
+  bool over_ = false;
+  std::int64_t next_ = 0, end_ = 0;  // of the part
   SlabSizes sizes_;
   struct Worker {
     std::int64_t done = 0;

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "core/format.h"
 #include "core/memory.h"
@@ -54,6 +55,10 @@ ProjectorSetup projector_setup(const SweepJob& job) {
           .views_share_texels = true};
 }
 
+VolumeParts one_part(SlabRange slices) {
+  return [slices, left = true]() mutable { return std::exchange(left, false) ? std::optional(slices) : std::nullopt; };
+}
+
 PlanRequest band_request(const SweepJob& job) {
   PlanRequest request;
   request.geometry = job.wide;
@@ -98,6 +103,7 @@ struct Sweep::State {
   PlanRequest request(ThreadPool& threads) const {
     PlanRequest request = band_request(job);
     request.view_block = projector().view_block();
+    request.largest_slab = job.largest_slab;
     request.memory_bytes = job.memory_bytes > 0 ? job.memory_bytes : available_memory_bytes() * 6 / 10;
     request.fixed_bytes = resident_bytes() + job.still_to_come_bytes;
     request.frame_pixel_bytes = job.uploaded_row_bytes() / job.columns;
@@ -156,6 +162,8 @@ struct Sweep::State {
     }
   }
 
+  SweepTimes sweep(SlabTickets& tickets, VolumeWriter& writer, Context& context, const SlabAccount& account);
+
   // An allocation that fails on a card, because others use it too, makes the plan smaller.
   void make_workers(ThreadPool& threads) {
     if (!workers.empty()) return;
@@ -181,20 +189,55 @@ const Plan& Sweep::plan() const { return state_->plan; }
 const BandTable& Sweep::bands() const { return state_->bands; }
 std::string Sweep::kernel() const { return state_->projector().description(); }
 
-SweepTimes Sweep::run(const SweepFrames& frames, VolumeWriter& writer, Context& context, const SlabAccount& account) {
+std::int64_t Sweep::wedges() const {
+  const std::int64_t block = state_->projector().view_block();
+  return (state_->job.wide->views() + block - 1) / block;
+}
+
+SweepTimes Sweep::run(const SweepFrames& frames, VolumeWriter& writer, Context& context, const SlabAccount& account,
+                      const SweepWork& work) {
   State& s = *state_;
   s.make_workers(context.threads);
   float largest_line = 64;  // nothing measures an attenuation of exp(-64)
   if (frames.normalisation && !s.job.resampler) largest_line = largest_line_integral(*frames.normalisation);
   const float largest_value = 0.5F * static_cast<float>(s.largest_weight) * largest_line;
-  for (const auto& views : s.views) views->prepare(frames, largest_value);
-  SlabTickets tickets(s.job.grid.nz, s.plan.sizes, static_cast<int>(s.workers.size()));
-  context.progress.begin("reconstruct", s.job.grid.nz * s.job.wide->views());
+  const std::int64_t views = s.job.wide->views(), block = s.projector().view_block();
+  const auto first_view = [&](std::int64_t wedge) { return std::min(views, wedges() * wedge / work.wedges * block); };
+  const std::int64_t first = first_view(work.wedge), last = first_view(work.wedge + 1);
+  if (work.wedge < 0 || work.wedge >= work.wedges || first == last)
+    throw Error(ErrorKind::internal, {.what = format("wedge {} of {}", work.wedge, work.wedges),
+                                      .where = "sweep",
+                                      .why = format("the views can be cut into {} parts", wedges()),
+                                      .hint = {}});
+  context.progress.begin("reconstruct", (work.slices > 0 ? work.slices : s.job.grid.nz) * (last - first));
 
+  const VolumeParts parts = work.parts ? work.parts : one_part({0, s.job.grid.nz});
+  SweepTimes times;
+  const auto sweep = [&](SlabRange slices, const VolumeParts& in_parts) {
+    SlabTickets tickets(in_parts, s.plan.sizes, static_cast<int>(s.workers.size()));
+    for (const auto& held : s.views) held->prepare(frames, largest_value, {slices, first, last}, tickets);
+    const SweepTimes part = s.sweep(tickets, writer, context, account);
+    times.filter_s += part.filter_s;
+    times.backproject_s += part.backproject_s;
+    times.write_wait_s += part.write_wait_s;
+    for (const auto& held : s.views) held->forget_frames();
+  };
+  // On the host rows roll on from part to part; a card's memory is laid out for a part at a time.
+  if (s.plan.on_host())
+    sweep({0, s.job.grid.nz}, parts);
+  else
+    while (const auto slices = parts()) sweep(*slices, one_part(*slices));
+  context.progress.end();
+  return times;
+}
+
+// All devices, on slabs for which the views are prepared.
+SweepTimes Sweep::State::sweep(SlabTickets& tickets, VolumeWriter& writer, Context& context,
+                               const SlabAccount& account) {
   SweepTimes times;
   std::mutex mutex;
   std::exception_ptr failure;
-  const bool threads_are_free = s.workers.size() == 1 && !s.plan.on_host();
+  const bool threads_are_free = workers.size() == 1 && !plan.on_host();
   const auto work = [&](SweepWorker& worker) {
     try {
       const SweepTimes mine = worker.run(tickets, writer, account, context, threads_are_free);
@@ -209,18 +252,14 @@ SweepTimes Sweep::run(const SweepFrames& frames, VolumeWriter& writer, Context& 
     }
   };
   std::vector<std::thread> others;
-  for (std::size_t i = 1; i < s.workers.size(); ++i) others.emplace_back([&, i] { work(*s.workers[i]); });
-  work(*s.workers.front());
+  for (std::size_t i = 1; i < workers.size(); ++i) others.emplace_back([&, i] { work(*workers[i]); });
+  work(*workers.front());
   for (std::thread& thread : others) thread.join();
   if (failure) {
-    s.forget();  // a device that failed may hold work that never ends well
+    forget();  // a device that failed may hold work that never ends well
     std::rethrow_exception(failure);
   }
-  for (const auto& views : s.views) {
-    views->report_bad_pixels();
-    views->forget_frames();
-  }
-  context.progress.end();
+  for (const auto& held : views) held->report_bad_pixels();
   return times;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct SweepJob {
   std::int64_t memory_bytes = 0, still_to_come_bytes = 0;
   std::int64_t device_memory_bytes = 0;  // on each card, below its own limit; 0: that
   bool measure_speed = false;            // of the host, on a small piece, so that the plan's seconds are this machine's
+  std::int64_t largest_slab = 0;         // slices at most, so that several processes can share a volume; 0: what fits
 
   // A device gets rows that are filtered as they are, so line integrals where they are resampled.
   std::int64_t uploaded_row_bytes() const {
@@ -68,6 +70,16 @@ struct SweepTimes {
 struct SlabAccount {
   std::function<void(SlabRange slab, std::uint64_t checksum)> finished = {};
   bool checksums = false;
+  // Null, or completes slices [z0, z1), which are sums over some views only, in place, before they are written; false:
+  // another process writes them. Called by several threads, for the slices of a slab in order.
+  std::function<bool(SlabRange slices, float* voxels)> complete = {};
+};
+
+// What of a reconstruction a run makes.
+struct SweepWork {
+  VolumeParts parts = {};              // null: the whole volume. May be called by any thread, one at a time
+  std::int64_t slices = 0;             // in all, as far as that is known, for the progress; 0: the whole volume
+  std::int64_t wedge = 0, wedges = 1;  // of the views: one of so many equal parts, at most as many as Sweep::wedges()
 };
 
 class Sweep {
@@ -82,8 +94,12 @@ public:
   const BandTable& bands() const;
   std::string kernel() const;
 
+  // Into how many parts the views can be cut.
+  std::int64_t wedges() const;
+
   // May be called again with frames of the same kind: what was taken on a device is kept.
-  SweepTimes run(const SweepFrames& frames, VolumeWriter& writer, Context& context, const SlabAccount& account = {});
+  SweepTimes run(const SweepFrames& frames, VolumeWriter& writer, Context& context, const SlabAccount& account = {},
+                 const SweepWork& work = {});
 
 private:
   struct State;

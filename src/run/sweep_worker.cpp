@@ -55,12 +55,12 @@ void SweepWorker::sum(const HeldViews::Wedge& wedge, SlabRange slab, SlabStore& 
 }
 
 // Returns the checksum of what was written, where it is wanted.
-std::uint64_t SweepWorker::write(SlabRange range, Slab& from, VolumeWriter& writer, bool checksum) {
+std::uint64_t SweepWorker::write(SlabRange range, Slab& from, VolumeWriter& writer, const SlabAccount& account) {
   from.down->after(*from.summed);
-  if (float* there = writer.in_memory(range.z0)) {
+  if (float* there = account.complete ? nullptr : writer.in_memory(range.z0)) {
     from.store->download(range.z0, range.z1, there, *from.down);
     from.down->wait();
-    return checksum ? slab_checksum(job_.grid, range, there) : 0;
+    return account.checksums ? slab_checksum(job_.grid, range, there) : 0;
   }
   // In pieces: one is written while the next comes down.
   const std::int64_t piece = plan_.landing_slices, buffers = device_.info().host ? 1 : 2;
@@ -79,8 +79,10 @@ std::uint64_t SweepWorker::write(SlabRange range, Slab& from, VolumeWriter& writ
     from.down->wait();
     if (buffers > 1) download(turn + 1);
     const SlabRange part{z, std::min(range.z1, z + piece)};
-    if (checksum) sum += slab_checksum(job_.grid, part, landing(turn));
-    writer.write(part.z0, part.z1, landing(turn));
+    if (!account.complete || account.complete(part, landing(turn))) {
+      if (account.checksums) sum += slab_checksum(job_.grid, part, landing(turn));
+      writer.write(part.z0, part.z1, landing(turn));
+    }
     if (buffers == 1) download(turn + 1);
   }
   return sum;
@@ -99,7 +101,7 @@ SweepTimes SweepWorker::run(SlabTickets& tickets, VolumeWriter& writer, const Sl
   bool again = false;
   std::size_t turn = 0;
   const auto start = Clock::now();
-  while (const auto slab = tickets.next(number_)) {
+  while (const auto slab = views_.next_slab(number_)) {
     Slab& into = slabs_[turn++ % slabs_.size()];
     bool begun = false;
     for (const HeldViews::Wedge& wedge : views_.wedges(again)) {
@@ -119,7 +121,7 @@ SweepTimes SweepWorker::run(SlabTickets& tickets, VolumeWriter& writer, const Sl
     into.store->finish(*work_);
     into.summed->mark(*work_);
     into.written = std::async(std::launch::async, [this, slab = *slab, start, &into, &writer, &tickets, &account] {
-      const std::uint64_t checksum = write(slab, into, writer, account.checksums);
+      const std::uint64_t checksum = write(slab, into, writer, account);
       if (account.finished) account.finished(slab, checksum);
       tickets.done(number_, slab.slices(), seconds_from(start));
     });

@@ -34,7 +34,7 @@ private:
   };
 
   void sum(const HeldViews::Wedge& wedge, SlabRange slab, SlabStore& into, Context& context);
-  std::uint64_t write(SlabRange slab, Slab& from, VolumeWriter& writer, bool checksum);
+  std::uint64_t write(SlabRange slab, Slab& from, VolumeWriter& writer, const SlabAccount& account);
 
   const SweepJob& job_;
   const Plan& plan_;

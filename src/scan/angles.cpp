@@ -151,7 +151,7 @@ std::vector<double> recorded_angles_rad(const ScanDocument& document, const Scan
     } else {
       const auto& file = scan.frames.files.front();
       if (const FileKind kind = kind_of_file(file); kind != FileKind::hdf5 && !has_named_arrays(kind))
-        document.fail(form, "geometry.angles_dataset needs frames in an HDF5, MATLAB or .npz file",
+        document.fail(form, "geometry.angles_dataset needs frames in an HDF5, MATLAB, .npz or FITS file",
                       format("frames.files names {}", file.filename().string()), "use angles_file or angles_deg");
       const auto dataset = document.get<std::string>(form);
       auto numbers = located(document, form, [&] { return listed_in_files(scan, dataset, resolution.images); });

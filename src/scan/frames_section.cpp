@@ -97,15 +97,18 @@ FrameFiles frame_files(const ScanDocument& document, const ImageSet& keys, const
   const FileKind kind = described && kind_of_name(first) != FileKind::tiff && kind_of_name(first) != FileKind::hdf5
                             ? FileKind::raw
                             : kind_of_file(first);
-  if (kind == FileKind::hdf5)
+  if (kind == FileKind::hdf5 || (kind == FileKind::zeiss && document.given(keys.dataset)))
     files.dataset = document.get<std::string>(keys.dataset);
   else if (has_named_arrays(kind) && document.given(keys.dataset))
     files.dataset = document.get<std::string>(keys.dataset);
   else if (document.given(keys.dataset))
-    document.fail(keys.dataset, format("{} is only for HDF5, MATLAB and .npz files", keys.dataset),
+    document.fail(keys.dataset, format("{} is only for HDF5, MATLAB, .npz, FITS and Zeiss files", keys.dataset),
                   format("{} names {}", keys.files, first.filename().string()), "leave it out");
   else
     resolution.inactive.insert(keys.dataset);
+  // The views and the flats of a Zeiss scan lie in one file; another file's views are its images.
+  if (kind == FileKind::zeiss && files.dataset.empty() && scan_frames && scan_frames->files == files.files)
+    files.dataset = "ReferenceData";
   if (!scan_frames)
     files.order = order_of_frames(document, resolution);
   else if (const auto axes = document.find<std::string>(keys.axes))

@@ -97,6 +97,21 @@ std::vector<ViewPerturbation> perturbations(const ScanDocument& document, std::i
   return all;
 }
 
+// Shifts of single views are perturbations of the detector, beside those of a file.
+void add_view_shifts(const ScanDocument& document, std::int64_t frames, std::vector<ViewPerturbation>& all) {
+  for (const auto& [key, direction] :
+       {std::pair{"geometry.view_shifts_u_mm", &Vec3::x}, std::pair{"geometry.view_shifts_v_mm", &Vec3::y}}) {
+    const auto shifts = document.find<std::vector<double>>(key);
+    if (!shifts) continue;
+    if (static_cast<std::int64_t>(shifts->size()) != frames)
+      document.fail(key, "the shifts do not match the frames",
+                    format("{} has {} numbers, there are {} frames", key, shifts->size(), frames),
+                    "give one number for each frame");
+    all.resize(shifts->size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].detector_mm.*direction += (*shifts)[i];
+  }
+}
+
 CircularScan circular_scan(const ScanDocument& document, const Scan& scan, Resolution& resolution) {
   const std::string beam = document.get<std::string>("geometry.beam");
   CircularScan circle;
@@ -127,6 +142,7 @@ CircularScan circular_scan(const ScanDocument& document, const Scan& scan, Resol
   circle.mirror_rows = document.get<bool>("geometry.mirror_rows");
   circle.angles_rad = recorded_angles_rad(document, scan, resolution);
   circle.perturbations = perturbations(document, scan.recorded.frames);
+  add_view_shifts(document, scan.recorded.frames, circle.perturbations);
   return circle;
 }
 

@@ -116,8 +116,8 @@ TEST(GeometrySection, AnglesThatDoNotMatch) {
   expect_error(error, text, "angles_file", "cannot open", "no such file", "relative to its folder");
   expect_contains(error.parts().where, "none.txt");
   text = scan_text + "angles_dataset = \"/exchange/theta\"\n";
-  expect_error(folder.error(text), text, "angles_dataset", "needs frames in an HDF5, MATLAB or .npz file", "frames.raw",
-               "angles_file");
+  expect_error(folder.error(text), text, "angles_dataset", "needs frames in an HDF5, MATLAB, .npz or FITS file",
+               "frames.raw", "angles_file");
 }
 
 TEST(GeometrySection, AnglesGivenTwice) {
@@ -153,6 +153,23 @@ TEST(GeometrySection, Perturbations) {
   folder.write_text("jitter.csv", "0 0 0 0 0 0 0 0 0 0\n");
   expect_error(folder.error(text), text, "perturbations_file", "do not match the frames",
                "1 lines, there are 12 frames", "one line");
+}
+
+TEST(GeometrySection, ShiftsOfSingleViews) {
+  const ScanFolder folder;
+  const std::string text = scan_text + "view_shifts_u_mm = [0, 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]\n";
+  const Scan still = folder.read(scan_text), moved = folder.read(text);
+  EXPECT_TRUE(moved.geometry.matrices[0] == still.geometry.matrices[0]);
+  EXPECT_NEAR(project(moved.geometry, 1, {0, 0, 0}).u - project(still.geometry, 1, {0, 0, 0}).u, -0.5, tight);
+  std::string lines;
+  for (int i = 0; i < frames; ++i) lines += "0 0 0 0 -0.25 0 0 0 0 0\n";
+  folder.write_text("jitter.csv", lines);
+  const Scan both = folder.read(text + "perturbations_file = \"jitter.csv\"\n");
+  EXPECT_NEAR(project(both.geometry, 1, {0, 0, 0}).u - project(still.geometry, 1, {0, 0, 0}).u, -0.5, tight);
+  EXPECT_NEAR(project(both.geometry, 1, {0, 0, 0}).v - project(still.geometry, 1, {0, 0, 0}).v, 0.25, tight);
+  const std::string few = scan_text + "view_shifts_v_mm = [1, 2]\n";
+  expect_error(folder.error(few), few, "view_shifts_v_mm", "do not match the frames", "2 numbers, there are 12 frames",
+               "one number");
 }
 
 std::string matrix_text(const std::vector<Matrix34>& matrices, double scale) {

@@ -200,6 +200,9 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      "is at "
      "z = 0. Iterative methods reconstruct such scans.",
      ""},
+    {"geometry", "view_shifts_u_mm", numbers, "mm", "", "none",
+     "How much further to the right the detector's middle lay in each frame than `detector_shift_u_mm` says.", ""},
+    {"geometry", "view_shifts_v_mm", numbers, "mm", "", "none", "The same downwards.", ""},
     {"geometry", "perturbations_file", text, "", "", "none",
      "Text file with 10 numbers per frame: source u, v, depth (mm); detector u, v, depth (mm); in-plane, pitch, yaw "
      "(deg); angle (deg).",

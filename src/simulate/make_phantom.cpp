@@ -26,8 +26,8 @@ double fitting_size_mm(const ScanGeometry& geometry) {
 MadePhantom make_phantom(const PhantomChoice& c, double fitting_mm, std::uint64_t seed) {
   const std::filesystem::path file = c.name;
   MadePhantom made;
-  if (file.extension() == ".toml" || file.extension() == ".pd") {
-    made.phantom = read_phantom(file, {.water_per_mm = c.value_per_mm});
+  if (const std::string ending = file.extension(); ending == ".toml" || ending == ".pd" || is_stl(file)) {
+    made.phantom = read_phantom(file, {.water_per_mm = c.value_per_mm, .material = c.material, .size_mm = c.size_mm});
     return made;
   }
   const double size = c.size_mm > 0 ? c.size_mm : fitting_mm;
@@ -74,7 +74,7 @@ MadePhantom make_phantom(const PhantomChoice& c, double fitting_mm, std::uint64_
     throw Error(ErrorKind::usage,
                 {.what = format("unknown phantom \"{}\"", c.name),
                  .where = "phantom",
-                 .why = "known are " + all + ", and files ending in .toml or .pd",
+                 .why = "known are " + all + ", and files ending in .toml, .stl or .pd",
                  .hint = nearest.empty() ? "use one of these" : format("did you mean \"{}\"?", nearest)});
   }
   return made;

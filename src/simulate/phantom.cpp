@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Line integrals: every shape that the ray meets gives one interval. Added, they are summed as they come; replaced, the
-// ray is cut at every end of an interval and each piece goes to the last drawn shape that covers it.
+// Line integrals: every shape that the ray meets gives an interval, a surface several. Added, they are summed as they
+// come; replaced, the ray is cut at every end of an interval and each piece goes to the last drawn shape that covers
+// it.
 #include "simulate/phantom.h"
 
 #include <algorithm>
@@ -26,7 +27,11 @@ Phantom::Phantom(std::string name, Combine combine, std::vector<Shape> shapes)
     has_materials_ = has_materials_ || material_.back() != 0;
   }
   use_tree_ = shapes_.size() > tree_threshold;
-  if (use_tree_) tree_ = ShapeTree(prepared_);
+  if (use_tree_) {
+    std::vector<Bounds> boxes;
+    for (const PreparedShape& shape : prepared_) boxes.push_back(shape.bounds());
+    tree_ = BoxTree(boxes);
+  }
   set_energy(default_energy_kev);
 }
 
@@ -58,10 +63,16 @@ Bounds Phantom::bounds() const {
 }
 
 template <class Visit>
-void Phantom::visit_hits(const Ray& ray, Visit&& visit) const {
+void Phantom::visit_hits(const Ray& ray, Scratch& scratch, Visit&& visit) const {
   const auto test = [&](std::int32_t i) {
-    const Interval t = prepared_[static_cast<std::size_t>(i)].intersect(ray);
-    if (!t.empty()) visit(i, t);
+    const PreparedShape& shape = prepared_[static_cast<std::size_t>(i)];
+    if (shape.convex()) {
+      const Interval t = shape.intersect(ray);
+      if (!t.empty()) visit(i, t);
+      return;
+    }
+    shape.intersect(ray, scratch.intervals);
+    for (const Interval& t : scratch.intervals) visit(i, t);
   };
   if (use_tree_) {
     tree_.along(ray, test);
@@ -72,7 +83,7 @@ void Phantom::visit_hits(const Ray& ray, Visit&& visit) const {
 
 const std::vector<Segment>& Phantom::segments(const Ray& ray, Scratch& scratch) const {
   scratch.hits.clear();
-  visit_hits(ray, [&](std::int32_t i, Interval t) { scratch.hits.push_back({t.begin, t.end, i}); });
+  visit_hits(ray, scratch, [&](std::int32_t i, Interval t) { scratch.hits.push_back({t.begin, t.end, i}); });
   if (combine_ == Combine::add) return scratch.hits;
   resolve_replacement(scratch);
   return scratch.segments;
@@ -119,7 +130,7 @@ void Phantom::resolve_replacement(Scratch& scratch) const {
 double Phantom::line_integral(const Ray& ray, Scratch& scratch) const {
   double sum = 0;
   if (combine_ == Combine::add) {
-    visit_hits(ray,
+    visit_hits(ray, scratch,
                [&](std::int32_t i, Interval t) { sum += values_[static_cast<std::size_t>(i)] * (t.end - t.begin); });
     return sum;
   }

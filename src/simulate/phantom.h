@@ -10,7 +10,7 @@
 
 #include "simulate/materials.h"
 #include "simulate/shape.h"
-#include "simulate/shape_tree.h"
+#include "simulate/box_tree.h"
 
 namespace lepus {
 
@@ -34,6 +34,7 @@ public:
   struct Scratch {
     std::vector<Segment> hits, segments;
     std::vector<std::int32_t> active;
+    std::vector<Interval> intervals;
   };
 
   Phantom() = default;
@@ -60,7 +61,7 @@ public:
 
 private:
   template <class Visit>
-  void visit_hits(const Ray& ray, Visit&& visit) const;
+  void visit_hits(const Ray& ray, Scratch& scratch, Visit&& visit) const;
   void resolve_replacement(Scratch& scratch) const;
   void set_energy(double energy_kev);
 
@@ -70,7 +71,7 @@ private:
   std::vector<PreparedShape> prepared_;
   std::vector<double> values_;          // 1/mm at energy_kev_
   std::vector<std::int32_t> material_;  // slot of each shape
-  ShapeTree tree_;
+  BoxTree tree_;
   bool use_tree_ = false;
   bool has_materials_ = false;
   double energy_kev_ = default_energy_kev;

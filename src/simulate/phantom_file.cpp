@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -86,6 +87,7 @@ public:
   }
 
   const toml::table& table() const { return table_; }
+  const std::string& file() const { return file_; }
   const std::string& what() const { return what_; }
 
   double need_number(const char* key) const {
@@ -101,7 +103,7 @@ private:
 
 Vec3 vec(const std::array<double, 3>& a) { return {a[0], a[1], a[2]}; }
 
-const std::vector<std::string> kinds{"ellipsoid", "sphere", "cylinder", "cone", "box"};
+const std::vector<std::string> kinds{"ellipsoid", "sphere", "cylinder", "cone", "box", "mesh"};
 
 std::vector<std::string> keys_of(const std::string& kind) {
   std::vector<std::string> keys{"kind", "name", "centre_mm", "clip", "value_per_mm", "material", "density_g_cm3"};
@@ -110,6 +112,7 @@ std::vector<std::string> keys_of(const std::string& kind) {
   if (kind == "ellipsoid") add({"half_axes_mm", "rotation_deg"});
   if (kind == "box") add({"size_mm", "rotation_deg"});
   if (kind == "cylinder") add({"radius_mm", "half_axes_mm", "length_mm", "rotation_deg", "axis", "first_axis"});
+  if (kind == "mesh") add({"file", "scale", "rotation_deg"});
   if (kind == "cone")
     add({"bottom_radius_mm", "top_radius_mm", "aspect", "length_mm", "rotation_deg", "axis", "first_axis"});
   return keys;
@@ -132,6 +135,17 @@ void set_axes(Shape& shape, const Reader& r) {
   }
 }
 
+// The surface lies beside the phantom file.
+void set_mesh(Shape& shape, const Reader& r) {
+  shape.kind = ShapeKind::mesh;
+  const auto surface = r.text("file");
+  if (!surface) r.refuse(r.table(), "\"file\" is missing", "a mesh needs it", "add file = \"part.stl\"");
+  const double scale = r.number("scale").value_or(1);
+  shape.half_axes_mm = {scale, scale, scale};
+  const std::filesystem::path path = std::filesystem::path(r.file()).parent_path() / *surface;
+  shape.mesh = std::make_shared<ClosedMesh>(read_stl(path), path.string());
+}
+
 void set_size(Shape& shape, const std::string& kind, const Reader& r) {
   if (kind == "sphere") {
     const double radius = r.need_number("radius_mm");
@@ -151,6 +165,8 @@ void set_size(Shape& shape, const std::string& kind, const Reader& r) {
     const auto h = r.numbers<2>("half_axes_mm");
     const double radius = h ? 0 : r.need_number("radius_mm");
     shape.half_axes_mm = h ? Vec3{(*h)[0], (*h)[1], length / 2} : Vec3{radius, radius, length / 2};
+  } else if (kind == "mesh") {
+    set_mesh(shape, r);
   } else {
     shape.kind = ShapeKind::cone;
     const double bottom = r.need_number("bottom_radius_mm"), top = r.need_number("top_radius_mm");
@@ -219,6 +235,22 @@ Shape read_shape(const toml::table& table, const std::string& file, std::size_t 
   return shape;
 }
 
+// Its box lies around the rotation centre: where the origin of a part is, only who drew it knows.
+Phantom phantom_of_part(const std::filesystem::path& file, const PhantomFileOptions& options) {
+  Shape part;
+  part.name = file.filename().string();
+  part.kind = ShapeKind::mesh;
+  part.mesh = std::make_shared<ClosedMesh>(read_stl(file), file.string());
+  const auto [low, high] = part.mesh->bounds();
+  const Vec3 size = high - low;
+  const double scale = options.size_mm > 0 ? options.size_mm / std::max({size.x, size.y, size.z}) : 1;
+  part.half_axes_mm = {scale, scale, scale};
+  part.centre_mm = -0.5 * scale * (low + high);
+  part.material = options.material;
+  part.value = part.material.empty() ? options.water_per_mm : density_g_cm3(material_slot(part.material));
+  return Phantom(file.stem().string(), Combine::add, {part});
+}
+
 }  // namespace
 
 Phantom parse_phantom_toml(std::string_view text, const std::string& file) {
@@ -253,14 +285,17 @@ Phantom parse_phantom_toml(std::string_view text, const std::string& file) {
                  combine == "add" ? Combine::add : Combine::replace, std::move(shapes));
 }
 
+bool is_stl(const std::filesystem::path& file) { return file.extension() == ".stl" || file.extension() == ".STL"; }
+
 Phantom read_phantom(const std::filesystem::path& file, const PhantomFileOptions& options) {
+  if (is_stl(file)) return phantom_of_part(file, options);
   const std::string text = read_text_file(file, largest_scan_file);
   if (file.extension() == ".toml") return parse_phantom_toml(text, file.string());
   if (file.extension() == ".pd") return parse_pd(text, file.string(), options);
   throw Error(ErrorKind::input, {.what = "unknown kind of phantom file",
                                  .where = file.string(),
                                  .why = format("its name ends in \"{}\"", file.extension().string()),
-                                 .hint = "use .toml (docs/simulation.md) or .pd"});
+                                 .hint = "use .toml (docs/simulation.md), .stl or .pd"});
 }
 
 }  // namespace lepus

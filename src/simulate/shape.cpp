@@ -34,7 +34,9 @@ bool finite(Vec3 a) { return std::isfinite(a.x) && std::isfinite(a.y) && std::is
 
 }  // namespace
 
-PreparedShape::PreparedShape(const Shape& shape) : kind_(shape.kind), centre_(shape.centre_mm), clips_(shape.clips) {
+PreparedShape::PreparedShape(const Shape& shape)
+    : kind_(shape.kind), centre_(shape.centre_mm), mesh_(shape.mesh), clips_(shape.clips) {
+  if ((kind_ == ShapeKind::mesh) != (mesh_ != nullptr)) bad_shape(shape, "it has no surface", "name one");
   const Vec3 h = shape.half_axes_mm;
   if (!finite(shape.centre_mm) || !finite(h) || !std::isfinite(shape.value))
     bad_shape(shape, "a number is not finite", "check its position, size and value");
@@ -78,6 +80,12 @@ PreparedShape::PreparedShape(const Shape& shape) : kind_(shape.kind), centre_(sh
       case ShapeKind::box:
         reach[i] = x + y + z;
         break;
+      case ShapeKind::mesh: {
+        const auto [low, high] = mesh_->bounds();
+        reach[i] = x * std::max(std::abs(low.x), std::abs(high.x)) + y * std::max(std::abs(low.y), std::abs(high.y)) +
+                   z * std::max(std::abs(low.z), std::abs(high.z));
+        break;
+      }
     }
     // A little room, so that rounding in the box test never loses a grazing ray.
     reach[i] += 1e-12 * (reach[i] + norm(centre_));
@@ -102,7 +110,23 @@ Interval PreparedShape::intersect(const Ray& ray) const {
     case ShapeKind::box:
       t = intersect_box(origin, direction);
       break;
+    case ShapeKind::mesh:
+      return nothing;
   }
+  return clipped(ray, t);
+}
+
+void PreparedShape::intersect(const Ray& ray, std::vector<Interval>& intervals) const {
+  if (convex()) {
+    intervals.assign(1, intersect(ray));
+  } else {
+    mesh_->intersect({to_unit_ * (ray.origin_mm - centre_), to_unit_ * ray.direction}, intervals);
+    for (Interval& t : intervals) t = clipped(ray, t);
+  }
+  std::erase_if(intervals, [](const Interval& t) { return t.empty(); });
+}
+
+Interval PreparedShape::clipped(const Ray& ray, Interval t) const {
   t = intersection(t, {ray.begin, ray.end});
   for (const ClipPlane& clip : clips_) {
     if (t.empty()) return nothing;
@@ -194,6 +218,8 @@ bool PreparedShape::contains(Vec3 point) const {
     }
     case ShapeKind::box:
       return std::abs(q.x) <= 1 && std::abs(q.y) <= 1 && std::abs(q.z) <= 1;
+    case ShapeKind::mesh:
+      return mesh_->contains(q);
   }
   return false;
 }

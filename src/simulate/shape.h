@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A convex solid of constant attenuation: ellipsoid, elliptic cylinder, truncated elliptic cone or box, turned, moved
-// and clipped by planes. Convex, so that a ray meets it in one interval at most. Lengths in mm, double precision.
+// A solid of constant attenuation: ellipsoid, elliptic cylinder, truncated elliptic cone, box or a surface of
+// triangles, turned, moved and clipped by planes. All but the last are convex, so that a ray meets them in one interval
+// at most. Lengths in mm, double precision.
 #pragma once
 
-#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "simulate/mesh.h"
+#include "simulate/ray.h"
 #include <lepus/math.h>
 
 namespace lepus {
 
-enum class ShapeKind { ellipsoid, cylinder, cone, box };
+enum class ShapeKind { ellipsoid, cylinder, cone, box, mesh };
 
 // Keeps the points with dot(normal, x) <= offset. The normal need not be a unit vector.
 struct ClipPlane {
@@ -23,28 +26,14 @@ struct Shape {
   ShapeKind kind = ShapeKind::ellipsoid;
   Vec3 centre_mm;
   Vec3 half_axes_mm{1, 1, 1};              // cylinder and cone: half axes of the ellipse, and half of the length
+                                           // mesh: mm of its units
   Matrix3 axes;                            // columns: the directions of the half axes, orthonormal
   double bottom_scale = 1, top_scale = 1;  // cone only: the ellipse's size at -half length and at +half length
+  std::shared_ptr<const ClosedMesh> mesh;  // of that kind; its origin lies at centre_mm
   std::vector<ClipPlane> clips;
   double value = 0;      // attenuation in 1/mm; or the density in g/cm^3 where a material is named
   std::string material;  // "" or a name that materials.h knows
   std::string name;      // for messages and reports
-};
-
-struct Interval {
-  double begin = 0, end = 0;
-  bool empty() const { return !(begin < end); }
-};
-
-// origin + t * direction; direction is a unit vector, so that t is in mm. Only [begin, end] counts.
-struct Ray {
-  Vec3 origin_mm, direction;
-  double begin = -std::numeric_limits<double>::infinity();
-  double end = std::numeric_limits<double>::infinity();
-};
-
-struct Bounds {
-  Vec3 low, high;
 };
 
 // A shape made ready for many rays: the map onto its unit shape, clip planes as they are.
@@ -54,11 +43,14 @@ public:
   // positive radius.
   explicit PreparedShape(const Shape& shape);
 
-  Interval intersect(const Ray& ray) const;
+  bool convex() const { return !mesh_; }
+  Interval intersect(const Ray& ray) const;                                // of a convex one
+  void intersect(const Ray& ray, std::vector<Interval>& intervals) const;  // of any
   bool contains(Vec3 point) const;
   const Bounds& bounds() const { return bounds_; }
 
 private:
+  Interval clipped(const Ray& ray, Interval t) const;
   Interval intersect_ellipsoid(Vec3 origin, Vec3 direction) const;
   Interval intersect_cylinder(Vec3 origin, Vec3 direction) const;
   Interval intersect_cone(Vec3 origin, Vec3 direction) const;
@@ -68,6 +60,7 @@ private:
   Vec3 centre_;
   Matrix3 to_unit_;
   double radius_middle_ = 1, radius_slope_ = 0;  // cone: radius(z) = middle + slope * z on z in [-1, 1]
+  std::shared_ptr<const ClosedMesh> mesh_;
   std::vector<ClipPlane> clips_;
   Bounds bounds_;
 };

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/format.h"
+#include "core/input_file.h"
 #include "geometry/helix.h"
 #include "core/memory.h"
 #include "core/output_file.h"
@@ -17,6 +18,7 @@
 #include "io/volume_file.h"
 #include "simulate/random.h"
 #include "simulate/scan_text.h"
+#include "simulate/scanners/scanner_files.h"
 #include "simulate/streams.h"
 #include "simulate/voxelise.h"
 #include <lepus/error.h>
@@ -42,7 +44,8 @@ void require(bool good, const char* where, std::string why, const char* hint) {
 void check_folder(const PartialFolder& folder, bool force) {
   if (folder.target_is_free()) return;
   const fs::path& target = folder.target();
-  const bool ours = fs::exists(target / "scan.toml") && fs::exists(target / "truth.json");
+  const bool ours = fs::exists(target / "truth.json") &&
+                    InputFile(target / "truth.json").head(64).find("\"made_by\": \"lepus") != std::string::npos;
   if (force && ours) return;
   throw Error(ErrorKind::disk,
               {.what = "folder exists already",
@@ -102,8 +105,10 @@ struct Writers {
   PixelType type = PixelType::u16;
   std::int64_t columns = 0, rows = 0;
   fs::path folder;
+  ScannerFiles* scanner = nullptr;  // whose files they are, where they are not lepus' own
 
-  std::unique_ptr<FrameWriter> open(const char* name, std::int64_t frames) const {
+  std::unique_ptr<FrameWriter> open(const char* name, ImageSet set, std::int64_t frames) const {
+    if (scanner) return scanner->open(set, frames);
     if (!raw) fs::create_directories(folder / name);
     return create_frames(
         raw ? folder / (std::string(name) + ".raw") : folder / name / "%04d.tif",
@@ -115,7 +120,7 @@ void write_still_frames(const char* name, Exposure kind, std::int64_t count, con
                         const Writers& writers, Context& context) {
   if (count == 0) return;
   Buffer<std::uint16_t> levels(writers.columns * writers.rows);
-  const auto out = writers.open(name, count);
+  const auto out = writers.open(name, kind == Exposure::flat ? ImageSet::flats : ImageSet::darks, count);
   for (std::int64_t i = 0; i < count; ++i) {
     context.cancel.check();
     detector.expose(kind, i, 1.0, nullptr, levels.data(), context.threads);
@@ -145,6 +150,12 @@ void write_truth_volume(const Phantom& phantom, const VolumeGrid& grid, int samp
   context.progress.end();
 }
 
+void write_scan_files(const ScanText& text, const std::vector<ViewPerturbation>& known, const fs::path& folder) {
+  if (!text.equal_steps) write_file(folder / "angles.txt", angles_text(text.options.scan.angles_rad), false);
+  if (!known.empty()) write_file(folder / "jitter.csv", perturbations_csv(known), false);
+  write_file(folder / "scan.toml", scan_toml(text), false);
+}
+
 }  // namespace
 
 void check(const SimulationOptions& o) {
@@ -170,7 +181,10 @@ void check(const SimulationOptions& o) {
   if (o.content == SimulatedContent::counts) check(o.detector, o.scan.columns, o.scan.rows);
 }
 
-SimulationReport simulate_scan(const SimulationOptions& options, const fs::path& folder, Context& context) {
+SimulationReport simulate_scan(const SimulationOptions& asked, const fs::path& folder, Context& context) {
+  SimulationOptions options = asked;
+  const ScannerWriter* const scanner = asked.scanner.empty() ? nullptr : &scanner_writer(asked.scanner);
+  if (scanner) scanner->prepare(options);
   check(options);
   const ScanGeometry described = build_scan(with_helix(options.scan, options.helix_pitch_mm));
   CircularScan real_scan = options.scan;
@@ -207,6 +221,15 @@ SimulationReport simulate_scan(const SimulationOptions& options, const fs::path&
   writers.columns = report.columns;
   writers.rows = report.rows;
   writers.folder = partial.path();
+  std::unique_ptr<ScannerFiles> files;
+  if (scanner)
+    files = scanner->make({.options = options,
+                           .grid = grid,
+                           .columns = report.columns,
+                           .rows = report.rows,
+                           .type = writers.type,
+                           .folder = partial.path()});
+  writers.scanner = files.get();
 
   const PhantomProjector projector(made.phantom, real, options.project, spectrum);
   std::optional<Detector> detector;
@@ -220,7 +243,7 @@ SimulationReport simulate_scan(const SimulationOptions& options, const fs::path&
   {
     Buffer<float> line_integrals(report.columns * report.rows);
     Buffer<std::uint16_t> levels(counts ? report.columns * report.rows : 0);
-    const auto out = writers.open("frames", report.views);
+    const auto out = writers.open("frames", ImageSet::views, report.views);
     for (std::int64_t view = 0; view < report.views; ++view) {
       context.cancel.check();
       projector.project(view, line_integrals.data(), context.threads, &context.cancel);
@@ -254,14 +277,15 @@ SimulationReport simulate_scan(const SimulationOptions& options, const fs::path&
                       .raw = writers.raw,
                       .equal_steps = has_equal_steps(options.scan.angles_rad),
                       .energy_kev = energy};
-  if (!text.equal_steps) write_file(partial.path() / "angles.txt", angles_text(options.scan.angles_rad), false);
-  if (!known.empty()) write_file(partial.path() / "jitter.csv", perturbations_csv(known), false);
-  write_file(partial.path() / "scan.toml", scan_toml(text), false);
+  if (files)
+    files->finish();
+  else
+    write_scan_files(text, known, partial.path());
   write_file(partial.path() / "truth.json", truth_json(text, report), false);
   if (truth) write_truth_volume(made.phantom, grid, options.truth_samples, *truth, context);
   truth.reset();
   partial.commit(options.force ? PartialFolder::Replace::whole : PartialFolder::Replace::nothing);
-  report.scan_file = partial.target() / "scan.toml";
+  report.scan_file = files ? partial.target() : partial.target() / "scan.toml";
   report.truth_json = partial.target() / "truth.json";
   if (options.write_truth) report.truth_volume = partial.target() / options.truth_file;
   return report;

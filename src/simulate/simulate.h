@@ -18,9 +18,10 @@
 namespace lepus {
 
 struct PhantomChoice {
-  std::string name = "shepp-logan-modified";  // one of builtin_phantom_names(), or a file ending in .toml or .pd
+  std::string name = "shepp-logan-modified";  // one of builtin_phantom_names(), or a file: .toml, .pd, .stl
   double size_mm = 0;                         // diameter or edge of a built-in phantom; 0: 80 % of the field of view
   double value_per_mm = 0.02;  // of its material; Shepp-Logan: what a value of 1 is; FORBILD and .pd: water
+  std::string material{};      // .stl: one of material_names() instead of the value
   // Porous block and beads; their sizes and values follow size_mm and value_per_mm.
   std::int64_t pores = 2000;
   double smallest_pore = 0.01, largest_pore = 0.04;  // radii as fractions of the block's edge
@@ -69,6 +70,7 @@ struct SimulationOptions {
   SimulatedContent content = SimulatedContent::counts;
   std::int64_t flats = 10, darks = 10;
   FrameFormat format = FrameFormat::automatic;
+  std::string scanner;             // whose files to write (scanners/scanner_files.h); "": lepus' own
   std::optional<VolumeGrid> grid;  // for the truth and [volume]; none: automatic_grid
   bool write_truth = true;
   std::string truth_file = "truth.mha";
@@ -77,7 +79,8 @@ struct SimulationOptions {
 };
 
 struct SimulationReport {
-  std::filesystem::path scan_file, truth_volume, truth_json;  // truth_volume: empty where none was asked for
+  // scan_file: of a scanner's files their folder; truth_volume: empty where none was asked for
+  std::filesystem::path scan_file, truth_volume, truth_json;
   std::int64_t views = 0, columns = 0, rows = 0;
   std::int64_t saturated_pixels = 0;  // over all views
   double largest_line_integral = 0;

@@ -118,12 +118,16 @@ private:
 
 }  // namespace
 
-bool is_partial_name(const fs::path& path) { return path.filename().string().find(".partial-") != std::string::npos; }
+bool is_partial_name(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.find(".partial-") != std::string::npos || name.ends_with(".partial");
+}
 
 std::optional<fs::path> partial_of(const fs::path& output) {
   const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
   const std::string beginning = output.filename().string() + ".partial-";
   std::error_code code;
+  if (const fs::path kept = unfinished_name(output); fs::is_regular_file(kept, code)) return kept;
   for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code))
     if (entry->path().filename().string().starts_with(beginning)) return entry->path();
   return std::nullopt;

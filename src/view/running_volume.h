@@ -15,7 +15,7 @@
 
 namespace lepus::view {
 
-// "v.mha" -> "v.mha.partial-4711-0a1b2c3d" where a run writes it now.
+// "v.mha" -> "v.mha.partial-4711-0a1b2c3d" where a run writes it now, or "v.mha.partial" where one can go on with it.
 std::optional<std::filesystem::path> partial_of(const std::filesystem::path& output);
 bool is_partial_name(const std::filesystem::path& path);
 

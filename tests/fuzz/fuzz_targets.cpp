@@ -3,11 +3,13 @@
 #include "fuzz_targets.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/journal.h"
 #include "fuzz_folder.h"
 #include "io/frames.h"
 #include "io/stl_file.h"
@@ -74,6 +76,12 @@ void hdf5(const std::uint8_t* data, std::size_t size) {
   read_frames({{file}, "", {}, FrameOrder::frames});
 }
 
+void dicom(const std::uint8_t* data, std::size_t size) {
+  const fs::path file = folder().write("a.dcm", data, size);
+  read_volume(file);
+  read_frames({{file}, "", {}, FrameOrder::frames});
+}
+
 void arrays(const std::uint8_t* data, std::size_t size) {
   const fs::path file = folder().write("a.array", data, size);
   read_volume(file);
@@ -108,6 +116,17 @@ void zarr(const std::uint8_t* data, std::size_t size) {
   write(group ? "0/.zarray" : ".zarray", array);
   write(group ? "0/0.0.0" : "0.0.0", rest);
   read_volume(place);
+}
+
+// What was read must be what a journal that goes on from it says, whatever the bytes were.
+void journal(const std::uint8_t* data, std::size_t size) {
+  const fs::path file = folder().write("a.journal", data, size);
+  try {
+    const JournalContents read = read_journal(file);
+    { Journal goes_on(file, read); }
+    if (read_journal(file).records != read.records) std::abort();
+  } catch (const Error&) {
+  }
 }
 
 // A data file and a result file start differently, and a fuzzer can turn one into the other.

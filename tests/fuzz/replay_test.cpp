@@ -9,10 +9,12 @@ TEST(FuzzCorpus, mha) { replay("mha", fuzz::mha); }
 TEST(FuzzCorpus, nrrd) { replay("nrrd", fuzz::nrrd); }
 TEST(FuzzCorpus, tiff) { replay("tiff", fuzz::tiff); }
 TEST(FuzzCorpus, hdf5) { replay("hdf5", fuzz::hdf5); }
+TEST(FuzzCorpus, dicom) { replay("dicom", fuzz::dicom); }
 TEST(FuzzCorpus, arrays) { replay("arrays", fuzz::arrays); }
 TEST(FuzzCorpus, raw_sidecar) { replay("raw_sidecar", fuzz::raw_sidecar); }
 TEST(FuzzCorpus, zarr) { replay("zarr", fuzz::zarr); }
 TEST(FuzzCorpus, stl) { replay("stl", fuzz::stl); }
+TEST(FuzzCorpus, journal) { replay("journal", fuzz::journal); }
 TEST(FuzzCorpus, rabbitct) { replay("rabbitct", fuzz::rabbitct); }
 
 }  // namespace

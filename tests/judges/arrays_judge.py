@@ -100,6 +100,18 @@ def make_fits(folder):
                   fits.ImageHDU(pattern("uint8"), name="FLATS")]).writeto(f"{folder}/two.fits")
 
 
+def make_ome(folder):
+    import tifffile
+    sizes = {"PhysicalSizeX": 500, "PhysicalSizeY": 0.25, "PhysicalSizeYUnit": "mm", "PhysicalSizeZ": 125e3,
+             "PhysicalSizeZUnit": "nm"}
+    tifffile.imwrite(f"{folder}/stack.ome.tif", pattern("uint16"), ome=True, photometric="minisblack",
+                     metadata={"axes": "ZYX", **sizes})
+    tifffile.imwrite(f"{folder}/bare.ome.tif", pattern("uint16"), ome=True, photometric="minisblack",
+                     metadata={"axes": "ZYX"})
+    tifffile.imwrite(f"{folder}/times.ome.tif", pattern("uint16"), ome=True, photometric="minisblack",
+                     metadata={"axes": "TYX"})
+
+
 def make_odd(folder):
     np.save(f"{folder}/complex.npy", pattern("complex128"))
     np.save(f"{folder}/vector.npy", np.arange(5))
@@ -116,7 +128,7 @@ def check_large(folder):
 
 if __name__ == "__main__":
     actions = {"check-numpy": check_numpy, "make-numpy": make_numpy, "make-numpy-files": make_numpy_files,
-               "make-matlab": make_matlab, "make-fits": make_fits, "make-odd": make_odd, "check-large": check_large}
+               "make-matlab": make_matlab, "make-fits": make_fits, "make-ome": make_ome, "make-odd": make_odd, "check-large": check_large}
     try:
         actions[sys.argv[1]](sys.argv[2])
     except ImportError as missing:

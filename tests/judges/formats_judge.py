@@ -268,10 +268,22 @@ def make_zarr(folder):
                 {"type": "scale", "scale": ones + [0.25 * unit, 0.5 * unit, 1.0 * unit]}]}]}]
 
 
+def check_ole(folder):
+    import olefile
+    for name, columns, rows, images, dtype in (("small", 7, 5, 250, "<u2"), ("large", 70, 41, 120, "<f4")):
+        with olefile.OleFileIO(f"{folder}/{name}.txrm", raise_defects=olefile.DEFECT_INCORRECT) as ole:
+            equal("streams", len(ole.listdir()), images + 7)
+            equal("width", np.frombuffer(ole.openstream("imageinfo/imagewidth").read(), "<i4").tolist(), [columns])
+            for i in range(images):
+                y, x = np.mgrid[0:rows, 0:columns]
+                pixels = np.frombuffer(ole.openstream(f"ImageData{i // 100 + 1}/Image{i + 1}").read(), dtype)
+                same(f"image {i}", pixels.reshape(rows, columns), ((7 * x + 13 * y + 29 * i) % 126).astype(dtype))
+
+
 if __name__ == "__main__":
     actions = {"check-tiff": check_tiff, "make-tiff": make_tiff, "check-hdf5": check_hdf5, "make-hdf5": make_hdf5,
                "check-vtk": check_vtk, "make-vtk": make_vtk, "check-raw": check_raw,
-               "check-zarr": check_zarr, "make-zarr": make_zarr}
+               "check-zarr": check_zarr, "make-zarr": make_zarr, "check-ole": check_ole}
     try:
         actions[sys.argv[1]](sys.argv[2])
     except ImportError as missing:

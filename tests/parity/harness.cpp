@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/format.h"
 #include "device/host/backprojector.h"
 
 namespace lepus::parity {
@@ -31,6 +32,20 @@ std::vector<Case> cases_for(const Operation& operation, const Machine& machine) 
   EXPECT_EQ(all.empty(), std::ranges::count(operation.lacking, machine.kind()) > 0)
       << operation.name << " of " << machine.kind() << ": the table is wrong";
   return all;
+}
+
+// "" where all bits are the same.
+std::string differing_bits(const std::vector<float>& got, const std::vector<float>& wanted) {
+  std::size_t differ = 0, not_numbers = 0, first = 0;
+  for (std::size_t i = got.size(); i-- > 0;) {
+    if (std::memcmp(&got[i], &wanted[i], sizeof(float)) == 0) continue;
+    ++differ;
+    not_numbers += std::isnan(got[i]) ? 1 : 0;
+    first = i;
+  }
+  if (differ == 0) return {};
+  return format("{} of {} values differ, {} are not numbers; value {} is {} instead of {}", differ, got.size(),
+                not_numbers, first, got[first], wanted[first]);
 }
 
 bool within(const Difference& d, const Difference& limit) { return d.rms <= limit.rms && d.largest <= limit.largest; }
@@ -124,7 +139,7 @@ void check_cuts(const Operation& operation, Machine& machine) {
     for (int cut = 1; cut <= c.cuts; ++cut) {
       const std::vector<float> parts = c.run(machine, {.cut = cut});
       ASSERT_EQ(parts.size(), whole.size()) << c.name;
-      EXPECT_EQ(std::memcmp(parts.data(), whole.data(), whole.size() * sizeof(float)), 0)
+      EXPECT_EQ(differing_bits(parts, whole), "")
           << operation.name << ", " << c.name << ", cut " << cut << ", " << machine.kind() << " " << machine.target();
     }
   }

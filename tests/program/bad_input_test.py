@@ -13,7 +13,7 @@ import unittest
 import numpy
 import tifffile
 
-from program_case import PROGRAM, ProgramCase, command_names
+from program_case import EXIT_AFTER, PROGRAM, ProgramCase, command_names
 
 INPUT, GEOMETRY, MEMORY, DISK, UNSUPPORTED = 3, 4, 5, 6, 7
 KINDS = {INPUT: "input", GEOMETRY: "geometry", MEMORY: "memory", DISK: "disk", UNSUPPORTED: "unsupported"}
@@ -344,7 +344,7 @@ class BadInput(ProgramCase):
             process.send_signal(number)
             _, stderr = process.communicate(timeout=60)
             self.assertLess(time.monotonic() - start, 1.0, "Ctrl-C must stop within a second")
-            self.assertEqual(process.returncode, 130, stderr)
+            self.assertEqual(process.returncode, EXIT_AFTER[number], stderr)
             self.assertIn("interrupted", stderr)
             self.assertEqual(self.names(out), ["volume.mha"])
             self.assertEqual((out / "volume.mha").read_bytes(), b"precious")

@@ -35,7 +35,7 @@ class Help(ProgramCase):
         for name in ["simulate", "info", "compare", "convert", "slice", "completion", "man", "scan-keys"]:
             self.assertIn(name, names)
         help_text = self.lepus("--help").stdout
-        for code in ["130", "70", "8", "2"]:
+        for code in ["130", "75", "70", "8", "2"]:
             self.assertRegex(help_text, rf"(?m)^  {code} ")
         self.assertEqual(self.lepus("help").stdout, help_text)
         self.assertEqual(self.lepus("help", "slice").stdout, self.lepus("slice", "--help").stdout)

@@ -20,7 +20,7 @@ import unittest
 import numpy
 
 import hostile_cases
-from program_case import PROGRAM, ProgramCase
+from program_case import EXIT_AFTER, PROGRAM, ProgramCase
 
 SECONDS = 20  # a case takes hundredths; a machine that is busy may take longer
 INTERNAL = 70
@@ -203,7 +203,7 @@ class Hostile(ProgramCase):
                     time.sleep(0.01)
                 process.send_signal(number)
                 _, text = process.communicate(timeout=SECONDS)
-                self.assertEqual(process.returncode, 130, text)
+                self.assertEqual(process.returncode, EXIT_AFTER[number], text)
                 self.assertIn("interrupted", text)
                 left = set(state_of(sandbox.folder)) - set(before)
                 self.assertLessEqual(left, {"out/p.png"}, text)  # live's last picture stays

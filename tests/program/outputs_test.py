@@ -54,7 +54,7 @@ class Outputs(ProgramCase):
         self.assertIsNone(under_nohup.poll(), "nohup was not heeded")
         under_nohup.terminate()
         under_nohup.communicate(timeout=30)
-        self.assertEqual(under_nohup.returncode, 130)
+        self.assertEqual(under_nohup.returncode, 75)
 
     def test_the_next_run_names_and_removes_what_a_killed_one_left(self):
         process = self.start(*LONG)

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -12,6 +13,9 @@ PROGRAM = os.path.abspath(os.environ.get("LEPUS_PROGRAM", shutil.which("lepus") 
 
 # A scan that takes a fraction of a second: 24 views of 32 x 24 pixels of a ball.
 SMALL = ["--views", "24", "--columns", "32", "--rows", "24", "--pixel", "6.4", "--flats", "2", "--darks", "2"]
+
+# With which exit code the program ends when it is asked to.
+EXIT_AFTER = {signal.SIGINT: 130, signal.SIGHUP: 130, signal.SIGTERM: 75}
 
 
 class ProgramCase(unittest.TestCase):

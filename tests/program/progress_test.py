@@ -12,7 +12,7 @@ import termios
 import time
 import unittest
 
-from program_case import PROGRAM, SMALL, ProgramCase
+from program_case import EXIT_AFTER, PROGRAM, SMALL, ProgramCase
 
 
 class ProgressDisplay(ProgramCase):
@@ -144,7 +144,7 @@ class Interruption(ProgramCase):
         process.send_signal(signal_number)
         stdout, stderr = process.communicate(timeout=30)
         seconds = time.monotonic() - start
-        self.assertEqual(process.returncode, 130, stderr)
+        self.assertEqual(process.returncode, EXIT_AFTER[signal_number], stderr)
         self.assertLess(seconds, 1.0, "Ctrl-C must stop within a second")
         return stdout, stderr
 
@@ -159,6 +159,10 @@ class Interruption(ProgramCase):
     def test_json_says_so(self):
         stdout, _ = self.interrupt(["simulate", "shepp-logan", "-o", "big", "--preset", "large", "--json"], signal.SIGINT)
         self.assertEqual(json.loads(stdout)["error"]["kind"], "cancelled")
+
+    def test_a_request_to_end_says_so_too(self):
+        stdout, _ = self.interrupt(["simulate", "shepp-logan", "-o", "big", "--preset", "large", "--json"], signal.SIGTERM)
+        self.assertEqual(json.loads(stdout)["error"]["kind"], "stopped")
 
     def test_a_third_one_ends_it_at_once(self):
         process = subprocess.Popen([PROGRAM, "simulate", "shepp-logan", "-o", "big", "--preset", "large"],

@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from program_case import PROGRAM, ProgramCase
+from program_case import EXIT_AFTER, PROGRAM, ProgramCase
 
 PAIRS = int(os.environ.get("LEPUS_PAIRS", 13))
 SCAN = ["--views", "48", "--columns", "120", "--rows", "88", "--pixel", "1.7", "--flats", "2", "--darks", "2", "--quiet"]
@@ -112,7 +112,7 @@ class TwoAtOnce(ProgramCase):
         said = [process.communicate(timeout=120)[1] for process in (one, two)]
         codes = [one.returncode, two.returncode]
         for i, other in ((0, two), (1, one)):
-            allowed = [0, 6] + ([-9 if ending == signal.SIGKILL else 130] if ending and i == 0 else [])
+            allowed = [0, 6] + ([EXIT_AFTER.get(ending, -9)] if ending and i == 0 else [])
             # The signal may come before the program is ready for it.
             allowed += [-ending] if ending and i == 0 else []
             self.assertIn(codes[i], allowed, said[i])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the hierarchy: halves at the median along the longest side of the centres, down to four shapes a leaf.
-#include "simulate/shape_tree.h"
+// Builds the hierarchy: halves at the median along the longest side of the centres, down to four boxes a leaf.
+#include "simulate/box_tree.h"
 
 #include <algorithm>
 #include <numeric>
@@ -14,15 +14,15 @@ double component(Vec3 v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : 
 
 }  // namespace
 
-ShapeTree::ShapeTree(const std::vector<PreparedShape>& shapes) {
-  if (shapes.empty()) return;
-  order_.resize(shapes.size());
+BoxTree::BoxTree(const std::vector<Bounds>& boxes) {
+  if (boxes.empty()) return;
+  order_.resize(boxes.size());
   std::iota(order_.begin(), order_.end(), 0);
-  build(shapes, 0, static_cast<std::int32_t>(shapes.size()));
+  build(boxes, 0, static_cast<std::int32_t>(boxes.size()));
 }
 
-std::int32_t ShapeTree::build(const std::vector<PreparedShape>& shapes, std::int32_t first, std::int32_t last) {
-  const auto bounds_of = [&](std::int32_t i) -> const Bounds& { return shapes[static_cast<std::size_t>(i)].bounds(); };
+std::int32_t BoxTree::build(const std::vector<Bounds>& boxes, std::int32_t first, std::int32_t last) {
+  const auto bounds_of = [&](std::int32_t i) -> const Bounds& { return boxes[static_cast<std::size_t>(i)]; };
   const auto index = static_cast<std::int32_t>(nodes_.size());
   Node node;
   node.bounds = bounds_of(order_[static_cast<std::size_t>(first)]);
@@ -52,8 +52,8 @@ std::int32_t ShapeTree::build(const std::vector<PreparedShape>& shapes, std::int
                      const double cb = component(bounds_of(b).low + bounds_of(b).high, axis);
                      return ca != cb ? ca < cb : a < b;
                    });
-  build(shapes, first, middle);
-  const std::int32_t right = build(shapes, middle, last);
+  build(boxes, first, middle);
+  const std::int32_t right = build(boxes, middle, last);
   nodes_[static_cast<std::size_t>(index)].first = right;
   return index;
 }

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounding-volume hierarchy over axis-aligned boxes: which shapes may a ray or a point meet, out of thousands.
+// A bounding-volume hierarchy over axis-aligned boxes: which of thousands may a ray or a point meet.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "simulate/shape.h"
+#include "simulate/ray.h"
 
 namespace lepus {
 
-class ShapeTree {
+class BoxTree {
 public:
-  ShapeTree() = default;
-  explicit ShapeTree(const std::vector<PreparedShape>& shapes);
+  BoxTree() = default;
+  explicit BoxTree(const std::vector<Bounds>& boxes);
 
-  // Calls visit(index) for every shape whose box the ray meets.
+  // Calls visit(index) for every box that the ray meets.
   template <class Visit>
   void along(const Ray& ray, Visit&& visit) const {
     if (nodes_.empty()) return;
@@ -23,7 +22,7 @@ public:
     descend([&](const Bounds& box) { return meets(box, ray, inverse); }, visit);
   }
 
-  // Calls visit(index) for every shape whose box holds the point.
+  // Calls visit(index) for every box that holds the point.
   template <class Visit>
   void at(Vec3 p, Visit&& visit) const {
     if (nodes_.empty()) return;
@@ -39,12 +38,12 @@ private:
   struct Node {
     Bounds bounds;
     std::int32_t first = 0;  // leaf: into order_; inner: the index of the right child (the left one follows the node)
-    std::int32_t count = 0;  // leaf: shapes; inner: 0
+    std::int32_t count = 0;  // leaf: boxes; inner: 0
   };
 
   template <class Accept, class Visit>
   void descend(Accept&& accept, Visit&& visit) const {
-    std::int32_t stack[64];  // halving: far deeper than 2^31 shapes need
+    std::int32_t stack[64];  // halving: far deeper than 2^31 boxes need
     int depth = 0;
     std::int32_t node = 0;
     while (true) {
@@ -79,7 +78,7 @@ private:
     return begin <= end;
   }
 
-  std::int32_t build(const std::vector<PreparedShape>& shapes, std::int32_t first, std::int32_t last);
+  std::int32_t build(const std::vector<Bounds>& boxes, std::int32_t first, std::int32_t last);
 
   std::vector<Node> nodes_;
   std::vector<std::int32_t> order_;

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/import_scan.h"
+
+#include <algorithm>
+
+#include "core/format.h"
+#include "import/plain_frames.h"
+#include <lepus/error.h>
+#include <lepus/version.h>
+
+namespace lepus {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_of(const fs::path& place) {
+  std::error_code code;
+  return fs::is_directory(place, code) ? place : place.parent_path();
+}
+
+void apply(const GivenNumbers& given, ScanFileText& text) {
+  const auto set = [&](const char* key, const std::optional<double>& value, const char* option) {
+    if (value) text.set(key, *value, format("given with {}", option));
+  };
+  set("geometry.pixel_width_mm", given.pixel_mm, "--pixel");
+  if (given.pixel_mm) text.remove("geometry.pixel_height_mm");
+  set("geometry.source_axis_mm", given.source_axis_mm, "--source-axis");
+  set("geometry.source_detector_mm", given.source_detector_mm, "--source-detector");
+  if (given.arc_deg)
+    for (const char* key : {"geometry.angles_deg", "geometry.angle_step_deg"}) text.remove(key);
+  set("geometry.arc_deg", given.arc_deg, "--arc");
+  if (given.parallel) {
+    text.set("geometry.beam", std::string("parallel"), "given with --parallel");
+    for (const char* key : {"geometry.source_axis_mm", "geometry.source_detector_mm"}) text.remove(key);
+  }
+}
+
+}  // namespace
+
+std::vector<FoundHeader> find_headers(const fs::path& place) {
+  std::error_code code;
+  std::vector<fs::path> files;
+  if (fs::is_directory(place, code)) {
+    for (fs::directory_iterator entry(place, code), end; !code && entry != end; entry.increment(code)) {
+      std::error_code ignored;
+      if (fs::is_regular_file(entry->path(), ignored)) files.push_back(entry->path());
+    }
+    std::ranges::sort(files);
+  } else if (fs::is_regular_file(place, code)) {
+    files.push_back(place);
+  }
+  std::vector<FoundHeader> found;
+  for (const Scanner* scanner : scanners())
+    for (const fs::path& header : scanner->headers(files)) found.push_back({scanner, header});
+  return found;
+}
+
+bool is_importable(const fs::path& place) {
+  std::error_code code;
+  return fs::is_directory(place, code) || !find_headers(place).empty();
+}
+
+std::vector<std::string> missing_numbers(const GivenNumbers& given) {
+  std::vector<std::string> missing;
+  if (!given.pixel_mm) missing.emplace_back("--pixel");
+  if (!given.parallel && !given.source_axis_mm) missing.emplace_back("--source-axis");
+  if (!given.parallel && !given.source_detector_mm) missing.emplace_back("--source-detector");
+  return missing;
+}
+
+ImportedScan import_place(const fs::path& place, const GivenNumbers& given) {
+  std::error_code code;
+  if (!fs::exists(place, code))
+    throw Error(ErrorKind::input, {.what = "there is no such file or folder",
+                                   .where = place.string(),
+                                   .why = {},
+                                   .hint = "give the folder of a scan, or its header"});
+  const auto found = find_headers(place);
+  if (found.size() > 1) {
+    std::string names;
+    for (const FoundHeader& header : found)
+      names += format("{}{} ({})", names.empty() ? "" : ", ", header.file.filename().string(), header.scanner->title());
+    throw Error(ErrorKind::input, {.what = format("{} scans lie in this folder", found.size()),
+                                   .where = place.string(),
+                                   .why = names,
+                                   .hint = format("name the one: {}", found.front().file.string())});
+  }
+  if (found.empty() && !fs::is_directory(place, code))
+    throw Error(ErrorKind::input, {.what = "the file is no header of a scanner that lepus knows",
+                                   .where = place.string(),
+                                   .why = {},
+                                   .hint = "give the folder of the scan; docs/scanners lists what is recognised"});
+  ImportedScan scan =
+      found.empty() ? import_plain_frames(place, given) : found.front().scanner->read(found.front().file);
+  apply(given, scan.text);
+  if (!scan.text.has("output.file"))
+    scan.text.set("output.file", format("{}.mha", found.empty() ? "volume" : scan.header.stem().string()),
+                  "beside this file; its ending chooses the format");
+  return scan;
+}
+
+std::string scan_file_text(const ImportedScan& imported, const fs::path& folder) {
+  std::string heading = format("Written by lepus {} from {} ({}); the comments say where each value came from.",
+                               version, imported.header.filename().string(), imported.scanner);
+  std::string text = imported.text.text(folder, heading);
+  std::string warnings;
+  for (const std::string& warning : imported.warnings) warnings += format("# Warning: {}\n", warning);
+  return text.insert(text.find('\n') + 1, warnings);
+}
+
+Scan read_imported(const fs::path& place) {
+  const fs::path folder = folder_of(place);
+  std::error_code code;
+  if (fs::is_directory(place, code) && fs::exists(folder / "scan.toml", code)) return read_scan(folder / "scan.toml");
+  const ImportedScan imported = import_place(place, {});
+  Scan scan = read_scan_text(scan_file_text(imported, folder), folder / "scan.toml");
+  scan.warnings.insert(scan.warnings.begin(), imported.warnings.begin(), imported.warnings.end());
+  return scan;
+}
+
+}  // namespace lepus

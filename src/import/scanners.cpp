@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scanners that lepus knows. To add one: write its file beside this one, and name it here and in scanner.h.
+#include "import/scanner.h"
+
+namespace lepus {
+
+const std::vector<const Scanner*>& scanners() {
+  static const std::vector<const Scanner*> all{&nikon_scanner()};
+  return all;
+}
+
+}  // namespace lepus

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/headed_stack.h"
+
+#include "io/file.h"
+#include "io/json_text.h"
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path voxel_file(const StackTarget& target, const std::string& detached_ending) {
+  if (target.unfinished != Unfinished::joined) check_target(target.path, target.force);
+  return lower_extension(target.path) == detached_ending ? fs::path(target.path).replace_extension(".raw")
+                                                         : target.path;
+}
+
+}  // namespace
+
+HeadedStack::HeadedStack(const StackTarget& target, const std::string& detached_ending, std::int64_t room)
+    : PlainStack(target, voxel_file(target, detached_ending), target.shape.bytes() + room), room_(room) {
+  if (lower_extension(target.path) == detached_ending)
+    header_ = std::make_unique<PartialFile>(target.path, target.force, 0, target.unfinished, target.sharing);
+}
+
+void HeadedStack::begin(std::string start, std::string end) {
+  start_ = std::move(start);
+  end_ = std::move(end);
+  if (detached()) return begin_data(0);
+  const std::string header = start_ + filler(room_) + end_;
+  if (is_joined()) {
+    // Between the beginning and the end there is room, or the provenance of a run that was killed while it finished.
+    std::string there(header.size(), '\0');
+    data_.read(0, there.data(), static_cast<std::int64_t>(there.size()));
+    if (!there.starts_with(start_) || !there.ends_with(end_))
+      throw_other_unfinished(data_.partial(), "its header speaks of another volume");
+  } else {
+    data_.append(header);
+  }
+  begin_data(static_cast<std::int64_t>(header.size()));
+}
+
+void HeadedStack::finish(const std::string& provenance) {
+  const std::string text = provenance_text(provenance);
+  if (detached()) {
+    const std::string header = start_ + text + end_;
+    header_->resize(0);
+    header_->append(header);
+    return commit_together({&data_, header_.get()});
+  }
+  const std::int64_t left = room_ - static_cast<std::int64_t>(text.size());
+  std::unique_ptr<PartialFile> beside;
+  if (can_fill(left)) {
+    const std::string header = start_ + text + filler(left) + end_;
+    data_.write(0, header.data(), static_cast<std::int64_t>(header.size()));
+  } else if (!provenance.empty()) {
+    beside = side_car(side_car_of(target_.path), provenance_side_car(provenance));
+  }
+  commit_together({beside.get(), &data_});
+}
+
+}  // namespace lepus

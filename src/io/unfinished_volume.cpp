@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which files an unfinished volume consists of. The one that is renamed last says that there is one.
+#include "io/file.h"
+#include "io/stack.h"
+#include "io/volume_file.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path voxels_in(const fs::path& folder) { return unfinished_name(folder / kept_voxels); }
+
+// What there is from the beginning to the end.
+fs::path marking_file(const fs::path& path) {
+  const fs::path target = followed(files_of_volume(path).front());
+  return is_zarr_name(path) ? voxels_in(unfinished_name(target)) : unfinished_name(target);
+}
+
+}  // namespace
+
+OutputLock lock_unfinished(const fs::path& path, Sharing sharing) {
+  return OutputLock(unfinished_name(followed(files_of_volume(path).front())), OutputLock::Folder::must_exist, sharing);
+}
+
+bool unfinished_exists(const fs::path& path) {
+  std::error_code code;
+  return fs::exists(marking_file(path), code);
+}
+
+void remove_unfinished(const fs::path& path) {
+  std::error_code code;
+  const fs::path front = files_of_volume(path).front();
+  if (!fs::is_directory(fs::absolute(followed(front)).parent_path(), code)) return;
+  const OutputLock alone = lock_unfinished(path, Sharing::alone);
+  if (is_zarr_name(path)) {
+    fs::remove_all(unfinished_name(followed(front)), code);
+    if (!code) fs::remove(voxels_in(followed(front)), code);  // of a run that was killed when it had finished
+  } else if (const auto place = find_number(slice_pattern(path, 1))) {
+    const fs::path pattern = slice_pattern(path, 1);
+    for (const auto& entry : fs::directory_iterator(front.parent_path(), code)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with(place->prefix) && name.ends_with(place->suffix + ".partial")) fs::remove(entry.path(), code);
+    }
+  }
+  // The one that says so goes last: a run that is killed here finds the rest again.
+  std::vector<fs::path> files = files_of_volume(path);
+  for (auto file = files.rbegin(); file != files.rend() && !code; ++file)
+    fs::remove(unfinished_name(followed(*file)), code);
+  if (code)
+    throw Error(ErrorKind::disk, {.what = "the unfinished volume cannot be removed",
+                                  .where = path.string(),
+                                  .why = code.message(),
+                                  .hint = "check the permissions of its folder"});
+}
+
+}  // namespace lepus
