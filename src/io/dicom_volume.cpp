@@ -195,7 +195,12 @@ std::unique_ptr<FrameSource> open_dicom_frames(const std::vector<fs::path>& file
   return source_of(*first, files, std::move(runs));
 }
 
-std::vector<fs::path> dicom_files_of(const fs::path& folder) { return expand_pattern(folder, "*.dcm"); }
+std::vector<fs::path> dicom_files_of(const fs::path& folder) {
+  std::error_code code;
+  for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code))
+    if (entry->path().extension() == ".dcm") return expand_pattern(folder, "*.dcm");  // an error where nothing matches
+  return {};
+}
 
 std::unique_ptr<VolumeReader> open_dicom_volume(const std::vector<fs::path>& files, const fs::path& side_car) {
   std::vector<DicomSlice> slices;
