@@ -14,6 +14,7 @@
 #include "io/file.h"
 #include "io/file_kind.h"
 #include "io/frames.h"
+#include "io/stored_array.h"
 #include "io/stored_images.h"
 #include "io/volume_file.h"
 #include "io/zarr_array.h"
@@ -136,12 +137,14 @@ int volume_info(const InfoArguments& a, const VolumeReader& volume, Session& ses
   return exit_ok;
 }
 
-// An HDF5 file that is neither a volume of lepus nor holds only one: what there is to choose from.
+// A file of several arrays that is neither a volume of lepus nor holds only one: what there is to choose from.
 std::vector<StoredImages> several_images(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored) || kind_of_file(path) != FileKind::hdf5) return {};
-  std::vector<StoredImages> all = list_stored_images(path);
-  const auto is_volume = [](const StoredImages& s) { return s.dataset == "/volume"; };
+  if (!std::filesystem::is_regular_file(path, ignored)) return {};
+  const FileKind kind = kind_of_file(path);
+  if (kind != FileKind::hdf5 && !has_named_arrays(kind)) return {};
+  std::vector<StoredImages> all = kind == FileKind::hdf5 ? list_stored_images(path) : list_array_images(path, kind);
+  const auto is_volume = [](const StoredImages& s) { return s.dataset == "/volume" || s.dataset == "volume"; };
   if (all.size() < 2 || std::any_of(all.begin(), all.end(), is_volume)) return {};
   return all;
 }
@@ -149,7 +152,8 @@ std::vector<StoredImages> several_images(const std::filesystem::path& path) {
 int images_info(const InfoArguments& a, const std::vector<StoredImages>& all, Session& session) {
   std::size_t width = 0;
   for (const auto& s : all) width = std::max(width, s.dataset.size());
-  std::string text = format("file      {}\nformat    HDF5 with {} sets of images\n", a.file, all.size());
+  std::string text =
+      format("file      {}\nformat    {} with {} sets of images\n", a.file, words_of(kind_of_file(a.file)), all.size());
   nlohmann::json sets = nlohmann::json::array();
   for (const auto& s : all) {
     nlohmann::json set{{"dataset", s.dataset}};
