@@ -16,6 +16,7 @@
 #include "io/frames.h"
 #include "io/stored_array.h"
 #include "io/stored_images.h"
+#include "io/volume_axes.h"
 #include "io/volume_file.h"
 #include "io/zarr_array.h"
 #include "run/counts.h"
@@ -116,6 +117,11 @@ int volume_info(const InfoArguments& a, const VolumeReader& volume, Session& ses
                         {"size", {g.nx, g.ny, g.nz}},
                         {"voxel_mm", {g.step_mm.x, g.step_mm.y, g.step_mm.z}},
                         {"origin_mm", {g.origin_mm.x, g.origin_mm.y, g.origin_mm.z}}};
+  const auto axes = noted_axes(volume);
+  const bool known = axes || !volume.provenance().empty();  // lepus wrote it
+  text += format("axes      {}{}, the fastest first{}\n", known ? "" : "taken as ",
+                 words_of(axes.value_or(VolumeAxes{})), known ? "" : ": the file does not say");
+  object["axes"] = words_of(axes.value_or(VolumeAxes{}));
   text += levels_text(a, object);
   if (!a.header) {
     const std::int64_t slice = 4 * g.nx * g.ny;  // bytes; one as it is stored is read beside the slab
@@ -192,10 +198,9 @@ std::unique_ptr<Command> info_command() {
   command->summary = "what is in a scan file, a volume or a file of frames";
   command->description =
       "A file ending in .toml is a scan file; it is read and checked as a reconstruction would. A pattern such as\n"
-      "'frames/*.tif' names frames. Of a scanner's folder or header every field is shown, with what becomes of it. Of "
-      "an HDF5 file with several datasets of images these are listed. Anything else is "
-      "a\n"
-      "volume, whose values are read once for their range.";
+      "'frames/*.tif' names frames. Of a scanner's folder or header every field is shown, with what becomes of it.\n"
+      "Of an HDF5, MATLAB, FITS or .npz file with several sets of images these are listed. Anything else is a volume,\n"
+      "whose values are read once for their range.";
   command->examples = {{"lepus info demo/scan.toml", "Check a scan file and see what it says"},
                        {"lepus info demo/truth.mha --json", "A volume, for a program"}};
   OptionTable& table = command->options;
