@@ -16,6 +16,7 @@
 #include "io/frames.h"
 #include "io/stored_array.h"
 #include "io/stored_images.h"
+#include "io/volume_axes.h"
 #include "io/volume_file.h"
 #include "io/zarr_array.h"
 #include "run/counts.h"
@@ -116,6 +117,10 @@ int volume_info(const InfoArguments& a, const VolumeReader& volume, Session& ses
                         {"size", {g.nx, g.ny, g.nz}},
                         {"voxel_mm", {g.step_mm.x, g.step_mm.y, g.step_mm.z}},
                         {"origin_mm", {g.origin_mm.x, g.origin_mm.y, g.origin_mm.z}}};
+  const auto axes = noted_axes(volume);
+  text += format("axes      {}\n", axes ? words_of(*axes) + " of lepus, the fastest first"
+                                        : std::string("x, y, z: x is the fastest, z the rotation axis of lepus"));
+  object["axes"] = words_of(axes.value_or(VolumeAxes{}));
   text += levels_text(a, object);
   if (!a.header) {
     const std::int64_t slice = 4 * g.nx * g.ny;  // bytes; one as it is stored is read beside the slab
@@ -193,7 +198,7 @@ std::unique_ptr<Command> info_command() {
   command->description =
       "A file ending in .toml is a scan file; it is read and checked as a reconstruction would. A pattern such as\n"
       "'frames/*.tif' names frames. Of a scanner's folder or header every field is shown, with what becomes of it. Of "
-      "an HDF5 file with several datasets of images these are listed. Anything else is "
+      "an HDF5, MATLAB or .npz file with several sets of images these are listed. Anything else is "
       "a\n"
       "volume, whose values are read once for their range.";
   command->examples = {{"lepus info demo/scan.toml", "Check a scan file and see what it says"},

@@ -41,6 +41,22 @@ class Volumes(ProgramCase):
         for word in ["rmse", "psnr", "ssim", "max"]:
             self.assertIn(word, text)
 
+    def test_axes(self):
+        self.lepus("convert", "a.mha", "--axes", "rtk", "-o", "rtk.npy")  # X is x, Y is z, Z is -y
+        turned = numpy.load(self.folder / "rtk.npy")
+        self.assertTrue(numpy.array_equal(turned, self.a[:, ::-1, :].transpose(1, 0, 2)))
+        info = self.lepus_json("info", "rtk.npy")
+        self.assertEqual(info["axes"], "x,z,-y")
+        self.assertEqual(info["voxel_mm"], [1, 3, 2])
+        self.assertEqual(info["origin_mm"], [-7.5, -19.5, -11])  # y goes to 11, and the other way round
+        self.assertEqual(self.lepus_json("compare", "a.mha", "rtk.npy")["metrics"]["max"], 0)  # it says so itself
+        numpy.save(self.folder / "bare.npy", self.a.transpose())  # A[x, y, z] of nobody knows what
+        self.lepus("convert", "bare.npy", "--from-axes", "zyx", "-o", "back.npy")
+        self.assertTrue(numpy.array_equal(numpy.load(self.folder / "back.npy"), self.a))
+        self.assertEqual(self.lepus_json("info", "back.npy")["axes"], "x,y,z")
+        self.assertEqual(self.lepus_json("compare", "back.npy", "bare.npy", "--axes", "zyx")["metrics"]["max"], 0)
+        self.assertIn("no order of axes", self.lepus("convert", "a.mha", "--axes", "xyy", "-o", "c.mha", code=2).stderr)
+
     def test_limits_for_scripts(self):
         self.lepus("compare", "a.mha", "b.mha", "--fail-above", "rmse=0.2", "--fail-below", "psnr=20")
         broken = self.lepus("compare", "a.mha", "b.mha", "--fail-above", "rmse=0.05", "--json", code=8)
