@@ -9,10 +9,14 @@
 #include "analysis/surface.h"
 #include "app/commands.h"
 #include "app/convert_scan.h"
+#include "app/output_options.h"
+#include "app/resume_options.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "geometry/exchange.h"
-#include "io/volume_file.h"
+#include "io/input_identity.h"
+#include "io/output_values.h"
+#include "io/resumable_volume.h"
 #include "scan/scan.h"
 #include <lepus/version.h>
 
@@ -23,6 +27,8 @@ struct ConvertArguments {
   std::string input, output, form, order = "frames", geometry;
   std::vector<double> slices, crop;
   std::optional<double> surface;
+  ResumeOptions resume;
+  OutputOptions stored;
 };
 
 [[noreturn]] void refuse(const std::string& option, const std::string& what, const std::string& hint) {
@@ -95,7 +101,33 @@ std::string with_note(const std::string& provenance, const ConvertArguments& a, 
   return object.dump();
 }
 
+// Reads, cuts and writes what is missing of the output, slab by slab.
+void convert_slabs(const VolumeReader& volume, const Part& part, ResumableVolume& writer, Session& session) {
+  Context& context = session.context();
+  const VolumeGrid& whole = volume.grid();
+  const std::int64_t slice = whole.nx * whole.ny;
+  // Beside the slab a slice as it is stored here and one as it will be stored there.
+  const std::int64_t packing = writer.memory_bytes();
+  const std::int64_t fits = (session.buffer_bytes(12 * slice + packing) - packing) / (4 * slice) - 2;
+  const std::int64_t slab = std::clamp<std::int64_t>((std::int64_t{1} << 24) / slice, 1, fits);
+  Buffer<float> slices(std::min(slab, part.z1 - part.z0) * slice);
+  const bool cropped = part.x1 - part.x0 < whole.nx || part.y1 - part.y0 < whole.ny;
+  context.progress.begin("converting", count_slices(writer.missing()));
+  for (const VolumeSlices& missing : writer.missing())
+    for (std::int64_t z = missing.z0; z < missing.z1; z += slab) {
+      context.cancel.check();
+      const std::int64_t end = std::min(missing.z1, z + slab);
+      volume.read(part.z0 + z, part.z0 + end, slices.data());
+      if (cropped) crop_slices(slices.data(), end - z, whole, part);
+      writer.write(z, end, slices.data());
+      context.progress.advance(end - z);
+    }
+  context.progress.end();
+  context.cancel.check();
+}
+
 int convert_volume(const ConvertArguments& a, Session& session) {
+  a.resume.require_journal(a.output);
   Context& context = session.context();
   const auto volume = open_volume(a.input);
   const VolumeGrid& whole = volume->grid();
@@ -104,31 +136,26 @@ int convert_volume(const ConvertArguments& a, Session& session) {
   VolumeWriterOptions options;
   options.force = session.common().force;
   options.unit = volume->unit();
+  set_output_values(options, a.stored.values());
   options.threads = context.threads.size();
   const std::string provenance = with_note(volume->provenance(), a, *volume);
   // A header that comes before the data must have room for what is written into it at the end.
   options.provenance_room = std::max<std::int64_t>(64 << 10, 2 * static_cast<std::int64_t>(provenance.size()));
   const auto locks = reserve_volume(a.output, options.force, context.progress);
-  const auto writer = create_volume(a.output, grid, options);
-
-  const std::int64_t slice = whole.nx * whole.ny;
-  // Beside the slab a slice as it is stored here and one as it will be stored there.
-  const std::int64_t packing = writer->memory_bytes();
-  const std::int64_t fits = (session.buffer_bytes(12 * slice + packing) - packing) / (4 * slice) - 2;
-  const std::int64_t slab = std::clamp<std::int64_t>((std::int64_t{1} << 24) / slice, 1, fits);
-  Buffer<float> slices(std::min(slab, grid.nz) * slice);
-  context.progress.begin("converting", grid.nz);
-  for (std::int64_t z = 0; z < grid.nz; z += slab) {
-    context.cancel.check();
-    const std::int64_t end = std::min(grid.nz, z + slab);
-    volume->read(part.z0 + z, part.z0 + end, slices.data());
-    if (!a.crop.empty()) crop_slices(slices.data(), end - z, whole, part);
-    writer->write(z, end, slices.data());
-    context.progress.advance(end - z);
+  ResumableRun run;
+  run.header = {"convert",
+                {volume_fact(a.input),
+                 {"the part of the volume",
+                  format("x {} to {}, y {} to {}, z {} to {}", part.x0, part.x1, part.y0, part.y1, part.z0, part.z1)}}};
+  run.restart = a.resume.restart;
+  ResumableVolume writer(a.output, grid, options, run, context.progress);
+  try {
+    convert_slabs(*volume, part, writer, session);
+    writer.finish(provenance);
+  } catch (const Error& error) {
+    throw writer.ended_by(error);
   }
-  context.progress.end();
-  context.cancel.check();
-  writer->finish(provenance);
+  warn_of_cut_off(writer, grid, context.progress);
   session.note(format("wrote {} ({} x {} x {} voxels)", a.output, grid.nx, grid.ny, grid.nz));
   session.result({{"kind", "volume"}, {"from", a.input}, {"to", a.output}, {"size", {grid.nx, grid.ny, grid.nz}}});
   return exit_ok;
@@ -173,6 +200,7 @@ int convert_geometry(const ConvertArguments& a, Session& session) {
 }
 
 int run_convert(const ConvertArguments& a, Session& session) {
+  a.resume.check();
   std::error_code ignored;
   if (std::filesystem::equivalent(a.input, a.output, ignored))
     throw Error(ErrorKind::usage, {.what = "input and output are the same",
@@ -180,6 +208,16 @@ int run_convert(const ConvertArguments& a, Session& session) {
                                    .why = {},
                                    .hint = "give another name for the output"});
   const bool scan = std::filesystem::path(a.input).extension() == ".toml";
+  if ((scan || a.surface) && (a.stored.type != "float32" || !a.stored.range.empty()))
+    throw Error(ErrorKind::usage, {.what = "--output-type and --output-range are for volumes",
+                                   .where = a.output,
+                                   .why = "the pixels of a scan are not changed, and a surface has none",
+                                   .hint = "leave them out"});
+  if ((scan || a.surface) && (a.resume.resume || a.resume.restart))
+    throw Error(ErrorKind::usage, {.what = "--resume and --restart are for volumes",
+                                   .where = a.output,
+                                   .why = "a scan or a surface that is not finished leaves nothing to go on with",
+                                   .hint = "leave them out"});
   if (!scan) {
     if (!a.form.empty() || a.order != "frames" || !a.geometry.empty())
       throw Error(ErrorKind::usage, {.what = "--frames, --order and --geometry are for scans",
@@ -220,6 +258,9 @@ std::unique_ptr<Command> convert_command() {
       "A volume: the ending of the output chooses the format (.mha, .mhd, .nrrd, .tif, .h5, .raw, .zarr, or a folder "
       "of\n"
       "TIFF files as slices/%04d.tif); grid and provenance are kept. A .zarr is an OME-Zarr with all its resolutions.\n"
+      "Where a run ends early, what it has finished stays beside the output, and the same command goes on from there "
+      "to\n"
+      "the same bits (docs/restart.md).\n"
       "With --surface the output is a closed surface (marching cubes), closed at the volume's ends, too.\n"
       "\n"
       "A scan (a file ending in .toml): the output is a folder, which gets the frames, flats and darks in the form "
@@ -241,6 +282,8 @@ std::unique_ptr<Command> convert_command() {
   table.value("--crop", "X0,X1,Y0,Y1", a.crop, "only these voxels of each slice, X1 and Y1 not included");
   table.value("--surface", "VALUE", a.surface,
               "the surface of what is brighter, as triangles in millimetres: OUTPUT ends in .stl or .ply");
+  a.stored.describe(table);
+  a.resume.describe(table);
   table.group("Scans");
   table.value("--frames", "FORM", a.form, "files of the frames: one TIFF each, a TIFF stack, HDF5 or raw")
       .one_of({"tiff", "stack", "hdf5", "raw"})
