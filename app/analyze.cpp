@@ -32,7 +32,7 @@ struct AnalyzeArguments {
   int connectivity = 26;
   std::int64_t minimum_voxels = 1, maximum_voxels = 0, cell = 0, bins = 1024;
   bool porosity = false, blobs = false, thickness = false, remove_air = false, remove_container = false,
-       no_labels = false, noise = false, resolution = false, register_them = false;
+       no_labels = false, noise = false, resolution = false, register_them = false, align = false;
 };
 
 [[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& hint) {
@@ -73,8 +73,11 @@ analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
   if (a.tolerance && (a.nominal.empty() || !(*a.tolerance > 0)))
     refuse(a.nominal.empty() ? "there is no nominal surface" : "the tolerance must be above zero", "option --tolerance",
            "give --nominal part.stl --tolerance 0.05, in millimetres");
+  if (a.align && a.nominal.empty())
+    refuse("there is nothing to align with", "option --align", "give the nominal surface with --nominal part.stl");
   if (!a.nominal.empty()) {
     o.nominal.emplace();
+    o.nominal->align = a.align;
     o.nominal->tolerance_mm = a.tolerance;
   }
   const bool some = a.porosity || a.blobs || a.thickness || o.noise || o.resolution || o.against || o.nominal;
@@ -129,6 +132,7 @@ std::string provenance_of(const VolumeReader& volume, const AnalyzeArguments& a)
                                {"against", a.against},
                                {"register", a.register_them},
                                {"nominal", a.nominal},
+                               {"align", a.align},
                                {"remove_air", a.remove_air},
                                {"remove_container", a.remove_container},
                                {"seal", a.seal.value_or(0)},
@@ -283,6 +287,7 @@ std::unique_ptr<Command> analyze_command() {
   table.value("--against", "FILE", a.against, "how far it is from this volume of the same grid").file();
   table.flag("--register", a.register_them, "of any grid: turned and shifted onto the first one before");
   table.value("--nominal", "STL", a.nominal, "how far the surface of what is bright lies from this one").file();
+  table.flag("--align", a.align, "turned and shifted onto it before, by least squares");
   table.value("--tolerance", "MM", a.tolerance, "the share of the surface that lies within this").otherwise("not said");
   table.group("The phase");
   table.value("--threshold", "HOW", a.threshold,

@@ -10,6 +10,7 @@
 
 #include "analysis/panel.h"
 #include "app/commands.h"
+#include "app/volume_in_axes.h"
 #include "core/format.h"
 #include "core/text.h"
 #include "scan/scan.h"
@@ -18,7 +19,7 @@ namespace lepus::app {
 namespace {
 
 struct CompareArguments {
-  std::string reference, volume, difference, ssim = "volume", field_of_view;
+  std::string reference, volume, difference, ssim = "volume", field_of_view, axes, reference_axes;
   std::optional<double> peak, radius, ball, above, below;
   std::vector<double> box;
   std::vector<std::string> fail_above, fail_below;
@@ -150,8 +151,10 @@ int run_compare(const CompareArguments& arguments, Session& session) {
   CompareOptions options = options_from(arguments);
   const OutputLock lock = session.reserve(arguments.difference);
   Context& context = session.context();
-  const auto reference = open_volume(arguments.reference), volume = open_volume(arguments.volume);
-  const std::int64_t held = held_bytes(reference->grid(), !arguments.difference.empty());
+  const auto reference = open_in_our_axes(arguments.reference, arguments.reference_axes, "--reference-axes", session),
+             volume = open_in_our_axes(arguments.volume, arguments.axes, "--axes", session);
+  const std::int64_t held =
+      held_bytes(reference->grid(), !arguments.difference.empty()) + turning_bytes(*reference) + turning_bytes(*volume);
   options.memory_bytes = session.buffer_bytes(held + minimum_compare_bytes(reference->grid(), options.ssim)) - held;
   const Comparison c = compare_volumes(*reference, *volume, options, context);
   const Vec3 where =
@@ -217,6 +220,9 @@ std::unique_ptr<Command> compare_command() {
   CompareArguments& a = *arguments;
   table.positional("REFERENCE", a.reference, "the volume that is right").must().file();
   table.positional("VOLUME", a.volume, "the volume to judge").must().file();
+  table.value("--axes", "AXES", a.axes, "axes of VOLUME, its fastest first: x,z,-y, or rtk, itk, dicom, lepus")
+      .otherwise("as it says, or x,y,z");
+  table.value("--reference-axes", "AXES", a.reference_axes, "the same of REFERENCE").otherwise("as it says, or x,y,z");
   table.group("Metrics");
   table.value("--peak", "VALUE", a.peak, "peak value for PSNR and SSIM").otherwise("range of the reference");
   table.value("--ssim", "HOW", a.ssim, "windows of the structural similarity").one_of({"volume", "slices", "none"});

@@ -9,9 +9,13 @@
 #include "analysis/surface.h"
 #include "app/commands.h"
 #include "app/convert_scan.h"
+#include "app/volume_in_axes.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "geometry/exchange.h"
+#include "io/dicom_images.h"
+#include "io/pixels.h"
+#include "io/volume_axes.h"
 #include "io/volume_file.h"
 #include "scan/scan.h"
 #include <lepus/version.h>
@@ -20,9 +24,9 @@ namespace lepus::app {
 namespace {
 
 struct ConvertArguments {
-  std::string input, output, form, order = "frames", geometry;
+  std::string input, output, form, order = "frames", geometry, axes, from_axes;
   std::vector<double> slices, crop;
-  std::optional<double> surface;
+  std::optional<double> surface, water;
 };
 
 [[noreturn]] void refuse(const std::string& option, const std::string& what, const std::string& hint) {
@@ -82,6 +86,10 @@ void crop_slices(float* slices, std::int64_t count, const VolumeGrid& whole, con
     }
 }
 
+VolumeAxes output_axes(const ConvertArguments& a) {
+  return a.axes.empty() ? VolumeAxes{} : parse_axes(a.axes, "option --axes");
+}
+
 std::string with_note(const std::string& provenance, const ConvertArguments& a, const VolumeReader& volume) {
   nlohmann::json object = nlohmann::json::parse(provenance, nullptr, false);
   if (!object.is_object()) object = nlohmann::json::object();
@@ -91,29 +99,45 @@ std::string with_note(const std::string& provenance, const ConvertArguments& a, 
                       {"pixel_type", volume.pixel_type()}};
   if (!a.slices.empty()) note["slices"] = a.slices;
   if (!a.crop.empty()) note["crop"] = a.crop;
+  if (a.water) note["water_per_mm"] = *a.water;
+  if (const VolumeAxes axes = output_axes(a); axes != VolumeAxes{})
+    object["axes"] = words_of(axes);
+  else
+    object.erase("axes");
   object["converted"].push_back(note);
   return object.dump();
 }
 
+// DICOM has no floats: integers stay as they are, so that labels need not be HU.
+PixelType type_to_write(const VolumeReader& volume, const std::string& output) {
+  const auto stored = pixel_type_named(volume.pixel_type());
+  const bool kept = stored == PixelType::u8 || stored == PixelType::u16 || stored == PixelType::i16;
+  return is_dicom_name(output) && kept && volume.scale().is_identity() ? *stored : PixelType::f32;
+}
+
 int convert_volume(const ConvertArguments& a, Session& session) {
   Context& context = session.context();
-  const auto volume = open_volume(a.input);
+  const auto volume = into_axes(open_in_our_axes(a.input, a.from_axes, "--from-axes", session), output_axes(a));
   const VolumeGrid& whole = volume->grid();
   const Part part = part_of(a, whole);
   const VolumeGrid grid = grid_of(whole, part);
   VolumeWriterOptions options;
   options.force = session.common().force;
-  options.unit = volume->unit();
+  options.unit = a.water ? "HU" : volume->unit();
   options.threads = context.threads.size();
   const std::string provenance = with_note(volume->provenance(), a, *volume);
   // A header that comes before the data must have room for what is written into it at the end.
   options.provenance_room = std::max<std::int64_t>(64 << 10, 2 * static_cast<std::int64_t>(provenance.size()));
+  if (a.water && volume->unit() == "HU") refuse("--water", "the volume is in HU already", "leave it out");
+  if (a.water && !(*a.water > 0))
+    refuse("--water", "the attenuation of water is above zero", "write it as --water 0.02, in 1/mm");
+  options.type = a.water ? PixelType::f32 : type_to_write(*volume, a.output);
   const auto locks = reserve_volume(a.output, options.force, context.progress);
   const auto writer = create_volume(a.output, grid, options);
 
   const std::int64_t slice = whole.nx * whole.ny;
   // Beside the slab a slice as it is stored here and one as it will be stored there.
-  const std::int64_t packing = writer->memory_bytes();
+  const std::int64_t packing = writer->memory_bytes() + turning_bytes(*volume);
   const std::int64_t fits = (session.buffer_bytes(12 * slice + packing) - packing) / (4 * slice) - 2;
   const std::int64_t slab = std::clamp<std::int64_t>((std::int64_t{1} << 24) / slice, 1, fits);
   Buffer<float> slices(std::min(slab, grid.nz) * slice);
@@ -123,20 +147,26 @@ int convert_volume(const ConvertArguments& a, Session& session) {
     const std::int64_t end = std::min(grid.nz, z + slab);
     volume->read(part.z0 + z, part.z0 + end, slices.data());
     if (!a.crop.empty()) crop_slices(slices.data(), end - z, whole, part);
+    if (a.water) ValueScale{1000 / *a.water, -1000}.apply(slices.data(), (end - z) * grid.nx * grid.ny);
     writer->write(z, end, slices.data());
     context.progress.advance(end - z);
   }
   context.progress.end();
   context.cancel.check();
   writer->finish(provenance);
-  session.note(format("wrote {} ({} x {} x {} voxels)", a.output, grid.nx, grid.ny, grid.nz));
-  session.result({{"kind", "volume"}, {"from", a.input}, {"to", a.output}, {"size", {grid.nx, grid.ny, grid.nz}}});
+  if (const std::int64_t cut_off = writer->cut_off())
+    context.progress.warning(
+        format("{}: {} voxels are beyond what its integers reach and were cut off there", a.output, cut_off));
+  const std::string axes = words_of(output_axes(a));
+  session.note(format("wrote {} ({} x {} x {} voxels, axes {})", a.output, grid.nx, grid.ny, grid.nz, axes));
+  session.result(
+      {{"kind", "volume"}, {"from", a.input}, {"to", a.output}, {"size", {grid.nx, grid.ny, grid.nz}}, {"axes", axes}});
   return exit_ok;
 }
 
 int convert_surface(const ConvertArguments& a, Session& session) {
   const OutputLock lock = session.reserve(a.output);
-  const auto volume = open_volume(a.input);
+  const auto volume = open_in_our_axes(a.input, a.from_axes, "--from-axes", session);
   const VolumeGrid& grid = volume->grid();
   const Part part = part_of(a, grid);
   // Two slices, one as it is stored, and the numbers of the vertices between and on them.
@@ -186,10 +216,13 @@ int run_convert(const ConvertArguments& a, Session& session) {
                                      .where = a.input,
                                      .why = "the input is not a scan file (.toml)",
                                      .hint = "the ending of the output chooses the format of a volume"});
+    if (a.surface && (a.water || !a.axes.empty()))
+      refuse(a.water ? "--water" : "--axes", "a surface is written in millimetres, in lepus' axes",
+             "leave it out, or convert the volume first");
     return a.surface ? convert_surface(a, session) : convert_volume(a, session);
   }
-  if (!a.slices.empty() || !a.crop.empty() || a.surface)
-    throw Error(ErrorKind::usage, {.what = "--slices, --crop and --surface are for volumes",
+  if (!a.slices.empty() || !a.crop.empty() || a.surface || a.water || !a.axes.empty() || !a.from_axes.empty())
+    throw Error(ErrorKind::usage, {.what = "--slices, --crop, --axes, --water and --surface are for volumes",
                                    .where = a.input,
                                    .why = "the input is a scan file",
                                    .hint = "choose views and rows in the [frames] section of the scan file"});
@@ -217,10 +250,10 @@ std::unique_ptr<Command> convert_command() {
   command->name = "convert";
   command->summary = "a volume into another format, or a scan into another form";
   command->description =
-      "A volume: the ending of the output chooses the format (.mha, .mhd, .nrrd, .tif, .h5, .raw, .zarr, or a folder "
-      "of\n"
-      "TIFF files as slices/%04d.tif); grid and provenance are kept. A .zarr is an OME-Zarr with all its resolutions.\n"
-      "With --surface the output is a closed surface (marching cubes), closed at the volume's ends, too.\n"
+      "A volume: the ending of the output chooses the format (.mha, .mhd, .nrrd, .tif, .h5, .npy, .npz, .dcm, .raw,\n"
+      ".zarr, or a folder of slices as slices/%04d.tif or series/%04d.dcm); grid and provenance are kept.\n"
+      "A .zarr is an OME-Zarr with all its resolutions. With --surface the output is a closed surface\n"
+      "(marching cubes), closed at the volume's ends, too.\n"
       "\n"
       "A scan (a file ending in .toml): the output is a folder, which gets the frames, flats and darks in the form "
       "that\n"
@@ -229,6 +262,8 @@ std::unique_ptr<Command> convert_command() {
       {"lepus convert demo/truth.mha -o demo/truth.nrrd", "A volume as NRRD"},
       {"lepus convert demo/truth.mha -o demo/truth.zarr", "A pyramid for napari, Fiji or neuroglancer"},
       {"lepus convert demo/truth.mha --surface 0.01 -o demo/truth.stl", "What is brighter than 0.01 per mm, as a body"},
+      {"lepus convert demo/truth.mha --water 0.02 -o demo/series/%04d.dcm", "A DICOM series in HU"},
+      {"lepus convert demo/truth.mha --axes rtk -o demo/rtk.mha", "A volume as RTK would have it, its rotation axis y"},
       {"lepus convert demo/scan.toml -o demo-h5/ --frames hdf5", "A scan with its frames in HDF5"},
       {"lepus convert demo/scan.toml -o demo/geometry.xml --geometry rtk", "Its geometry for RTK"}};
   command->writes = true;
@@ -239,6 +274,11 @@ std::unique_ptr<Command> convert_command() {
   table.group("Volumes");
   table.value("--slices", "FIRST,LAST", a.slices, "only these slices, the last included");
   table.value("--crop", "X0,X1,Y0,Y1", a.crop, "only these voxels of each slice, X1 and Y1 not included");
+  table.value("--axes", "AXES", a.axes, "axes of the output, its fastest first: x,z,-y, or rtk, itk, dicom, lepus")
+      .otherwise("x,y,z");
+  table.value("--from-axes", "AXES", a.from_axes, "axes of the input, in the same words")
+      .otherwise("as it says, or x,y,z");
+  table.value("--water", "VALUE", a.water, "make HU of attenuations: that of water, in 1/mm");
   table.value("--surface", "VALUE", a.surface,
               "the surface of what is brighter, as triangles in millimetres: OUTPUT ends in .stl or .ply");
   table.group("Scans");

@@ -14,7 +14,9 @@
 #include "io/file.h"
 #include "io/file_kind.h"
 #include "io/frames.h"
+#include "io/stored_array.h"
 #include "io/stored_images.h"
+#include "io/volume_axes.h"
 #include "io/volume_file.h"
 #include "io/zarr_array.h"
 #include "run/counts.h"
@@ -115,6 +117,11 @@ int volume_info(const InfoArguments& a, const VolumeReader& volume, Session& ses
                         {"size", {g.nx, g.ny, g.nz}},
                         {"voxel_mm", {g.step_mm.x, g.step_mm.y, g.step_mm.z}},
                         {"origin_mm", {g.origin_mm.x, g.origin_mm.y, g.origin_mm.z}}};
+  const auto axes = noted_axes(volume);
+  const bool known = axes || !volume.provenance().empty();  // lepus wrote it
+  text += format("axes      {}{}, the fastest first{}\n", known ? "" : "taken as ",
+                 words_of(axes.value_or(VolumeAxes{})), known ? "" : ": the file does not say");
+  object["axes"] = words_of(axes.value_or(VolumeAxes{}));
   text += levels_text(a, object);
   if (!a.header) {
     const std::int64_t slice = 4 * g.nx * g.ny;  // bytes; one as it is stored is read beside the slab
@@ -136,12 +143,14 @@ int volume_info(const InfoArguments& a, const VolumeReader& volume, Session& ses
   return exit_ok;
 }
 
-// An HDF5 file that is neither a volume of lepus nor holds only one: what there is to choose from.
+// A file of several arrays that is neither a volume of lepus nor holds only one: what there is to choose from.
 std::vector<StoredImages> several_images(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored) || kind_of_file(path) != FileKind::hdf5) return {};
-  std::vector<StoredImages> all = list_stored_images(path);
-  const auto is_volume = [](const StoredImages& s) { return s.dataset == "/volume"; };
+  if (!std::filesystem::is_regular_file(path, ignored)) return {};
+  const FileKind kind = kind_of_file(path);
+  if (kind != FileKind::hdf5 && !has_named_arrays(kind)) return {};
+  std::vector<StoredImages> all = kind == FileKind::hdf5 ? list_stored_images(path) : list_array_images(path, kind);
+  const auto is_volume = [](const StoredImages& s) { return s.dataset == "/volume" || s.dataset == "volume"; };
   if (all.size() < 2 || std::any_of(all.begin(), all.end(), is_volume)) return {};
   return all;
 }
@@ -149,7 +158,8 @@ std::vector<StoredImages> several_images(const std::filesystem::path& path) {
 int images_info(const InfoArguments& a, const std::vector<StoredImages>& all, Session& session) {
   std::size_t width = 0;
   for (const auto& s : all) width = std::max(width, s.dataset.size());
-  std::string text = format("file      {}\nformat    HDF5 with {} sets of images\n", a.file, all.size());
+  std::string text =
+      format("file      {}\nformat    {} with {} sets of images\n", a.file, words_of(kind_of_file(a.file)), all.size());
   nlohmann::json sets = nlohmann::json::array();
   for (const auto& s : all) {
     nlohmann::json set{{"dataset", s.dataset}};
@@ -188,10 +198,9 @@ std::unique_ptr<Command> info_command() {
   command->summary = "what is in a scan file, a volume or a file of frames";
   command->description =
       "A file ending in .toml is a scan file; it is read and checked as a reconstruction would. A pattern such as\n"
-      "'frames/*.tif' names frames. Of a scanner's folder or header every field is shown, with what becomes of it. Of "
-      "an HDF5 file with several datasets of images these are listed. Anything else is "
-      "a\n"
-      "volume, whose values are read once for their range.";
+      "'frames/*.tif' names frames. Of a scanner's folder or header every field is shown, with what becomes of it.\n"
+      "Of an HDF5, MATLAB, FITS or .npz file with several sets of images these are listed. Anything else is a volume,\n"
+      "whose values are read once for their range.";
   command->examples = {{"lepus info demo/scan.toml", "Check a scan file and see what it says"},
                        {"lepus info demo/truth.mha --json", "A volume, for a program"}};
   OptionTable& table = command->options;

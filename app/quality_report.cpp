@@ -53,20 +53,29 @@ Json to_json(const analysis::ResolutionResult& r) {
 
 Json triple(Vec3 v) { return {v.x, v.y, v.z}; }
 
+Json to_json(const analysis::RigidMotion& motion) {
+  return {{"rotation_deg", triple(analysis::turn_of(motion.rotation) * degrees(1))},
+          {"centre_mm", triple(motion.centre_mm)},
+          {"shift_mm", triple(motion.shift_mm)},
+          {"matrix", motion.rotation.m}};
+}
+
+std::string motion_text(const analysis::RigidMotion& motion) {
+  const Vec3 turn = analysis::turn_of(motion.rotation) * degrees(1), shift = motion.shift_mm;
+  return format("turned by ({:.4f}, {:.4f}, {:.4f})° and shifted by ({:.4g}, {:.4g}, {:.4g}) mm", turn.x, turn.y,
+                turn.z, shift.x, shift.y, shift.z);
+}
+
 Json to_json(const analysis::AgainstResult& r) {
   Json json;
   if (r.registration) {
     const auto& g = *r.registration;
-    const Vec3 turn = analysis::turn_of(g.motion.rotation);
-    json["registration"] = {{"rotation_deg", triple(turn * degrees(1))},
-                            {"centre_mm", triple(g.motion.centre_mm)},
-                            {"shift_mm", triple(g.motion.shift_mm)},
-                            {"matrix", g.motion.rotation.m},
-                            {"gain", g.gain},
-                            {"offset", g.offset},
-                            {"correlation", g.correlation},
-                            {"overlap", g.overlap},
-                            {"iterations", g.iterations}};
+    json["registration"] = to_json(g.motion);
+    json["registration"].update({{"gain", g.gain},
+                                 {"offset", g.offset},
+                                 {"correlation", g.correlation},
+                                 {"overlap", g.overlap},
+                                 {"iterations", g.iterations}});
   }
   const Comparison& c = r.comparison;
   for (const auto& [name, value] : {std::pair{"rmse", c.rmse}, std::pair{"mae", c.mae}, std::pair{"bias", c.bias},
@@ -76,8 +85,17 @@ Json to_json(const analysis::AgainstResult& r) {
   return json;
 }
 
+Json to_json(const std::optional<analysis::Alignment>& alignment) {
+  if (!alignment) return {};
+  Json json = to_json(alignment->motion);
+  json.update(
+      {{"typical_mm", alignment->typical_mm}, {"points", alignment->points}, {"iterations", alignment->iterations}});
+  return json;
+}
+
 Json to_json(const analysis::NominalResult& n) {
   return {{"threshold", n.threshold},
+          {"alignment", to_json(n.alignment)},
           {"points", n.points},
           {"area_mm2", n.area_mm2},
           {"mean_mm", n.mean_mm},
@@ -134,11 +152,8 @@ void add_quality_rows(const Analysis& a, const AnalyzeFacts& f, SummaryRows& row
   }
   if (a.against) {
     if (const auto& g = a.against->registration) {
-      const Vec3 turn = analysis::turn_of(g->motion.rotation) * degrees(1), shift = g->motion.shift_mm;
-      rows.emplace_back("registered", format("{} turned by ({:.4f}, {:.4f}, {:.4f})° and shifted by ({:.4g}, {:.4g}, "
-                                             "{:.4g}) mm; overlap {:.1f} %, correlation {:.4f}",
-                                             f.against, turn.x, turn.y, turn.z, shift.x, shift.y, shift.z,
-                                             100 * g->overlap, g->correlation));
+      rows.emplace_back("registered", format("{} {}; overlap {:.1f} %, correlation {:.4f}", f.against,
+                                             motion_text(g->motion), 100 * g->overlap, g->correlation));
     }
     const Comparison& c = a.against->comparison;
     rows.emplace_back("difference", format("{} - {}: rms {:.5g}, mean {:.4g}, largest {:.5g}, in {} voxels", f.against,
@@ -146,6 +161,9 @@ void add_quality_rows(const Analysis& a, const AnalyzeFacts& f, SummaryRows& row
   }
   if (a.nominal) {
     const auto& n = *a.nominal;
+    if (n.alignment)
+      rows.emplace_back("aligned", format("{} {}; half of the surface lies within {:.4g} mm of {}", f.volume,
+                                          motion_text(n.alignment->motion), n.alignment->typical_mm, f.nominal));
     rows.emplace_back(
         "nominal",
         format("{}: mean {:.4g} mm, spread {:.4g} mm, 90 % between {:.4g} and {:.4g} mm, extremes {:.4g} and "

@@ -1,5 +1,5 @@
 # Libraries from the system's packages. FFTW, Highway, toml++, FreeType, CLI11 and nlohmann-json are needed (and fmt where
-# the compiler has no <format>); TIFF, HDF5, PNG and Zarr are formats that are left out, with a message, where they are missing.
+# the compiler has no <format>); TIFF, HDF5, PNG, Zarr and arrays packed by zlib are formats that are left out, with a message, where they are missing.
 include(CheckIncludeFileCXX)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -46,4 +46,5 @@ endfunction()
 lepus_format_library(TIFF libtiff-dev libtiff-4)
 lepus_format_library(HDF5 libhdf5-dev hdf5-serial hdf5)
 lepus_format_library(PNG libpng-dev libpng)
+lepus_format_library(ZLIB zlib1g-dev zlib)
 lepus_format_library(ZARR "libblosc-dev, libzstd-dev and zlib1g-dev" ALL blosc libzstd zlib)

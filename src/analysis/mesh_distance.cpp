@@ -58,6 +58,9 @@ MeshDistance::MeshDistance(const std::vector<Triangle>& triangles) {
     const Vec3 across = cross(face.corners[1] - face.corners[0], face.corners[2] - face.corners[0]);
     if (!(norm(across) > 0)) continue;
     face.normal = normalized(across);
+    const double area = norm(across) / 2;
+    area_mm2_ += area;
+    middle_mm_ = middle_mm_ + area / 3 * (face.corners[0] + face.corners[1] + face.corners[2]);
     faces_.push_back(face);
   }
   if (faces_.empty())
@@ -65,6 +68,7 @@ MeshDistance::MeshDistance(const std::vector<Triangle>& triangles) {
                                    .where = "option --nominal",
                                    .why = "all its triangles are points or lines",
                                    .hint = "export it again"});
+  middle_mm_ = middle_mm_ / area_mm2_;
   find_normals();
   std::vector<Vec3> middles;
   for (const Face& f : faces_) middles.push_back((f.corners[0] + f.corners[1] + f.corners[2]) / 3);
@@ -175,7 +179,7 @@ MeshDistance::Nearest MeshDistance::nearest(Vec3 p) const {
                       : feature < 6 ? face->edge_normals[feature - 3]
                                     : face->normal;
   const double sign = dot(p - where.point, normal) >= 0 ? 1 : -1;
-  return {sign * std::sqrt(best), face->normal};
+  return {sign * std::sqrt(best), face->normal, where.point};
 }
 
 }  // namespace lepus::analysis

@@ -21,6 +21,7 @@ public:
   struct Nearest {
     double signed_mm = 0;
     Vec3 normal;  // of the nearest triangle, of length 1
+    Vec3 point;   // of the surface
   };
   Nearest nearest(Vec3 p) const;  // from any thread
 
@@ -28,6 +29,8 @@ public:
   bool closed() const { return closed_; }  // every edge has two triangles
   Vec3 low_mm() const { return nodes_.front().low; }
   Vec3 high_mm() const { return nodes_.front().high; }
+  double area_mm2() const { return area_mm2_; }
+  Vec3 middle_mm() const { return middle_mm_; }  // of the surface, by area
 
 private:
   struct Face {
@@ -45,6 +48,8 @@ private:
   std::vector<Face> faces_;
   std::vector<Node> nodes_;
   bool closed_ = true;
+  double area_mm2_ = 0;
+  Vec3 middle_mm_;
 };
 
 }  // namespace lepus::analysis

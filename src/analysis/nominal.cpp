@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/surface_crossings.h"
 #include "core/format.h"
 #include <lepus/error.h>
 
@@ -86,34 +87,26 @@ struct PointSums {
   }
 };
 
-class PointFinder {
+class PointMeter {
 public:
-  PointFinder(const VolumeGrid& grid, const MeshDistance& surface, double threshold)
-      : grid_(grid), surface_(surface), threshold_(threshold) {
-    const Vec3 a = grid.centre(0, 0, 0), b = grid.centre(static_cast<double>(grid.nx), static_cast<double>(grid.ny),
-                                                         static_cast<double>(grid.nz));
+  PointMeter(const VolumeGrid& grid, const MeshDistance& surface, const RigidMotion& motion)
+      : grid_(grid), surface_(surface), motion_(motion), back_(transposed(motion.rotation)) {
+    const Vec3 a = motion(grid.centre(0, 0, 0)),
+               b = motion(grid.centre(static_cast<double>(grid.nx), static_cast<double>(grid.ny),
+                                      static_cast<double>(grid.nz)));
     const Vec3 low = surface.low_mm(), high = surface.high_mm();
     // No point is further from the surface than the sizes of both and what lies between them.
     reach_ = norm(b - a) + norm(high - low) + norm((a + b) / 2 - (low + high) / 2);
     const Vec3 step{std::abs(grid.step_mm.x), std::abs(grid.step_mm.y), std::abs(grid.step_mm.z)};
-    face_mm2_ = {step.y * step.z, step.x * step.z, step.x * step.y};
-    unit_mm2_ = std::min({face_mm2_.x, face_mm2_.y, face_mm2_.z});
+    unit_mm2_ = std::min({step.y * step.z, step.x * step.z, step.x * step.y});
   }
 
   double bin_mm(std::size_t bin) const { return (2 * (static_cast<double>(bin) + 0.5) / fine_bins - 1) * reach_; }
   double area_mm2(double parts) const { return parts / area_parts * unit_mm2_; }
 
-  // Between voxel (x, y, z) with value a and its next one along an axis with value b.
-  void between(std::int64_t x, std::int64_t y, std::int64_t z, int axis, float a, float b, PointSums& sums) const {
-    if ((a > threshold_) == (b > threshold_)) return;
-    const double t = (threshold_ - a) / (static_cast<double>(b) - a);
-    const Vec3 p =
-        grid_.centre(static_cast<double>(x) + (axis == 0 ? t : 0), static_cast<double>(y) + (axis == 1 ? t : 0),
-                     static_cast<double>(z) + (axis == 2 ? t : 0));
-    const MeshDistance::Nearest near = surface_.nearest(p);
-    // A surface with the normal n crosses |nx| / (dy dz) + ... edges on each mm^2: what one of them stands for.
-    const double per_mm2 = std::abs(near.normal.x) / face_mm2_.x + std::abs(near.normal.y) / face_mm2_.y +
-                           std::abs(near.normal.z) / face_mm2_.z;
+  void add(Vec3 p, PointSums& sums) const {
+    const MeshDistance::Nearest near = surface_.nearest(motion_(p));
+    const double per_mm2 = crossings_per_mm2(grid_, back_ * near.normal);
     const auto bin = static_cast<std::int64_t>((near.signed_mm / reach_ + 1) / 2 * fine_bins);
     sums.bins[static_cast<std::size_t>(std::clamp<std::int64_t>(bin, 0, fine_bins - 1))] +=
         std::llround(area_parts / (per_mm2 * unit_mm2_));
@@ -126,22 +119,22 @@ public:
 private:
   const VolumeGrid& grid_;
   const MeshDistance& surface_;
-  double threshold_, reach_ = 1, unit_mm2_ = 1;
-  Vec3 face_mm2_;
+  RigidMotion motion_;
+  Matrix3 back_;
+  double reach_ = 1, unit_mm2_ = 1;
 };
 
-void fill_statistics(const PointSums& sums, const PointFinder& finder, const NominalOptions& options,
-                     NominalResult& r) {
+void fill_statistics(const PointSums& sums, const PointMeter& meter, const NominalOptions& options, NominalResult& r) {
   double all = 0, sum = 0, squares = 0, within = 0;
   for (std::size_t i = 0; i < sums.bins.size(); ++i) {
     if (sums.bins[i] == 0) continue;
-    const double w = static_cast<double>(sums.bins[i]), d = finder.bin_mm(i);
+    const double w = static_cast<double>(sums.bins[i]), d = meter.bin_mm(i);
     all += w;
     sum += w * d;
     squares += w * d * d;
     if (options.tolerance_mm && std::abs(d) <= *options.tolerance_mm) within += w;
   }
-  r.area_mm2 = finder.area_mm2(all);
+  r.area_mm2 = meter.area_mm2(all);
   r.mean_mm = sum / all;
   r.spread_mm = std::sqrt(std::max(0.0, squares / all - r.mean_mm * r.mean_mm));
   r.smallest_mm = sums.smallest;
@@ -153,7 +146,7 @@ void fill_statistics(const PointSums& sums, const PointFinder& finder, const Nom
   double below = 0;
   for (std::size_t i = 0; i < sums.bins.size(); ++i) {
     if (sums.bins[i] == 0) continue;
-    const double before = below / all, d = finder.bin_mm(i);
+    const double before = below / all, d = meter.bin_mm(i);
     below += static_cast<double>(sums.bins[i]);
     for (const auto& [share, value] :
          {std::pair{0.05, &r.percentile_5_mm}, std::pair{0.5, &r.median_mm}, std::pair{0.95, &r.percentile_95_mm}})
@@ -165,58 +158,48 @@ void fill_statistics(const PointSums& sums, const PointFinder& finder, const Nom
 
 }  // namespace
 
+void refuse_without_surface(double threshold) {
+  throw Error(ErrorKind::input, {.what = "the volume has no surface to measure",
+                                 .where = format("threshold {:g}", threshold),
+                                 .why = "nowhere inside do the values cross it",
+                                 .hint = "choose another threshold; the histogram of `lepus info` helps"});
+}
+
 NominalResult measure_nominal(const VolumeReader& volume, const NominalOptions& options, const BitVolume& inside,
                               double threshold, WorkMemory& memory, Context& context) {
+  NominalResult result;
+  result.threshold = threshold;
+  if (options.align) result.alignment = align_surface(volume, *options.surface, inside, threshold, memory, context);
   const VolumeGrid& grid = volume.grid();
-  const std::int64_t slice = grid.nx * grid.ny, row = inside.row_words();
   const int workers = context.threads.size();
-  const WorkMemory::Share share = memory.take(workers * (24 * slice + 8 * fine_bins + (std::int64_t{10} << 20)),
-                                              "the surface of two slices for each thread", "use fewer --threads");
-  const PointFinder finder(grid, *options.surface, threshold);
+  const WorkMemory::Share share =
+      memory.take(workers * (crossing_bytes(grid) + 8 * fine_bins + (std::int64_t{10} << 20)),
+                  "the surface of two slices for each thread", "use fewer --threads");
+  const PointMeter meter(grid, *options.surface, result.alignment ? result.alignment->motion : RigidMotion{});
   std::vector<PointSums> sums(static_cast<std::size_t>(workers));
   for (PointSums& s : sums)
     for (const Axis axis : {Axis::z, Axis::y, Axis::x}) s.views.emplace_back(grid, axis);
-  Buffer<float> slices(2 * slice * workers);
-  WorkerSlices here_words(inside, workers), next_words(inside, workers);
-  context.progress.begin("surface", grid.nz);
-  context.threads.parallel_for(0, grid.nz, 1, [&](std::int64_t z, std::int64_t, int worker) {
-    float* const here = slices.data() + 2 * slice * worker;
-    const bool last = z + 1 == grid.nz;
-    volume.read(z, last ? z + 1 : z + 2, here);
-    const float* const next = here + slice;
-    const Word* const in = inside.slice(z, here_words[worker]);
-    const Word* const in_next = last ? nullptr : inside.slice(z + 1, next_words[worker]);
-    PointSums& own = sums[static_cast<std::size_t>(worker)];
-    for (std::int64_t y = 0; y < grid.ny; ++y)
-      for (std::int64_t x = 0; x < grid.nx; ++x) {
-        if (!bit_at(in + y * row, x)) continue;
-        const std::int64_t i = y * grid.nx + x;
-        if (x + 1 < grid.nx && bit_at(in + y * row, x + 1)) finder.between(x, y, z, 0, here[i], here[i + 1], own);
-        if (y + 1 < grid.ny && bit_at(in + (y + 1) * row, x))
-          finder.between(x, y, z, 1, here[i], here[i + grid.nx], own);
-        if (!last && bit_at(in_next + y * row, x)) finder.between(x, y, z, 2, here[i], next[i], own);
-      }
-    context.progress.advance(1);
+  for_each_crossing(volume, inside, threshold, context, [&](const Crossing& crossing, int worker) {
+    meter.add(crossing.point_mm, sums[static_cast<std::size_t>(worker)]);
   });
-  context.progress.end();
   for (std::size_t w = 1; w < sums.size(); ++w) sums[0].add(sums[w]);
-  if (sums[0].points == 0)
-    throw Error(ErrorKind::input, {.what = "the volume has no surface to measure",
-                                   .where = format("threshold {:g}", threshold),
-                                   .why = "nowhere inside do the values cross it",
-                                   .hint = "choose another threshold; the histogram of `lepus info` helps"});
-  NominalResult result;
-  result.threshold = threshold;
+  if (sums[0].points == 0) refuse_without_surface(threshold);
   result.points = sums[0].points;
-  fill_statistics(sums[0], finder, options, result);
+  fill_statistics(sums[0], meter, options, result);
   for (const SurfaceView& view : sums[0].views) result.views.push_back(view.slice());
   if (!options.surface->closed())
     context.progress.warning("the nominal surface is not closed: near its openings inside and outside may be mistaken");
   const double voxel = std::max({std::abs(grid.step_mm.x), std::abs(grid.step_mm.y), std::abs(grid.step_mm.z)});
-  if (std::abs(result.median_mm) > 10 * voxel)
+  const double share_of_area = result.area_mm2 / options.surface->area_mm2();
+  if (result.alignment && (result.alignment->typical_mm > 3 * voxel || share_of_area < 0.5 || share_of_area > 2))
+    context.progress.warning(format(
+        "the surface does not fit the nominal one however it is turned: half of it lies more than {:.4g} mm away, "
+        "and it has {:.4g} mm² instead of {:.4g}; is it the same part, in millimetres, and whole in the volume?",
+        result.alignment->typical_mm, result.area_mm2, options.surface->area_mm2()));
+  else if (std::abs(result.median_mm) > 10 * voxel)
     context.progress.warning(
-        format("the measured surface lies {:.4g} mm off in the median: are both in the same place, and "
-               "is the nominal surface in millimetres?",
+        format("the measured surface lies {:.4g} mm off in the median: are both in the same place (--align "
+               "lays one on the other), and is the nominal surface in millimetres?",
                result.median_mm));
   return result;
 }

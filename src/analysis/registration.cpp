@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/linear_solve.h"
+#include "analysis/orientations.h"
 #include "analysis/reduced_volume.h"
 #include "core/format.h"
 #include <lepus/error.h>
@@ -16,7 +17,8 @@ namespace lepus::analysis {
 namespace {
 
 constexpr std::int64_t coarsest = 32;  // voxels along the longest side
-constexpr int start_angles = 12;       // about z: how a sample is mounted again
+constexpr std::size_t tilted_starts = 16;
+constexpr double clearly_better = 0.8;  // what a tilted sample must be, as samples are mounted upright
 constexpr double minimum_overlap = 0.1, minimum_correlation = 0.3;
 
 // Columns of the least-squares problem A + J p = gain B + offset: six of J, B, 1; and A on the right.
@@ -193,12 +195,38 @@ Vec3 middle_of_mass(const ReducedVolume& v) {
 
 std::int64_t longest(const VolumeGrid& g) { return std::max({g.nx, g.ny, g.nz}); }
 
-// As they lie, and turned about z with the centres of mass together.
-std::vector<RigidMotion> starts(const ReducedVolume& first, const ReducedVolume& other) {
+// From as they lie, and with the centres of mass together from every turn about z and from the most promising of all
+// other orientations.
+Trial find_start(const ReducedVolume& first, const ReducedVolume& other, int& iterations, Context& context) {
   const Vec3 a = middle_of_mass(first), b = middle_of_mass(other);
-  std::vector<RigidMotion> motions{{{}, a, {}}};
-  for (int i = 0; i < start_angles; ++i) motions.push_back({rotation_by({0, 0, 2 * pi * i / start_angles}), a, b - a});
-  return motions;
+  struct Start {
+    RigidMotion motion;
+    double cost = 0;
+  };
+  std::vector<RigidMotion> upright{{{}, a, {}}};
+  std::vector<Start> tilted;
+  for (const Matrix3& rotation : orientations()) {
+    const RigidMotion motion{rotation, a, b - a};
+    if (upright.size() <= upright_orientations)
+      upright.push_back(motion);
+    else
+      tilted.push_back({motion, normal_sums(first, other, motion, context).cost()});
+  }
+  std::stable_sort(tilted.begin(), tilted.end(), [](const Start& s, const Start& t) { return s.cost < t.cost; });
+  Trial best;
+  double best_cost = std::numeric_limits<double>::infinity(), preference = 1;
+  const auto attempt = [&](const RigidMotion& start) {
+    const Trial trial = optimise(first, other, start, 20, 0.05, context);
+    iterations += trial.iterations;
+    if (trial.sums.cost() >= preference * best_cost) return;
+    best = trial;
+    best_cost = trial.sums.cost();
+    preference = 1;
+  };
+  for (const RigidMotion& start : upright) attempt(start);
+  preference = clearly_better;
+  for (std::size_t i = 0; i < tilted_starts; ++i) attempt(tilted[i].motion);
+  return best;
 }
 
 }  // namespace
@@ -221,17 +249,9 @@ Registration register_volumes(const VolumeReader& first, const VolumeReader& oth
     std::array<ReducedVolume, 2> next{halve(a), halve(b)};
     levels.push_back(std::move(next));
   }
-  Trial best;
-  double best_cost = std::numeric_limits<double>::infinity();
   int iterations = 0;
-  for (const RigidMotion& start : starts(levels.back()[0], levels.back()[1])) {
-    const Trial trial = optimise(levels.back()[0], levels.back()[1], start, 20, 0.05, context);
-    iterations += trial.iterations;
-    if (trial.sums.cost() >= best_cost) continue;
-    best = trial;
-    best_cost = trial.sums.cost();
-  }
-  if (best_cost < 1)
+  Trial best = find_start(levels.back()[0], levels.back()[1], iterations, context);
+  if (best.sums.cost() < 1)
     for (std::size_t level = levels.size(); level-- > 0;) {
       best = optimise(levels[level][0], levels[level][1], best.motion, 30, level == 0 ? 0.0005 : 0.01, context);
       iterations += best.iterations;
@@ -242,7 +262,7 @@ Registration register_volumes(const VolumeReader& first, const VolumeReader& oth
                                    .where = "option --register",
                                    .why = format("the best motion makes {:.0f} % overlap with a correlation of {:.2f}",
                                                  100 * best.sums.overlap(), fit.correlation),
-                                   .hint = "check that they show the same thing, upright and in the same units"});
+                                   .hint = "check that they show the same thing, in the same units"});
   return {best.motion, fit.gain, fit.offset, fit.correlation, best.sums.overlap(), iterations};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checksum of ZIP and PNG (ISO 3309), for records of a few hundred bytes: one byte at a time.
+// The checksum of ZIP and PNG (ISO 3309).
 #pragma once
 
 #include <cstdint>
@@ -8,5 +8,8 @@ namespace lepus {
 
 // `before`: of the bytes before these; 0 at the start.
 std::uint32_t crc32(std::uint32_t before, const void* data, std::int64_t bytes);
+
+// Of two pieces, from those of each; the second has that many bytes.
+std::uint32_t crc32_joined(std::uint32_t first, std::uint32_t second, std::int64_t second_bytes);
 
 }  // namespace lepus

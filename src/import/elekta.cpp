@@ -2,6 +2,7 @@
 // Elekta XVI: _Frames.xml, which lists the views, beside their *.his files. docs/scanners/elekta.md has the table.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/format.h"
 #include "import/scanner.h"
@@ -73,25 +74,26 @@ public:
                   "a panel of 409.6 mm over the rows");
     scan.text.set("geometry.mirror_rows", true, "the first row is the lowest one");
     scan.text.set("geometry.angles_deg", angles, "GantryAngle");
-    set_shift(header, "UCentre", -1, "u", scan);
-    set_shift(header, "VCentre", 1, "v", scan);
+    const std::string u_key = set_shift(header, "UCentre", -1, "u", scan);
+    const std::string v_key = set_shift(header, "VCentre", 1, "v", scan);
     scan.fields = header.fields();
     for (HeaderField& field : scan.fields) {
       if (field.name.ends_with("GantryAngle")) field.use = "geometry.angles_deg";
-      if (field.name.ends_with("UCentre")) field.use = "geometry.view_shifts_u_mm";
-      if (field.name.ends_with("VCentre")) field.use = "geometry.view_shifts_v_mm";
+      if (field.name.ends_with("UCentre")) field.use = u_key;
+      if (field.name.ends_with("VCentre")) field.use = v_key;
     }
     return scan;
   }
 
 private:
-  // Where the central ray meets the panel, in mm right of and above its middle: the panel lies the other way.
-  static void set_shift(const HeaderFields& header, const char* element, double sign, const char* direction,
-                        ImportedScan& scan) {
+  // Where the central ray meets the panel, in mm right of and above its middle: the panel lies the other way. One
+  // number where all views have the same, so that the orbit is a plain circle. Returns the key.
+  static std::string set_shift(const HeaderFields& header, const char* element, double sign, const char* direction,
+                               ImportedScan& scan) {
     std::vector<double> shifts = all_numbers(header, element);
     if (shifts.empty()) {
       scan.warnings.push_back(format("_Frames.xml has no {}: 0 is taken", element));
-      return;
+      return {};
     }
     const auto views = all_numbers(header, "GantryAngle").size();
     if (shifts.size() != views)
@@ -100,7 +102,13 @@ private:
                                      .why = format("{} numbers for {} views", shifts.size(), views),
                                      .hint = "copy the file again"});
     for (double& shift : shifts) shift *= sign;
-    scan.text.set(format("geometry.view_shifts_{}_mm", direction), std::move(shifts), element);
+    const bool all_alike = std::adjacent_find(shifts.begin(), shifts.end(), std::not_equal_to<>()) == shifts.end();
+    const std::string key = format("geometry.{}_{}_mm", all_alike ? "detector_shift" : "view_shifts", direction);
+    if (all_alike)
+      scan.text.set(key, shifts.front(), format("{}, the same in all views", element));
+    else
+      scan.text.set(key, std::move(shifts), element);
+    return key;
   }
 };
 

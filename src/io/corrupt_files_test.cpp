@@ -84,6 +84,8 @@ TEST(CorruptFiles, mha) { damage_volume("v.mha", "v.mha", 3000); }
 TEST(CorruptFiles, mhd) { damage_volume("v.mhd", "v.mhd", 3000); }
 TEST(CorruptFiles, nrrd) { damage_volume("v.nrrd", "v.nrrd", 3000); }
 TEST(CorruptFiles, nhdr) { damage_volume("v.nhdr", "v.nhdr", 3000); }
+TEST(CorruptFiles, npy) { damage_volume("v.npy", "v.npy", 3000); }
+TEST(CorruptFiles, npz) { damage_volume("v.npz", "v.npz", 3000); }
 TEST(CorruptFiles, raw_side_car) { damage_volume("v.raw", "v.raw.json", 3000); }
 TEST(CorruptFiles, tiff) { damage_volume("v.tif", "v.tif", 3000); }
 // Truncations only: with its metadata changed at random, libhdf5 1.10 itself writes past its buffers (docs/formats.md),

@@ -20,16 +20,22 @@ bool has_ending(const fs::path& path, std::initializer_list<const char*> endings
 }
 
 FileKind kind_of_content(const InputFile& file) {
-  const std::string head = file.head(64);
+  const std::string head = file.head(132);
   const std::string_view start = head;
   if (start.starts_with("II*\0"sv) || start.starts_with("MM\0*"sv) || start.starts_with("II+\0"sv) ||
       start.starts_with("MM\0+"sv))
     return FileKind::tiff;
   if (start.starts_with("\x89PNG\r\n\x1a\n"sv)) return FileKind::png;
+  if (start.starts_with("\x93NUMPY"sv)) return FileKind::npy;
+  if (start.starts_with("PK\x03\x04"sv)) return FileKind::npz;
+  if (start.starts_with("SIMPLE  ="sv)) return FileKind::fits;
+  if (start.starts_with("ncaa"sv)) return FileKind::vff;
+  if (start.starts_with("CTDATA-HEADER_V1"sv)) return FileKind::isq;
   if (start.starts_with("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv)) return FileKind::zeiss;
   if (start.starts_with("\0VMS.XI\0"sv)) return FileKind::varian;
   if (start.starts_with("\0\x70\x44\0"sv)) return FileKind::his;
   if (start.starts_with('{') && file.head(1024).find("Dim_1") != std::string::npos) return FileKind::edf;
+  if (start.size() == 132 && start.ends_with("DICM"sv)) return FileKind::dicom;
   if (start.starts_with("NRRD000"sv)) return FileKind::nrrd;
   if (start.starts_with("ObjectType"sv) || start.starts_with("NDims"sv)) return FileKind::meta_image;
   // HDF5 may have a block of somebody else's before it: 512 bytes (MATLAB), 1024, 2048, ...
@@ -57,6 +63,13 @@ FileKind kind_of_name(const fs::path& path) {
   if (has_ending(path, {".mha", ".mhd"})) return FileKind::meta_image;
   if (has_ending(path, {".nrrd", ".nhdr"})) return FileKind::nrrd;
   if (has_ending(path, {".png"})) return FileKind::png;
+  if (has_ending(path, {".npy"})) return FileKind::npy;
+  if (has_ending(path, {".npz"})) return FileKind::npz;
+  if (has_ending(path, {".fits", ".fit", ".fts"})) return FileKind::fits;
+  if (has_ending(path, {".vff"})) return FileKind::vff;
+  if (has_ending(path, {".isq"})) return FileKind::isq;
+  if (has_ending(path, {".rek"})) return FileKind::rek;
+  if (has_ending(path, {".dcm", ".dicom"})) return FileKind::dicom;
   if (has_ending(path, {".txrm", ".xrm", ".txm"})) return FileKind::zeiss;
   if (has_ending(path, {".xim", ".hnd", ".hnc"})) return FileKind::varian;
   if (has_ending(path, {".his"})) return FileKind::his;
@@ -88,7 +101,21 @@ const char* words_of(FileKind kind) {
     case FileKind::png:
       return "a PNG image";
     case FileKind::matlab:
-      return "a file of an older MATLAB (save it with -v7.3)";
+      return "a MATLAB file";
+    case FileKind::npy:
+      return "a NumPy array";
+    case FileKind::fits:
+      return "a FITS file";
+    case FileKind::vff:
+      return "a VFF volume";
+    case FileKind::isq:
+      return "an ISQ volume";
+    case FileKind::rek:
+      return "a REK volume";
+    case FileKind::dicom:
+      return "a DICOM file";
+    case FileKind::npz:
+      return "an archive of NumPy arrays";
     case FileKind::zeiss:
       return "an OLE compound file, as of Zeiss microscopes";
     case FileKind::varian:

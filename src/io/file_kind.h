@@ -6,7 +6,27 @@
 
 namespace lepus {
 
-enum class FileKind { tiff, hdf5, raw, meta_image, nrrd, png, matlab, zeiss, varian, his, edf, unknown };
+enum class FileKind {
+  tiff,
+  hdf5,
+  raw,
+  meta_image,
+  nrrd,
+  png,
+  npy,
+  npz,
+  matlab,
+  fits,
+  vff,
+  isq,
+  rek,
+  dicom,
+  zeiss,
+  varian,
+  his,
+  edf,
+  unknown
+};
 
 // By content: a .mat of MATLAB 7.3 is HDF5, a TIFF may be called .dat. Files that say nothing, or cannot be read, are
 // taken by their ending; `unknown` where that says nothing either.

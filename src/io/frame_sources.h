@@ -12,6 +12,7 @@
 #include "io/file.h"
 #include "io/file_kind.h"
 #include "io/frames.h"
+#include "io/volume_file.h"
 
 namespace lepus {
 
@@ -69,6 +70,18 @@ std::unique_ptr<FrameSource> frames_from_sinograms(std::unique_ptr<FrameSource> 
 
 // Images of (rows x columns) -> the same images as (columns x rows).
 std::unique_ptr<FrameSource> turned_images(std::unique_ptr<FrameSource> images);
+
+// What open_frames does for FrameOrder: images as they are stored -> one per view, rows x columns.
+std::unique_ptr<FrameSource> in_order_of_views(std::unique_ptr<FrameSource> stored, FrameOrder order);
+
+// Files one after another, all of one size and type; else Error(input).
+std::unique_ptr<FrameSource> joined_frames(std::vector<std::unique_ptr<FrameSource>> parts);
+
+// Numbers that are no pixel type are read as the next larger one: 64-bit integers as float64. Scaled ones become
+// float32; a flipped sign turns signed into unsigned integers and back. `stored` has words of their size.
+enum class StoredNumber { pixel, int64, uint64, sign_flipped, scaled };
+std::unique_ptr<FrameSource> converted_frames(std::unique_ptr<FrameSource> stored, StoredNumber number,
+                                              ValueScale scale = {});
 
 // "stack.tif[3]"
 std::string image_name(const std::string& file, std::int64_t index, bool alone);

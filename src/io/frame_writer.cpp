@@ -80,13 +80,15 @@ std::unique_ptr<FrameWriter> create_frames(const fs::path& path, const FrameWrit
     stack = find_number(path) ? create_tiff_folder(target) : create_tiff_stack(target);
   } else if (is_hdf5_name(path)) {
     stack = create_hdf5_stack(target, options.dataset.empty() ? "/exchange/data" : options.dataset);
+  } else if (lower_extension(path) == ".npy" || lower_extension(path) == ".npz") {
+    stack = create_numpy_stack(target);
   } else if (is_raw_name(path)) {
     stack = create_raw_stack(target);
   } else {
     throw Error(ErrorKind::unsupported,
                 {.what = "unknown kind of frame file",
                  .where = path.string(),
-                 .why = format("the ending '{}' is none of .tif .h5 .raw", path.extension().string()),
+                 .why = format("the ending '{}' is none of .tif .h5 .npy .npz .raw", path.extension().string()),
                  .hint = "choose a name with one of these endings"});
   }
   return std::make_unique<StackFrames>(std::move(stack), options.frames, path.string());

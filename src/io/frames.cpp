@@ -7,18 +7,18 @@
 #include "core/format.h"
 #include "core/text.h"
 #include "core/memory.h"
+#include "io/dicom_images.h"
 #include "io/file.h"
 #include "io/file_kind.h"
 #include "io/frame_sources.h"
 #include "io/json_text.h"
 #include "io/pixels.h"
 #include "io/stack.h"
+#include "io/stored_array.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace fs = std::filesystem;
-
-namespace {
 
 // Any order of three axes is made of two exchanges: that of the first two, and that of the last two.
 std::unique_ptr<FrameSource> in_order_of_views(std::unique_ptr<FrameSource> stored, FrameOrder order) {
@@ -38,6 +38,8 @@ std::unique_ptr<FrameSource> in_order_of_views(std::unique_ptr<FrameSource> stor
   }
   return stored;
 }
+
+namespace {
 
 // RTK's form: all frames in one file, whose third axis counts them.
 std::unique_ptr<FrameSource> open_single_stack(const std::vector<fs::path>& files, FileKind kind) {
@@ -132,6 +134,18 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
       break;
     case FileKind::raw:
       source = open_raw_frames(files.files, files.raw ? *files.raw : read_raw_layout(first));
+      break;
+    case FileKind::npy:
+    case FileKind::npz:
+    case FileKind::matlab:
+    case FileKind::fits:
+    case FileKind::vff:
+    case FileKind::isq:
+    case FileKind::rek:
+      source = open_array_frames(files.files, files.dataset);
+      break;
+    case FileKind::dicom:
+      source = open_dicom_frames(files.files);
       break;
     case FileKind::zeiss:
       source = open_zeiss_frames(files.files, files.dataset);

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/output_file.h"
+#include "io/zip_archive.h"
+
 namespace lepus {
 
 struct NpzArray {
@@ -24,14 +27,19 @@ inline NpzArray npz_array(std::string name, const float* data, std::size_t count
 inline NpzArray npz_array(std::string name, const std::int64_t* data, std::size_t count) {
   return {std::move(name), "<i8", static_cast<std::int64_t>(count), data, static_cast<std::int64_t>(count * 8)};
 }
+inline NpzArray npz_array(std::string name, const double* data, std::size_t count) {
+  return {std::move(name), "<f8", static_cast<std::int64_t>(count), data, static_cast<std::int64_t>(count * 8)};
+}
 // Plain characters; the text must live until it is written.
 inline NpzArray npz_text(std::string name, const char* text) {
   const std::string copy = text;
   return {std::move(name), "|S" + std::to_string(copy.size()), -1, text, static_cast<std::int64_t>(copy.size())};
 }
 
-// Throws Error(disk) where the file exists (unless forced) or cannot be written, Error(usage) for 4 GiB and more, which
-// this kind of archive has no numbers for.
+// One more array at the end of an archive, whose directory is `entries`.
+void append_npz_array(PartialFile& out, const NpzArray& array, std::vector<ZipEntry>& entries);
+
+// Throws Error(disk) where the file exists (unless forced) or cannot be written.
 void write_npz_file(const std::filesystem::path& file, bool force, const std::vector<NpzArray>& arrays);
 
 }  // namespace lepus

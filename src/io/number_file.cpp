@@ -12,6 +12,7 @@
 
 #include "core/format.h"
 #include "core/input_file.h"
+#include "io/stored_array.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -118,10 +119,13 @@ void check_angle_deg(double angle_deg, const std::string& where) {
                                  .hint = "check the angles and their unit"});
 }
 
+namespace {
+
+constexpr std::int64_t most_numbers = 100'000'000;  // frames named by mistake are not read into memory
+
 #ifdef LEPUS_HAVE_HDF5
 
-NumberDataset read_number_dataset(const std::filesystem::path& file, const std::string& dataset) {
-  constexpr hssize_t most_numbers = 100'000'000;  // a dataset of frames named by mistake is not read into memory
+NumberDataset read_hdf5_dataset(const std::filesystem::path& file, const std::string& dataset) {
   const Hdf5Lock lock;
   const std::string where = format("{}:{}", file.string(), dataset);
   const Hdf5Id opened = open_hdf5(file);
@@ -133,14 +137,12 @@ NumberDataset read_number_dataset(const std::filesystem::path& file, const std::
   std::vector<double> values(static_cast<std::size_t>(count));
   if (H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
     throw_hdf5("the dataset cannot be read as numbers", where, hdf5_message());
-  for (const double value : values)
-    if (!std::isfinite(value)) throw_hdf5("the dataset holds NaN or infinity", where, "every number must be finite");
   return {std::move(values), read_hdf5_any_text(data, "units")};
 }
 
 #else
 
-NumberDataset read_number_dataset(const std::filesystem::path& file, const std::string& dataset) {
+NumberDataset read_hdf5_dataset(const std::filesystem::path& file, const std::string& dataset) {
   throw Error(ErrorKind::unsupported, {.what = "this lepus was built without HDF5",
                                        .where = format("{}:{}", file.string(), dataset),
                                        .why = {},
@@ -148,5 +150,22 @@ NumberDataset read_number_dataset(const std::filesystem::path& file, const std::
 }
 
 #endif
+
+}  // namespace
+
+NumberDataset read_number_dataset(const std::filesystem::path& file, const std::string& dataset) {
+  NumberDataset numbers;
+  if (const FileKind kind = kind_of_file(file); has_named_arrays(kind))
+    numbers.values = read_numbers(file, choose_array(read_array_file(file, kind), dataset, file), most_numbers);
+  else
+    numbers = read_hdf5_dataset(file, dataset);
+  for (const double value : numbers.values)
+    if (!std::isfinite(value))
+      throw Error(ErrorKind::input, {.what = "the dataset holds NaN or infinity",
+                                     .where = format("{}:{}", file.string(), dataset),
+                                     .why = "every number must be finite",
+                                     .hint = "write the file again"});
+  return numbers;
+}
 
 }  // namespace lepus

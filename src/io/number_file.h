@@ -22,7 +22,8 @@ struct NumberDataset {
   std::string unit;  // of the attribute "units", "" where there is none
 };
 
-// All values of an HDF5 dataset. Throws Error(input), or Error(unsupported) in a build without HDF5.
+// All values of an HDF5 dataset, or of an array of a MATLAB or .npz file. Throws Error(input), or Error(unsupported) in
+// a build without the library for it.
 NumberDataset read_number_dataset(const std::filesystem::path& file, const std::string& dataset);
 
 // Throws Error(input) for an angle that no scanner turns to: nearly 28,000 turns.

@@ -31,6 +31,22 @@ Sum sum_of(const FrameSource& source, std::int64_t frame) {
   return sum;
 }
 
+// Expected values: SciPy 1.10.
+TEST(SharedSamples, mirt_matlab) {
+  const fs::path file = shared("mirt_fdk_example/fdkexampledata.mat");
+  if (!fs::exists(file)) GTEST_SKIP() << "SKIPPED: no " << file << "; set LEPUS_SHARED_DATA";
+  const auto frames = open_frames({{file}, "proj", {}, {}});
+  EXPECT_EQ(frames->frames(), 72);
+  EXPECT_EQ(frames->rows(), 60);
+  EXPECT_EQ(frames->columns(), 64);
+  const Sum sum = sum_of(*frames, 10);
+  EXPECT_EQ(sum.middle, 2.9775493F);
+  EXPECT_NEAR(sum.all, 4749.352723320946, 1e-9);
+  const auto truth = open_volume(file.string() + ":xtrue");
+  EXPECT_EQ(truth->grid(), (VolumeGrid{64, 60, 50, {}, {1, 1, 1}}));
+  EXPECT_LEPUS_ERROR(open_volume(file), ErrorKind::input, "xtrue (50 x 60 x 64)");
+}
+
 TEST(SharedSamples, dxchange_tiff) {
   SKIP_WITHOUT(shared("dxchange_formats"), ".tif");
   struct Sample {

@@ -92,6 +92,7 @@ std::unique_ptr<StackWriter> create_tiff_stack(const StackTarget& target);
 std::unique_ptr<StackWriter> create_tiff_folder(const StackTarget& target);  // path has a %04d
 std::unique_ptr<StackWriter> create_hdf5_stack(const StackTarget& target, const std::string& dataset);
 std::unique_ptr<StackWriter> create_raw_stack(const StackTarget& target);
+std::unique_ptr<StackWriter> create_numpy_stack(const StackTarget& target);  // .npy, .npz
 std::unique_ptr<StackWriter> create_meta_image(const StackTarget& target, std::int64_t provenance_room);
 std::unique_ptr<StackWriter> create_nrrd(const StackTarget& target, std::int64_t provenance_room);
 std::unique_ptr<StackWriter> create_zarr(const StackTarget& target);  // of a volume

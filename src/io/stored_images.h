@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The images that an HDF5 file holds, for those who ask before they choose.
+// The images that a file of several arrays holds, for those who ask before they choose.
 #pragma once
 
 #include <cstdint>

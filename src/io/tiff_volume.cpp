@@ -6,7 +6,9 @@
 #include "core/format.h"
 #include "io/file.h"
 #include "io/frame_sources.h"
+#include "io/header_text.h"
 #include "io/json_text.h"
+#include "io/ome_text.h"
 #include "io/stack.h"
 #include "io/tiff_file.h"
 #include <lepus/error.h>
@@ -57,6 +59,16 @@ fs::path find_side_car(const fs::path& folder) {
 
 std::unique_ptr<VolumeReader> open_tiff_volume(const fs::path& path) {
   std::string description = read_tiff_directories(path).description;
+  if (is_ome(description)) {
+    auto slices = open_tiff_frames({path});
+    const VolumeGrid grid{.nx = slices->columns(),
+                          .ny = slices->rows(),
+                          .nz = slices->frames(),
+                          .origin_mm = {},
+                          .step_mm = ome_voxel_mm(description, slices->frames(), path.string())};
+    check_grid(grid, slices->pixel_type(), path);
+    return volume_of_frames(std::move(slices), {.grid = grid, .format = "OME-TIFF", .unit = {}, .provenance = {}});
+  }
   if (!description.starts_with("{\"lepus\":")) description.clear();
   return described_volume(open_tiff_frames({path}), description, path.string(), "TIFF");
 }

@@ -17,7 +17,8 @@ namespace {
 
 using namespace test;
 
-const char* const names[] = {"v.mha", "v.mhd", "v.nrrd", "v.nhdr", "v.tif", "slices/", "v.h5", "v.raw", "v.zarr"};
+const char* const names[] = {"v.mha", "v.mhd", "v.nrrd", "v.nhdr", "v.tif", "slices/",
+                             "v.h5",  "v.raw", "v.npy",  "v.npz",  "v.zarr"};
 const std::string provenance = R"({"program":"lepus"})";
 
 // Runs `action` in a process of its own; how that ended.
@@ -148,8 +149,8 @@ void interrupt_finish(const std::string& format, const fs::path& target) {
     out << bytes;
   };
   if (format == "v.mhd" || format == "v.nhdr") place(fs::path(target).replace_extension(".raw"));
-  if (format == "v.raw") write_file(target.string() + ".json", "{");
-  if (format == "v.tif")
+  if (format == "v.raw" || format == "v.npy") write_file(target.string() + ".json", "{");
+  if (format == "v.tif" || format == "v.npz")
     overwrite(unfinished_name(target), -1, "half a directory, longer than what is to be added at the end");
   if (format == "v.h5") overwrite(unfinished_name(target), 0, std::string(200, 'x'));
   if (format == "slices/")

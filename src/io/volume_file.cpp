@@ -7,6 +7,7 @@
 
 #include "core/format.h"
 #include "core/output_file.h"
+#include "io/dicom_images.h"
 #include "io/file.h"
 #include "io/file_kind.h"
 #include "io/frame_sources.h"
@@ -14,6 +15,7 @@
 #include "io/pixels.h"
 #include "io/slab_writer.h"
 #include "io/stack.h"
+#include "io/stored_array.h"
 #include "io/stored_pixels.h"
 #include "io/zarr_codec.h"
 #include <lepus/error.h>
@@ -34,13 +36,14 @@ constexpr bool have_hdf5 = true;
 constexpr bool have_hdf5 = false;
 #endif
 
-// "scan.h5:/entry/data" -> file and dataset.
+// "scan.h5:/entry/data", "scan.mat:A" -> file and dataset.
 std::pair<fs::path, std::string> split_dataset(const fs::path& path) {
   const std::string text = path.string();
-  const std::size_t colon = text.rfind(":/");
+  const std::size_t colon = text.rfind(':');
   std::error_code code;
-  if (colon == std::string::npos || fs::exists(path, code) || kind_of_file(text.substr(0, colon)) != FileKind::hdf5)
-    return {path, ""};
+  if (colon == std::string::npos || fs::exists(path, code)) return {path, ""};
+  const FileKind kind = kind_of_file(text.substr(0, colon));
+  if (kind != FileKind::hdf5 && !has_named_arrays(kind)) return {path, ""};
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
@@ -75,19 +78,22 @@ void check(const VolumeGrid& grid, const fs::path& path) {
 bool is_volume_name(const fs::path& path) {
   const std::string ending = lower_extension(path);
   return ending == ".mha" || ending == ".mhd" || ending == ".nrrd" || ending == ".nhdr" || ending == ".raw" ||
-         is_tiff_name(path) || is_hdf5_name(path) || is_zarr_name(path);
+         ending == ".npy" || ending == ".npz" || is_dicom_name(path) || is_tiff_name(path) || is_hdf5_name(path) ||
+         is_zarr_name(path);
 }
 
 std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_t room) {
   const fs::path& path = target.path;
   const std::string ending = lower_extension(path);
   if (is_zarr_name(path)) return create_zarr(target);
+  if (is_dicom_name(path)) return create_dicom(target);
   if (find_number(path)) return create_tiff_folder(target);
   if (ending == ".mha" || ending == ".mhd") return create_meta_image(target, room);
   if (ending == ".nrrd" || ending == ".nhdr") return create_nrrd(target, room);
   if (is_tiff_name(path)) return create_tiff_stack(target);
   if (is_hdf5_name(path)) return create_hdf5_stack(target, "/volume");
   if (ending == ".raw") return create_raw_stack(target);
+  if (ending == ".npy" || ending == ".npz") return create_numpy_stack(target);
   throw_unknown_ending(path);
 }
 
@@ -107,7 +113,7 @@ namespace {
 
 bool has_halves(const fs::path& path) {
   const std::string ending = lower_extension(path);
-  return ending != ".mha" && ending != ".mhd" && ending != ".nrrd" && ending != ".nhdr";
+  return ending != ".mha" && ending != ".mhd" && ending != ".nrrd" && ending != ".nhdr" && !is_dicom_name(path);
 }
 
 StackTarget target_of(const fs::path& path, const VolumeGrid& grid, const VolumeWriterOptions& options,
@@ -119,13 +125,15 @@ StackTarget target_of(const fs::path& path, const VolumeGrid& grid, const Volume
                                          .why = "volumes are written as float32, float16, uint8, uint16 or int16",
                                          .hint = "choose one of these"});
   if (options.type == PixelType::f16 && !has_halves(path))
-    throw Error(ErrorKind::unsupported, {.what = "this format has no 16-bit floats",
-                                         .where = path.string(),
-                                         .why = "MetaImage and NRRD know integers and floats of 32 and 64 bits",
-                                         .hint = "write .tif, .h5, .raw or .zarr, or uint16 with a range"});
+    throw Error(ErrorKind::unsupported,
+                {.what = "this format has no 16-bit floats",
+                 .where = path.string(),
+                 .why = "MetaImage and NRRD know integers and floats of 32 and 64 bits, DICOM integers",
+                 .hint = "write .tif, .h5, .npy, .raw or .zarr, or uint16 with a range"});
   StackTarget target;
   target.path = slice_pattern(path, grid.nz);
-  target.shape = {.columns = grid.nx, .rows = grid.ny, .images = grid.nz, .type = options.type};
+  const PixelType type = is_dicom_name(path) ? dicom_type(options.type, options.unit, path) : options.type;
+  target.shape = {.columns = grid.nx, .rows = grid.ny, .images = grid.nz, .type = type};
   target.text.grid = grid;
   target.text.unit = options.unit;
   if (options.type != PixelType::f32 && options.type != PixelType::f16) target.text.scale = options.scale;
@@ -175,7 +183,7 @@ std::vector<fs::path> files_of_volume(const fs::path& path) {
   if (find_number(pattern)) return {slices_side_car(pattern)};
   const std::string ending = lower_extension(path);
   if (ending == ".mhd" || ending == ".nhdr") return {path, fs::path(path).replace_extension(".raw")};
-  if (ending == ".raw") return {path, side_car_of(path)};
+  if (ending == ".raw" || ending == ".npy" || is_dicom_name(path)) return {path, side_car_of(path)};
   return {path};
 }
 
@@ -200,12 +208,34 @@ std::vector<OutputLock> reserve_volume(const fs::path& path, bool force, Progres
   return locks;
 }
 
+namespace {
+
+// A folder of slices: of a DICOM series where it holds such files, else of TIFF files.
+std::unique_ptr<VolumeReader> open_slices(const fs::path& path) {
+  const bool pattern = find_number(path).has_value();
+  std::error_code code;
+  const fs::path folder = pattern && !fs::is_directory(path, code) ? path.parent_path() : path;
+  if (pattern && !is_dicom_name(path)) return open_tiff_folder(path);
+  std::vector<fs::path> files = dicom_files_of(folder);
+  if (const auto place = find_number(path); pattern && place)
+    std::erase_if(files, [&](const fs::path& file) {
+      const std::string name = file.filename().string();
+      const std::size_t around = place->prefix.size() + place->suffix.size();
+      return name.size() <= around || !name.starts_with(place->prefix) || !name.ends_with(place->suffix) ||
+             name.substr(place->prefix.size(), name.size() - around).find_first_not_of("0123456789") != name.npos;
+    });
+  if (files.empty()) return open_tiff_folder(path);
+  return open_dicom_volume(files, slices_side_car(pattern ? path : folder / "%d.dcm"));
+}
+
+}  // namespace
+
 std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
   if (const auto zarr = split_zarr_level(path)) return open_zarr(zarr->first, zarr->second);
   const auto [file, dataset] = split_dataset(path);
   std::error_code code;
   if (names_folder(path) || fs::is_directory(path, code) || (find_number(path) && !fs::exists(path, code)))
-    return open_tiff_folder(path);
+    return open_slices(path);
   switch (const FileKind kind = kind_of_file(file)) {
     case FileKind::meta_image:
       return volume_of(read_meta_image(path));
@@ -219,16 +249,26 @@ std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
       return open_raw_volume(path);
     case FileKind::zeiss:
       return open_zeiss_volume(path);
-    case FileKind::png:
+    case FileKind::dicom:
+      return open_dicom_volume({path}, side_car_of(path));
+    case FileKind::npy:
+    case FileKind::npz:
     case FileKind::matlab:
+    case FileKind::fits:
+    case FileKind::vff:
+    case FileKind::isq:
+    case FileKind::rek:
+      return open_array_volume(file, dataset);
+    case FileKind::png:
     case FileKind::varian:
     case FileKind::his:
     case FileKind::edf:
-      throw Error(ErrorKind::unsupported,
-                  {.what = "this is not a volume that lepus reads",
-                   .where = path.string(),
-                   .why = format("it is {}", words_of(kind)),
-                   .hint = "lepus reads MetaImage, NRRD, TIFF, HDF5, OME-Zarr and raw volumes"});
+      throw Error(
+          ErrorKind::unsupported,
+          {.what = "this is not a volume that lepus reads",
+           .where = path.string(),
+           .why = format("it is {}", words_of(kind)),
+           .hint = "lepus reads MetaImage, NRRD, TIFF, HDF5, OME-Zarr, DICOM, NumPy, MATLAB, FITS and raw volumes"});
     case FileKind::unknown:
       break;
   }
@@ -244,6 +284,10 @@ std::vector<VolumeFormat> volume_formats() {
           {"%04d.tif", "TIFF folder", have_tiff},
           {".h5", "HDF5", have_hdf5},
           {".zarr", "OME-Zarr", have_zarr()},
+          {".npy", "NumPy array with a JSON side-car", true},
+          {".npz", "NumPy archive", true},
+          {".dcm", "DICOM, enhanced CT", true},
+          {"%04d.dcm", "DICOM, CT series", true},
           {".raw", "raw with a JSON side-car", true}};
 }
 

@@ -33,6 +33,8 @@ const Case cases[] = {{"v.mha", ".mha", "MetaImage", 1},
                       {"s/a_%03d.tiff", "%04d.tif", "TIFF folder", 8},
                       {"v.h5", ".h5", "HDF5", 1},
                       {"v.raw", ".raw", "raw", 2},
+                      {"v.npy", ".npy", "NumPy array", 2},
+                      {"v.npz", ".npz", "NumPy archive", 1},
                       {"v.zarr", ".zarr", "OME-Zarr", 8}};
 
 const std::string provenance_text = R"({"program": "lepus", "path": "C:\\scan\n\"x\"", "list": [1, 2.5], "äö": "µ"})";

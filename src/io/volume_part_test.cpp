@@ -21,7 +21,8 @@ std::vector<float> picked(const VolumeGrid& grid, const std::vector<float>& voxe
 
 TEST(VolumePart, is_what_the_whole_volume_has_there) {
   const VolumeGrid grid{67, 70, 66, {1, 2, 3}, {0.5, 0.25, 1}};  // more than a chunk along every axis
-  const std::vector<float> voxels = pattern_volume(grid);
+  std::vector<float> voxels = pattern_volume(grid);
+  for (float& voxel : voxels) voxel = 2 * voxel + 0.5F;  // whole numbers: DICOM rounds
   const std::vector<VolumePart> parts{
       {{0, 0, 0}, {67, 70, 66}, {1, 1, 1}},       // all
       {{0, 0, 0}, {67, 70, 66}, {4, 4, 4}},       // coarsely
@@ -37,8 +38,9 @@ TEST(VolumePart, is_what_the_whole_volume_has_there) {
     if (!kind.available) continue;
     SCOPED_TRACE(kind.ending);
     const std::string stem = kind.ending.substr(kind.ending[0] == '.' ? 1 : 0);  // some write a .raw beside them
-    const fs::path file = folder / (kind.ending[0] == '%' ? kind.ending : stem + kind.ending);
-    const auto writer = create_volume(file, grid);
+    const fs::path file =
+        folder / (kind.ending[0] == '%' ? "of" + kind.ending.substr(4) + "/" + kind.ending : stem + kind.ending);
+    const auto writer = create_volume(file, grid, {.unit = "HU"});  // DICOM takes nothing else
     writer->write(0, grid.nz, voxels.data());
     writer->finish("{}");
     const auto reader = open_volume(file);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <algorithm>
 #include <set>
 
@@ -77,7 +78,7 @@ TEST(RankWork, WedgesAreAddedInTheOrderOfTheRanks) {
   constexpr int wedges = 4;
   const std::vector<float> values{1e8F, 1.0F, -1e8F, 0.25F};
   std::vector<float> sum(32, -1.0F);
-  int writers = 0;
+  std::atomic<int> writers = 0;
   as_ranks(2 * wedges, [&](Ranks& ranks) {
     RankWork work(ranks, grid_of(32), {2, wedges}, {{0, 32}}, 16);
     const auto complete = work.complete();

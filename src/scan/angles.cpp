@@ -7,6 +7,7 @@
 #include "io/file.h"
 #include "io/file_kind.h"
 #include "io/number_file.h"
+#include "io/stored_array.h"
 #include "scan/sections.h"
 
 namespace lepus {
@@ -149,8 +150,8 @@ std::vector<double> recorded_angles_rad(const ScanDocument& document, const Scan
       in_radians = listed_in_radians(document, form, "");
     } else {
       const auto& file = scan.frames.files.front();
-      if (kind_of_file(file) != FileKind::hdf5)
-        document.fail(form, "geometry.angles_dataset needs frames in an HDF5 file",
+      if (const FileKind kind = kind_of_file(file); kind != FileKind::hdf5 && !has_named_arrays(kind))
+        document.fail(form, "geometry.angles_dataset needs frames in an HDF5, MATLAB, .npz or FITS file",
                       format("frames.files names {}", file.filename().string()), "use angles_file or angles_deg");
       const auto dataset = document.get<std::string>(form);
       auto numbers = located(document, form, [&] { return listed_in_files(scan, dataset, resolution.images); });

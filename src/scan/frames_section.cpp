@@ -10,6 +10,7 @@
 #include "io/json_text.h"
 #include "scan/image_ranges.h"
 #include "io/number_file.h"
+#include "io/stored_array.h"
 #include "scan/sections.h"
 
 namespace lepus {
@@ -96,10 +97,11 @@ FrameFiles frame_files(const ScanDocument& document, const ImageSet& keys, const
   const FileKind kind = described && kind_of_name(first) != FileKind::tiff && kind_of_name(first) != FileKind::hdf5
                             ? FileKind::raw
                             : kind_of_file(first);
-  if (kind == FileKind::hdf5 || (kind == FileKind::zeiss && document.given(keys.dataset)))
+  const bool may_be_named = kind == FileKind::zeiss || has_named_arrays(kind);
+  if (kind == FileKind::hdf5 || (may_be_named && document.given(keys.dataset)))
     files.dataset = document.get<std::string>(keys.dataset);
   else if (document.given(keys.dataset))
-    document.fail(keys.dataset, format("{} is only for HDF5 files and those of Zeiss microscopes", keys.dataset),
+    document.fail(keys.dataset, format("{} is only for HDF5, MATLAB, .npz, FITS and Zeiss files", keys.dataset),
                   format("{} names {}", keys.files, first.filename().string()), "leave it out");
   else
     resolution.inactive.insert(keys.dataset);

@@ -116,7 +116,8 @@ TEST(GeometrySection, AnglesThatDoNotMatch) {
   expect_error(error, text, "angles_file", "cannot open", "no such file", "relative to its folder");
   expect_contains(error.parts().where, "none.txt");
   text = scan_text + "angles_dataset = \"/exchange/theta\"\n";
-  expect_error(folder.error(text), text, "angles_dataset", "needs frames in an HDF5 file", "frames.raw", "angles_file");
+  expect_error(folder.error(text), text, "angles_dataset", "needs frames in an HDF5, MATLAB, .npz or FITS file",
+               "frames.raw", "angles_file");
 }
 
 TEST(GeometrySection, AnglesGivenTwice) {

@@ -187,8 +187,8 @@ TEST(ReadScan, FilesAreFoundAndNamed) {
   expect_error(error, text, "files =", "raw file", "", "");
   expect_contains(error.parts().where, "frames.raw");
   text = frames_text + "dataset = \"/a\"\n" + cone_text;
-  expect_error(folder.error(text), text, "dataset", "frames.dataset is only for HDF5 files", "frames.raw",
-               "leave it out");
+  expect_error(folder.error(text), text, "dataset",
+               "frames.dataset is only for HDF5, MATLAB, .npz, FITS and Zeiss files", "frames.raw", "leave it out");
   text = frames_text + "flats_dataset = \"/a\"\n" + cone_text;
   expect_error(folder.error(text), text, "flats_dataset", "frames.flats is not", "", "add flats");
 }

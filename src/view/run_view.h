@@ -22,7 +22,7 @@ public:
   RunView(std::filesystem::path output, const std::filesystem::path& partial);
 
   bool look();                // true where something changed
-  std::string state() const;  // "running", "finished", "stopped"
+  std::string state() const;  // "running", "finished", "stopped"; another process may finish what was stopped
   const std::filesystem::path& output() const { return output_; }
   nlohmann::json json() const;
 
@@ -33,11 +33,16 @@ private:
   mutable std::mutex mutex_;
   std::string state_ = "running";
   SliceRanges finished_;
+  std::int64_t iterations_ = 0;                                     // of an iterative method, as of its newest state
   std::deque<std::pair<Clock::time_point, std::int64_t>> history_;  // how many slices were there when
 };
 
 // The same of lepus live, which holds its volume in memory until it is finished: what its --status file says, with
 // views in place of slices. Null where there is no such file, or it is no status.
 nlohmann::json live_run(const std::filesystem::path& status, const std::filesystem::path& output);
+
+// The same of an iterative method that was stopped, from its newest saved state, with iterations in place of slices.
+// Null where there is none.
+nlohmann::json iterative_run(const std::filesystem::path& output);
 
 }  // namespace lepus::view

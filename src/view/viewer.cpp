@@ -43,8 +43,11 @@ Viewer::Viewer(const ViewOptions& options, Context& context)
       admission_(options.memory_bytes / 8 * 3) {
   if (!options.scan.empty()) scan_ = std::make_unique<ScanView>(options.scan, context, options.memory_bytes);
   std::error_code missing;
-  const bool awaited = !options.status.empty() && !fs::exists(options.volumes.front(), missing);
-  if (awaited && live_run(options.status, options.volumes.front()).is_null())
+  const bool absent = !options.volumes.empty() && !fs::exists(options.volumes.front(), missing);
+  awaiting_ = !options.status.empty() ||
+              (absent && !partial_of(options.volumes.front()) && !iterative_run(options.volumes.front()).is_null());
+  const bool awaited = absent && awaiting_;
+  if (awaited && awaited_run().is_null())
     throw Error(ErrorKind::input, {.what = "this is no status of lepus live",
                                    .where = options.status.string(),
                                    .why = "it is missing, or has no state and number of views",
@@ -86,10 +89,16 @@ std::string Viewer::title() const {
   return names;
 }
 
-void Viewer::open_live_output() {
+nlohmann::json Viewer::awaited_run() const {
   const fs::path& output = options_.volumes.front();
-  const std::string now = live_run(options_.status, output).dump();
-  if (std::exchange(live_, now) != now) events_.publish("run", now);
+  return options_.status.empty() ? iterative_run(output) : live_run(options_.status, output);
+}
+
+void Viewer::open_awaited_output() {
+  const fs::path& output = options_.volumes.front();
+  const std::string now = awaited_run().dump();
+  if (std::exchange(awaited_, now) != now)
+    events_.publish(now == "null" ? "session" : "run", now == "null" ? "{}" : now);
   std::error_code code;
   if (!volumes_.empty() || !fs::exists(output, code)) return;
   try {
@@ -107,9 +116,9 @@ void Viewer::open_live_output() {
 }
 
 void Viewer::look() {
-  if (!options_.status.empty()) open_live_output();
+  if (awaiting_) open_awaited_output();
   bool anything = scan_ && scan_->look();
-  const bool running = run_ && run_->state() == "running";
+  const bool running = run_ && run_->state() != "finished";
   for (std::size_t i = running ? 1 : 0; i < volumes_.size(); ++i) {
     if (!volumes_[i]->look()) continue;
     anything = true;
@@ -141,8 +150,8 @@ Answer Viewer::session() const {
   nlohmann::json run;
   if (run_) {
     run = run_->json();
-  } else if (!options_.status.empty()) {
-    run = live_run(options_.status, options_.volumes.front());
+  } else if (awaiting_) {
+    run = awaited_run();
   }
   const bool running = run.is_object() && (run["state"] == "running" || volumes_.empty());
   nlohmann::json object{{"version", version},

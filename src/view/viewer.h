@@ -48,7 +48,8 @@ public:
 private:
   Answer answer_or_throw(const Request& request);
   Answer session() const;
-  void open_live_output();
+  nlohmann::json awaited_run() const;
+  void open_awaited_output();
   ViewedVolume& volume(const std::string& number) const;
   void start_pyramid(std::size_t index);
 
@@ -57,9 +58,10 @@ private:
   PartCache cache_;
   Admission admission_;
   Events events_;
-  mutable std::shared_mutex volumes_mutex_;  // the output of a live run comes late
+  mutable std::shared_mutex volumes_mutex_;  // an output that is awaited comes late
   std::vector<std::unique_ptr<ViewedVolume>> volumes_;
-  std::string live_;  // what its status was last
+  bool awaiting_ = false;  // an output that lepus live or an iterative method writes at its end
+  std::string awaited_;    // what was last said of its run
   std::optional<BlobTable> blobs_;
   std::unique_ptr<ScanView> scan_;
   std::unique_ptr<RunView> run_;

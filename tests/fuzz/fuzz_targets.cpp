@@ -103,6 +103,18 @@ void edf(const std::uint8_t* data, std::size_t size) {
   read_frames({{folder().write("a.edf", data, size)}, "", {}, FrameOrder::frames});
 }
 
+void dicom(const std::uint8_t* data, std::size_t size) {
+  const fs::path file = folder().write("a.dcm", data, size);
+  read_volume(file);
+  read_frames({{file}, "", {}, FrameOrder::frames});
+}
+
+void arrays(const std::uint8_t* data, std::size_t size) {
+  const fs::path file = folder().write("a.array", data, size);
+  read_volume(file);
+  read_frames({{file}, "a", {}, FrameOrder::frames});
+}
+
 void raw_sidecar(const std::uint8_t* data, std::size_t size) {
   const std::string pixels(4096, 'x');
   const fs::path file = folder().write("a.raw", pixels.data(), pixels.size());

@@ -12,6 +12,8 @@ void mha(const std::uint8_t* data, std::size_t size);
 void nrrd(const std::uint8_t* data, std::size_t size);
 void tiff(const std::uint8_t* data, std::size_t size);
 void hdf5(const std::uint8_t* data, std::size_t size);
+void dicom(const std::uint8_t* data, std::size_t size);
+void arrays(const std::uint8_t* data, std::size_t size);  // NumPy, MATLAB
 void raw_sidecar(const std::uint8_t* data, std::size_t size);
 void stl(const std::uint8_t* data, std::size_t size);
 void zarr(const std::uint8_t* data, std::size_t size);

@@ -9,6 +9,8 @@ TEST(FuzzCorpus, mha) { replay("mha", fuzz::mha); }
 TEST(FuzzCorpus, nrrd) { replay("nrrd", fuzz::nrrd); }
 TEST(FuzzCorpus, tiff) { replay("tiff", fuzz::tiff); }
 TEST(FuzzCorpus, hdf5) { replay("hdf5", fuzz::hdf5); }
+TEST(FuzzCorpus, dicom) { replay("dicom", fuzz::dicom); }
+TEST(FuzzCorpus, arrays) { replay("arrays", fuzz::arrays); }
 TEST(FuzzCorpus, raw_sidecar) { replay("raw_sidecar", fuzz::raw_sidecar); }
 TEST(FuzzCorpus, zarr) { replay("zarr", fuzz::zarr); }
 TEST(FuzzCorpus, stl) { replay("stl", fuzz::stl); }

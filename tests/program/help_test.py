@@ -107,7 +107,7 @@ class Help(ProgramCase):
     def test_python_snippets_run(self):
         """Statements of the page of formats, those of one import together, on volumes that lepus wrote."""
         self.simulate("demo")
-        for name in ["v.tif", "v.h5", "v.mha", "v.nrrd", "v.raw"]:
+        for name in ["v.tif", "v.h5", "v.mha", "v.nrrd", "v.raw", "v.npy", "v.npz"]:
             self.lepus("convert", "demo/truth.mha", "-o", name, "--quiet")
         snippets = re.findall(r"```python\n(.*?)```", (SOURCE / "docs/formats.md").read_text(), re.S)
         self.assertTrue(snippets)

@@ -223,6 +223,11 @@ class Registration(ProgramCase):
                 self.assertEqual(result["against"]["voxels"], int(use.sum()))
                 self.assertAlmostEqual(result["against"]["rmse"], np.sqrt(((registered - first)[use].astype(float) ** 2).mean()), delta=1e-6)
 
+    def test_samples_that_do_not_stand_upright(self):
+        for degrees, shift in (((180, 0, 0), (1.2, -0.8, 2.1)), ((70, -65, 40), (0.4, 0, 1.3))):
+            with self.subTest(degrees=degrees):
+                self.check(degrees, shift, v=self.thing((64, 64, 64)))
+
     def test_noise_and_another_gain(self):
         result = self.check((1.0, 2.0, -14.0), (1.4, 0.7, -2.6), noise=0.01, gain=1.3)
         self.assertAlmostEqual(result["against"]["registration"]["gain"], 1 / 1.3, delta=0.05)
@@ -309,12 +314,77 @@ class Nominal(ProgramCase):
         self.assertAlmostEqual(inside["nominal"]["mean_mm"], -0.2, delta=1e-4)
         self.assertLess(inside["nominal"]["spread_mm"], 1e-3)
 
+    # An angle with legs of different lengths and widths: no turn leaves it as it is.
+    PART = (((-2.0, -1.5, -1.2), (2.2, -0.4, 0.2)), ((-2.0, -0.4, -1.2), (-0.9, 1.7, 0.2)), ((-2.0, -1.5, 0.2), (-1.1, -0.4, 1.4)))
+
+    def angle_part(self, step, shape, rotation, place, pores=()):
+        """Its voxels with partial volumes (3 points along each edge), turned and then shifted to `place`."""
+        sub = (np.arange(3) - 1) / 3
+        v = np.zeros(shape, np.float32)
+        z, y, x = np.indices(shape)
+        for dz in sub:
+            for dy in sub:
+                for dx in sub:
+                    at = np.stack([x + dx, y + dy, z + dz], -1) * step - place
+                    p = at @ rotation  # the rotation's transpose on each point
+                    inside = np.zeros(shape, bool)
+                    for low, high in self.PART:
+                        inside |= ((p >= low) & (p < high)).all(-1)
+                    for centre, radius in pores:
+                        inside &= ((p - centre) ** 2).sum(-1) > radius ** 2
+                    v += inside
+        return v / 27
+
+    def part_stl(self):
+        """Its outer surface, by the faces of small cubes: what lies between two boxes of the part is left out."""
+        edges = [sorted({c[k] for box in self.PART for c in box}) for k in range(3)]
+        middle = lambda i, k: (edges[k][i] + edges[k][i + 1]) / 2
+        full = np.zeros([len(e) + 1 for e in edges], bool)  # with air around
+        for i in range(len(edges[0]) - 1):
+            for j in range(len(edges[1]) - 1):
+                for k in range(len(edges[2]) - 1):
+                    at = (middle(i, 0), middle(j, 1), middle(k, 2))
+                    full[i + 1, j + 1, k + 1] = any(all(l <= c < h for l, c, h in zip(low, at, high)) for low, high in self.PART)
+        triangles = []
+        for cell in np.argwhere(full):
+            for axis in range(3):
+                for side in (0, 1):
+                    other = cell.copy()
+                    other[axis] += 2 * side - 1
+                    if full[tuple(other)]:
+                        continue
+                    u, w = (axis + 1) % 3, (axis + 2) % 3
+                    corner = lambda a, b: [edges[k][cell[k] - 1 + (side if k == axis else a if k == u else b)] for k in range(3)]
+                    loop = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)]
+                    loop = loop if side else loop[::-1]
+                    triangles += [[loop[0], loop[1], loop[2]], [loop[0], loop[2], loop[3]]]
+        return triangles
+
+    def test_aligned(self):
+        from scipy.spatial.transform import Rotation
+        step, place = 0.1, np.array([2.9, 3.05, 2.85])
+        self.write_stl("nominal.stl", self.part_stl())
+        pores = [((0.6, -1.0, -0.5), 0.3), ((-1.4, 0.6, -0.5), 0.35), ((-1.5, -0.9, 0.8), 0.2)]
+        for degrees in ((4, -3, 8), (175, 20, -35), (-60, 80, 90)):
+            with self.subTest(degrees=degrees):
+                rotation = Rotation.from_rotvec(np.radians(degrees)).as_matrix()
+                write_mha(self.folder / "v.mha", self.angle_part(step, (58, 60, 62), rotation, place, pores), (step,) * 3)
+                n = self.lepus_json("analyze", "v.mha", "--threshold", "0.5", "--nominal", "nominal.stl", "--align", "-o", "r", "--force")["nominal"]
+                found = n["alignment"]
+                matrix = np.array(found["matrix"]).reshape(3, 3)
+                off = np.degrees(Rotation.from_matrix(matrix @ rotation).magnitude())
+                goes = matrix @ (place - found["centre_mm"]) + found["centre_mm"] + found["shift_mm"]
+                self.assertLess(off, 0.1)                                # 0.05 voxels at the part's ends
+                self.assertLess(np.abs(goes).max() / step, 0.05)         # voxels
+                self.assertLess(abs(n["median_mm"]) / step, 0.05)
+                self.assertIn("aligned", (self.folder / "r/index.html").read_text())
+
     def test_the_cut_does_not_matter(self):
         write_mha(self.folder / "v.mha", self.ball((24, 26, 28), (1.4, 1.3, 1.2), 0.9, 0.1), (0.1,) * 3)
         self.write_stl("nominal.stl", self.sphere(np.array([1.4, 1.33, 1.2]), 0.85, 24))
         runs = []
         for words in (["--threads", 1], ["--threads", 3], ["--threads", 1, "--memory", "72MiB"]):
-            self.lepus("analyze", "v.mha", "--threshold", "0.5", "--nominal", "nominal.stl", "-o", "r", "--force", *words)
+            self.lepus("analyze", "v.mha", "--threshold", "0.5", "--nominal", "nominal.stl", "--align", "-o", "r", "--force", *words)
             runs.append({p.name: p.read_bytes() for p in (self.folder / "r").iterdir()})
         self.assertEqual(runs[0], runs[1])
         self.assertEqual(runs[0], runs[2])
@@ -328,7 +398,11 @@ class Nominal(ProgramCase):
         self.assert_error(self.lepus("analyze", "v.mha", "--nominal", "flat.stl", code=3), "input", "no area")
         self.assert_error(self.lepus("analyze", "v.mha", "--nominal", "none.stl", code=3), "input", "none.stl")
         self.assert_error(self.lepus("analyze", "v.mha", "--tolerance", "1", code=2), "usage", "--nominal")
-        self.assert_error(self.lepus("analyze", "v.mha", "--nominal", "far.stl", "--threshold", "7", code=3), "input", "no surface")
+        self.assert_error(self.lepus("analyze", "v.mha", "--align", code=2), "usage", "--nominal")
+        for more in ([], ["--align"]):
+            self.assert_error(self.lepus("analyze", "v.mha", "--nominal", "far.stl", "--threshold", "7", *more, code=3), "input", "no surface")
+        said = self.lepus_json("analyze", "v.mha", "--nominal", "far.stl", "--align")["warnings"]
+        self.assertTrue(any("however it is turned" in w for w in said))
         said = self.lepus_json("analyze", "v.mha", "--nominal", "far.stl")["warnings"]
         self.assertTrue(any("same place" in w for w in said))
         self.assertTrue(any("not closed" in w for w in said))

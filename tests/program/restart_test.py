@@ -180,7 +180,7 @@ class Restart(ProgramCase):
         os.utime(frame, ns=(times.st_atime_ns, times.st_mtime_ns))
         self.assert_error(self.lepus(*self.command, "--backend", "reference", code=2), "usage", "what computes", "--restart")
         self.assert_error(self.lepus(*self.command, "--resume", "--restart", code=2), "usage", "contradict")
-        self.assert_error(self.lepus(*self.command, "--method", "sirt", "--iterations", "1", "--memory", "4GiB", code=2), "usage",
+        self.assert_error(self.lepus(*self.command, "--method", "sirt", "--iterations", "1", code=2), "usage",
                           "the method was fdk, now it is sirt", "--restart")
         self.lepus(*self.command)
         self.assert_complete(expected)

@@ -77,8 +77,9 @@ class Viewed:
     def wait_for(self, condition, seconds=20):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if condition(self.json("/api/session")):
-                return
+            session = self.json("/api/session")
+            if condition(session):
+                return session
             time.sleep(0.1)
         raise AssertionError(f"did not happen in {seconds} s: {self.json('/api/session')}")
 
@@ -402,6 +403,37 @@ class View(ProgramCase):
         volume = self.small()
         viewed.wait_for(lambda s: s["kind"] == "volume" and s["volumes"] and s["run"]["views_in"] == 24)
         numpy.testing.assert_array_equal(viewed.picture("/api/volumes/0/slice?index=3&format=f32"), volume[3])
+
+    def test_an_iterative_method_is_told_by_its_states(self):
+        self.simulate()
+        words = ["reconstruct", "scan/scan.toml", "--method", "sirt", "--iterations", "4000", "--save-every", "2", "-o", "it.mha", "--quiet"]
+        run = subprocess.Popen([PROGRAM, *words], cwd=self.folder)
+        try:
+            state = self.folder / "it.mha.state"
+            until = time.monotonic() + 30
+            while not state.exists() and time.monotonic() < until:
+                time.sleep(0.05)
+            viewed = self.view("it.mha", "--no-browser")
+            session = viewed.wait_for(lambda s: s["run"].get("iterations_done", 0) >= 4)
+            self.assertEqual((session["kind"], session["run"]["state"]), ("run", "running"))
+            self.assertEqual(session["run"]["iterations"], 4000)
+            self.assertEqual(len(session["run"]["residual"]), session["run"]["iterations_done"])
+            self.assertLess(session["run"]["residual"][-1], session["run"]["residual"][0])
+            self.assertGreater(session["run"]["seconds_left"], 0)
+        finally:
+            run.terminate()
+            run.wait(30)
+        left = viewed.wait_for(lambda s: s["run"]["state"] == "stopped")["run"]["iterations_done"]
+        later = self.view("it.mha", "--no-browser")  # begun when nobody works on it
+        session = later.json("/api/session")
+        self.assertEqual((session["kind"], session["volumes"], session["run"]["state"]), ("run", [], "stopped"))
+        self.assertEqual(session["run"]["iterations_done"], left)
+        words[words.index("4000")] = str(left)
+        self.lepus(*words)
+        data = (self.folder / "it.mha").read_bytes().partition(b"ElementDataFile = LOCAL\n")[2]
+        for page in (viewed, later):
+            page.wait_for(lambda s: s["kind"] == "volume" and s["volumes"] and not s["volumes"][0]["gone"] and s["volumes"][0]["not_finite"] == 0)
+            numpy.testing.assert_array_equal(page.picture("/api/volumes/0/slice?index=3&format=f32"), numpy.frombuffer(data, "f4").reshape(page.json("/api/session")["volumes"][0]["size"][::-1])[3])
 
     def test_the_end_of_the_terminal_ends_it(self):
         self.small()

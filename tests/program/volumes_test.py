@@ -41,6 +41,52 @@ class Volumes(ProgramCase):
         for word in ["rmse", "psnr", "ssim", "max"]:
             self.assertIn(word, text)
 
+    def test_axes(self):
+        self.lepus("convert", "a.mha", "--axes", "rtk", "-o", "rtk.npy")  # X is x, Y is z, Z is -y
+        turned = numpy.load(self.folder / "rtk.npy")
+        self.assertTrue(numpy.array_equal(turned, self.a[:, ::-1, :].transpose(1, 0, 2)))
+        info = self.lepus_json("info", "rtk.npy")
+        self.assertEqual(info["axes"], "x,z,-y")
+        self.assertEqual(info["voxel_mm"], [1, 3, 2])
+        self.assertEqual(info["origin_mm"], [-7.5, -19.5, -11])  # y goes to 11, and the other way round
+        self.assertEqual(self.lepus_json("compare", "a.mha", "rtk.npy")["metrics"]["max"], 0)  # it says so itself
+        numpy.save(self.folder / "bare.npy", self.a.transpose())  # A[x, y, z] of nobody knows what
+        self.lepus("convert", "bare.npy", "--from-axes", "zyx", "-o", "back.npy")
+        self.assertTrue(numpy.array_equal(numpy.load(self.folder / "back.npy"), self.a))
+        self.assertEqual(self.lepus_json("info", "back.npy")["axes"], "x,y,z")
+        self.assertEqual(self.lepus_json("compare", "back.npy", "bare.npy", "--axes", "zyx")["metrics"]["max"], 0)
+        self.assertIn("no order of axes", self.lepus("convert", "a.mha", "--axes", "xyy", "-o", "c.mha", code=2).stderr)
+
+    def test_dicom_in_hounsfield_units(self):
+        attenuation = 0.02 + 0.005 * self.a  # -1000 HU and more, as of a scan
+        write_mha(self.folder / "mu.mha", attenuation, (1, 2, 3), (-7.5, -11, -19.5))
+        expected = numpy.floor(1000 * (attenuation.astype(numpy.float32).astype(float) / 0.02 - 1) + 0.5)
+        for name in ["ct.dcm", "series/%04d.dcm"]:
+            with self.subTest(name):
+                self.lepus("convert", "mu.mha", "--water", "0.02", "-o", name)
+                info = self.lepus_json("info", name)
+                self.assertEqual((info["format"], info["unit"], info["size"]), ("DICOM", "HU", [16, 12, 14]))
+                self.lepus("convert", name, "-o", "back.npy", "--force")
+                self.assertLessEqual(abs(numpy.load(self.folder / "back.npy") - expected).max(), 1)  # halves go either way
+        self.assertEqual(len(list((self.folder / "series").glob("*.dcm"))), 14)
+        self.assert_error(self.lepus("convert", "a.mha", "-o", "no.dcm", code=7), "unsupported", "--water")
+        self.assert_error(self.lepus("convert", "ct.dcm", "--water", "0.02", "-o", "no.dcm", code=2), "usage", "in HU already")
+        self.assert_error(self.lepus("convert", "mu.mha", "--water", "0", "-o", "no.dcm", code=2), "usage", "above zero")
+        self.assert_error(self.lepus("convert", "mu.mha", "--water", "0.02", "--surface", "0.01", "-o", "no.stl", code=2),
+                          "usage", "--water")
+        self.assertIn("cut off", self.lepus("convert", "a.mha", "--water", "1e-6", "-o", "bright.dcm").stderr)
+        numpy.save(self.folder / "labels.npy", numpy.arange(60, dtype=numpy.uint16).reshape(3, 4, 5))
+        self.lepus("convert", "labels.npy", "-o", "labels.dcm")  # integers need no unit
+        self.assertEqual(self.lepus_json("info", "labels.dcm")["values"]["max"], 59)
+
+    def test_files_of_several_arrays(self):
+        numpy.savez(self.folder / "two.npz", a=self.a, b=self.b, theta=numpy.arange(5.0))
+        shown = self.lepus_json("info", "two.npz")
+        self.assertEqual({one["dataset"] for one in shown["sets"]}, {"a", "b"})
+        self.assert_error(self.lepus("compare", "a.mha", "two.npz", code=3), "input", "which of the arrays", "a (14 x 12 x 16)")
+        self.lepus("convert", "two.npz:b", "-o", "picked.npy")
+        self.assertTrue(numpy.array_equal(numpy.load(self.folder / "picked.npy"), self.b))
+
     def test_limits_for_scripts(self):
         self.lepus("compare", "a.mha", "b.mha", "--fail-above", "rmse=0.2", "--fail-below", "psnr=20")
         broken = self.lepus("compare", "a.mha", "b.mha", "--fail-above", "rmse=0.05", "--json", code=8)

@@ -103,6 +103,20 @@ test('a running reconstruction: slabs appear, progress, time left, residual', op
   t.expected = /ERR_|Failed to load/;
 });
 
+test('an iterative method that runs: iterations, time left, residual, before there is a volume', options, async () => {
+  const mock = await serve({ kind: 'run' });
+  mock.volumes.length = 0;
+  Object.assign(mock.run, { slices: 0, finished: [], iterations: 40, iterations_done: 4, rate: 0.5, seconds_left: 72 });
+  t.page = await open(t.browser, mock.address, {});
+  await t.shows('.run', /10 %.*4 of 40.*0\.5 \/s.*72 s/);
+  await t.page.waitForSelector('.run .plot canvas');
+  await t.soon(() => mock.log.filter((line) => line === '/api/events').length, (count) => count > 0);
+  mock.send('run', { ...mock.run, iterations_done: 8, residual: [1, 0.4, 0.2, 0.13, 0.1, 0.08, 0.07, 0.06], seconds_left: 64 });
+  await t.shows('.run', /20 %.*8 of 40.*64 s/);
+  mock.close();
+  t.expected = /ERR_|Failed to load/;
+});
+
 test('without WebGL 2 slices work and the page says what is missing', options, async () => {
   const browser = await launch({ webgl: false });
   const page = await open(browser, t.mock.address, {});

@@ -25,7 +25,7 @@ void prepare_elekta(SimulationOptions& options) {
   require_scanner_says(options.content == SimulatedContent::counts, "Elekta", "frames of line integrals");
   scan.mirror_rows = true;
   correct_in_scanner(options);
-  options.detector.open_level = 65535;
+  options.detector.open_level = 65536;  // of every XVI; a count of 16 bits ends one below it
 }
 
 class ElektaFiles final : public ScannerFiles {

@@ -56,6 +56,10 @@ export interface Run {
   seconds_left: number | null;
   rate: number | null;
   residual: number[];
+  views?: number | null; // of lepus live
+  views_in?: number;
+  iterations?: number; // of an iterative method
+  iterations_done?: number;
 }
 
 export interface Session {

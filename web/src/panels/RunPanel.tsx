@@ -10,20 +10,28 @@ export function timeText(seconds: number): string {
   return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** Slices that are made one after the other, iterations, or the views of lepus live. */
+function counted(run: Run): { name: string; done: number; all: number | null } {
+  if (run.iterations !== undefined) return { name: 'iterations', done: run.iterations_done ?? 0, all: run.iterations };
+  if (run.views_in !== undefined) return { name: 'views', done: run.views_in, all: run.views ?? null };
+  return { name: 'slices', done: run.finished.reduce((sum, [from, to]) => sum + to - from, 0), all: run.slices };
+}
+
 export function RunPanel({ run }: { run: Run }) {
-  const done = run.finished.reduce((sum, [from, to]) => sum + to - from, 0);
-  const percent = run.slices ? Math.round((100 * done) / run.slices) : 0;
+  const { name, done, all } = counted(run);
+  const percent = all ? Math.round((100 * done) / all) : 0;
+  const parts: [number, number][] = run.slices ? run.finished : [[0, done]];
   const iterations = run.residual.map((_, i) => i + 1);
   return (
     <section class="section run" aria-label="Reconstruction">
       <h2 class="section-title">Reconstruction <span class="badge">{run.state ?? (percent === 100 ? 'finished' : 'running')}</span></h2>
       <div class="section-body">
-        <div class="slabs" role="progressbar" aria-valuenow={percent} aria-valuemin={0} aria-valuemax={100} aria-label="Finished slices">
-          {run.finished.map(([from, to]) => <i key={from} style={{ left: `${(100 * from) / run.slices}%`, width: `${(100 * (to - from)) / run.slices}%` }} />)}
+        <div class="slabs" role="progressbar" aria-valuenow={percent} aria-valuemin={0} aria-valuemax={100} aria-label={`Finished ${name}`}>
+          {all && parts.map(([from, to]) => <i key={from} style={{ left: `${(100 * from) / all}%`, width: `${(100 * (to - from)) / all}%` }} />)}
         </div>
         <dl class="statistics">
           <div><dt>done</dt><dd>{percent} %</dd></div>
-          <div><dt>slices</dt><dd>{done} of {run.slices}</dd></div>
+          <div><dt>{name}</dt><dd>{done} of {all ?? '?'}</dd></div>
           <div><dt>rate</dt><dd>{run.rate === null ? '–' : `${digits(run.rate)} /s`}</dd></div>
           <div><dt>left</dt><dd>{run.seconds_left === null ? '–' : timeText(run.seconds_left)}</dd></div>
         </dl>
