@@ -207,7 +207,9 @@ std::unique_ptr<Command> info_command() {
   InfoArguments& a = *arguments;
   table.positional("FILE", a.file, "a scan file, a volume, frames, or a scanner's folder or header").must().file();
   table.flag("--frames", a.frames, "the file holds frames of a scan, not a volume");
-  table.value("--dataset", "PATH", a.dataset, "frames in an HDF5 file: the dataset").otherwise("/exchange/data");
+  table
+      .value("--dataset", "PATH", a.dataset, "frames in an HDF5, MATLAB, FITS, .npz or Zeiss file: which of its images")
+      .otherwise("/exchange/data, or the only ones");
   table.flag("--header", a.header, "of a volume: do not read its values");
   table.flag("--provenance", a.provenance, "of a volume: print all that it knows of its making");
   command->run = [arguments](Session& session) { return run_info(*arguments, session); };

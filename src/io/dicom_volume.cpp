@@ -228,6 +228,7 @@ std::unique_ptr<VolumeReader> open_dicom_volume(const std::vector<fs::path>& fil
   const VolumeGrid grid = grid_of(*first, slices, files.front());
   check_grid(grid, first->type, files.front());
   std::vector<PlainImages::Run> runs;
+  runs.reserve(slices.size());
   for (const DicomSlice& slice : slices)
     runs.push_back({.file = slice.file, .offset = slice.offset, .count = 1, .label = {}, .alone = true});
   const std::string unit = first->unit == "US" ? "" : first->unit;

@@ -263,10 +263,12 @@ std::vector<double> read_numbers(const fs::path& file, const StoredArray& array,
 
 std::unique_ptr<FrameSource> open_array_frames(const std::vector<fs::path>& files, const std::string& name) {
   std::vector<FileArray> all;
+  all.reserve(files.size());
   for (const fs::path& file : files) all.push_back(find_array(file, name));
   if (std::all_of(all.begin() + 1, all.end(), [&](const FileArray& one) { return alike(all.front(), one); }))
     return open_arrays(all);
   std::vector<std::unique_ptr<FrameSource>> parts;
+  parts.reserve(all.size());
   for (const FileArray& one : all) parts.push_back(open_arrays({one}));
   return joined_frames(std::move(parts));
 }

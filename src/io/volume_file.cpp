@@ -87,7 +87,7 @@ std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_
   const std::string ending = lower_extension(path);
   if (is_zarr_name(path)) return create_zarr(target);
   if (is_dicom_name(path)) return create_dicom(target);
-  if (find_number(path)) return create_tiff_folder(target);
+  if (find_number(path)) return ending == ".vol" ? create_labelled_slices(target) : create_tiff_folder(target);
   if (ending == ".mha" || ending == ".mhd") return create_meta_image(target, room);
   if (ending == ".nrrd" || ending == ".nhdr") return create_nrrd(target, room);
   if (is_tiff_name(path)) return create_tiff_stack(target);
@@ -232,6 +232,7 @@ std::unique_ptr<VolumeReader> open_slices(const fs::path& path) {
 
 std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
   if (const auto zarr = split_zarr_level(path)) return open_zarr(zarr->first, zarr->second);
+  if (auto slices = open_labelled_slices(path)) return slices;
   const auto [file, dataset] = split_dataset(path);
   std::error_code code;
   if (names_folder(path) || fs::is_directory(path, code) || (find_number(path) && !fs::exists(path, code)))

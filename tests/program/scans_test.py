@@ -95,6 +95,37 @@ class Scans(ProgramCase):
         self.assert_error(self.lepus("info", "scan/scan.toml", code=3), "input", f"{frames[-1].name} is missing",
                           "views = 24")
 
+    def test_frames_in_the_arrays_of_other_programs(self):
+        """Frames, flats, darks and angles in one file of NumPy or MATLAB give the voxels of the same frames in TIFF files."""
+        self.simulate()
+        self.lepus("reconstruct", "scan/scan.toml", "-o", "expected.npy", "--quiet")
+        self.lepus("convert", "scan/scan.toml", "-o", "plain", "--frames", "raw", "--quiet")
+        arrays = {name: numpy.fromfile(self.folder / f"plain/{name}.raw", "<u2").reshape(-1, 24, 32)
+                  for name in ["frames", "flats", "darks"]}
+        arrays["theta"] = numpy.arange(24) * 15.0
+        numpy.savez_compressed(self.folder / "plain/all.npz", **arrays)
+        files = ["all.npz"]
+        try:
+            import scipy.io
+            scipy.io.savemat(self.folder / "plain/all.mat", {name: a.transpose() for name, a in arrays.items()})
+            files.append("all.mat")
+        except ImportError:
+            print("NOT tried, python3-scipy is not installed: MATLAB files in the program")
+        text = (self.folder / "plain/scan.toml").read_text()
+        text = text.replace("[frames]", "[frames]\ndataset = 'frames'\nflats_dataset = 'flats'\ndarks_dataset = 'darks'")
+        text = text.replace("arc_deg = 360.0\n", "angles_dataset = 'theta'\n").replace("first_angle_deg = 0.0\n", "")
+        for file in files:
+            with self.subTest(file):
+                here = text
+                for name in ["frames", "flats", "darks"]:
+                    here = here.replace(f"'{name}.raw'", f"'{file}'")
+                (self.folder / "plain/arrays.toml").write_text(here)
+                self.lepus("reconstruct", "plain/arrays.toml", "-o", "volume.npy", "--quiet", "--force")
+                self.assertTrue(numpy.array_equal(numpy.load(self.folder / "volume.npy"),
+                                                  numpy.load(self.folder / "expected.npy")))
+                (self.folder / "plain/arrays.toml").write_text(here.replace("= 'frames'", "= 'views'"))
+                self.assert_error(self.lepus("info", "plain/arrays.toml", code=3), "input", "no array 'views'", "theta")
+
     def test_one_dataset_of_everything_is_converted(self):
         """NXtomo: frames, flats and darks in one dataset, angles of all images in radians, beside a correction's file."""
         try:
