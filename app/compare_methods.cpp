@@ -94,7 +94,7 @@ Tried run_method(const std::string& name, Scan scan, const std::string& output, 
   MemoryVolume volume(scan.grid, tried.voxels.data());
   const auto start = std::chrono::steady_clock::now();
   if (scan.method.iterative())
-    iterate_scan(scan, volume, output, options, context);
+    iterate_scan(scan, &volume, output, options, context);
   else
     reconstruct_scan(scan, volume, output, options, context);
   tried.seconds = elapsed_s(start);

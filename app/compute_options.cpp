@@ -5,6 +5,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "device/device_count.h"
 #include <lepus/error.h>
 
 namespace lepus::app {
@@ -15,7 +16,10 @@ void ComputeOptions::describe(OptionTable& table) {
              "what computes: auto (a GPU where there is one, else the CPU), cpu, cuda, or reference (plain double "
              "precision, slow)")
       .one_of({"auto", "cpu", "cuda", "opencl", "reference"});
-  table.value("--device", "LIST", device, "which GPUs: a number, several with commas between them, or all");
+  table.value(
+      "--device", "LIST", device,
+      "which GPUs: a number, several with commas between them, all, or auto (the first one; of several processes on a "
+      "node each the next)");
   table
       .value(
           "--precision", "NAME", precision,
@@ -27,18 +31,21 @@ void ComputeOptions::describe(OptionTable& table) {
 
 void check_device_list(const std::string& text) {
   static const std::regex numbers("[0-9]{1,3}(,[0-9]{1,3})*");
-  if (text == "all" || std::regex_match(text, numbers)) return;
+  if (text == "auto" || text == "all" || std::regex_match(text, numbers)) return;
   throw Error(ErrorKind::usage, {.what = format("'{}' does not name GPUs", text),
                                  .where = "option --device",
                                  .why = "they are counted from 0",
-                                 .hint = "write a number, several with commas between them, or all"});
+                                 .hint = "write a number, several with commas between them, all or auto"});
 }
 
-Compute ComputeOptions::compute() const {
+Compute ComputeOptions::compute(const Ranks* ranks) const {
   check_device_list(device);
   Compute compute;
   compute.backend = backend;
-  compute.devices = device;
+  if (device != "auto")
+    compute.devices = device;
+  else if (ranks && ranks->node_size() > 1)
+    compute.devices = std::to_string(ranks->node_rank() % device_count(backend));
   compute.precision = precision == "exact" ? Precision::exact : precision == "fast" ? Precision::fast : Precision::half;
   if (!device_memory.empty()) compute.device_memory_bytes = parse_bytes(device_memory);
   return compute;

@@ -78,12 +78,16 @@ std::string details(const ReconstructReport& report) {
   for (const std::string& step : report.post) text += format("post      {}\n", step);
   for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
     const RankReport& did = report.ranks[rank];
-    text += format(
-        "rank {:4} {}: {} slices in {:.2f} s; filter {:.2f} s, backprojection {:.2f} s, waiting for the writer {:.2f} "
-        "s; "
-        "peak {}\n",
-        rank, did.node, did.slices, did.seconds, did.filter_seconds, did.backproject_seconds, did.write_wait_seconds,
-        format_bytes(did.peak_memory_bytes));
+    text += did.rows > 0 ? format(
+                               "rank {:4} {}: {} rows of the detector in {:.2f} s, {:.2f} s of them iterating; peak "
+                               "{}\n",
+                               rank, did.node, did.rows, did.seconds, did.backproject_seconds,
+                               format_bytes(did.peak_memory_bytes))
+                         : format(
+                               "rank {:4} {}: {} slices in {:.2f} s; filter {:.2f} s, backprojection {:.2f} s, "
+                               "waiting for the writer {:.2f} s; peak {}\n",
+                               rank, did.node, did.slices, did.seconds, did.filter_seconds, did.backproject_seconds,
+                               did.write_wait_seconds, format_bytes(did.peak_memory_bytes));
   }
   return text;
 }
@@ -111,7 +115,7 @@ int run_reconstruct(ReconstructArguments arguments, Session& session) {
   const std::vector<std::string> compared = names_in(arguments.compared);
   arguments.method.apply(scan, !compared.empty());
   ReconstructOptions options;
-  options.compute = arguments.compute.compute();
+  options.compute = arguments.compute.compute(&session.ranks());
   options.compute.memory_bytes = session.memory_bytes();
   options.force = session.common().force;
   options.restart = arguments.resume.restart;
@@ -121,6 +125,11 @@ int run_reconstruct(ReconstructArguments arguments, Session& session) {
   options.wedges = arguments.wedges;
   options.trace = arguments.trace;
   const OutputLock traced = session.ranks().first() ? session.reserve(arguments.trace) : OutputLock();
+  if (!compared.empty() && !session.ranks().alone())
+    throw Error(ErrorKind::usage, {.what = "methods are compared by one process",
+                                   .where = "option --compare-methods",
+                                   .why = "several were started by mpirun or srun",
+                                   .hint = "start it without them"});
   if (!compared.empty()) return compare_methods(compared, scan, output_of(arguments, scan).string(), options, session);
   if (!scan.method.iterative()) arguments.resume.require_journal(output_of(arguments, scan));
   const ReconstructReport report = run_scan(scan, output_of(arguments, scan), options, session.context());

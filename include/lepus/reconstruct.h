@@ -47,6 +47,7 @@ struct ReconstructOptions {
 struct RankReport {
   std::string node;
   std::int64_t slices = 0;  // that it wrote
+  std::int64_t rows = 0;    // of the detector, whose line integrals it had (iterative methods)
   double seconds = 0, filter_seconds = 0, backproject_seconds = 0, write_wait_seconds = 0;
   std::int64_t peak_memory_bytes = 0;
 };

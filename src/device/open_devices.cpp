@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "device/device.h"
+#include "device/device_count.h"
 #include "device/host/device.h"
 #include <lepus/error.h>
 #ifdef LEPUS_HAVE_CUDA
@@ -146,6 +147,11 @@ std::vector<DeviceInfo> list_devices() {
       }
   }
   return all;
+}
+
+int device_count(const std::string& backend) {
+  const Kind& kind = kind_named(backend);
+  return kind.not_in_build.empty() && !kind.host ? std::max(1, kind.count()) : 1;
 }
 
 std::string why_unusable(const std::string& kind) { return why_unusable(kind_named(kind)); }

@@ -4,7 +4,7 @@
 namespace lepus {
 
 void sum_curvature(LinearMap& map, Algebra& algebra, const Vector* weights, Vector& out) {
-  Vector lengths(map, map.values());
+  Vector lengths = Vector::of_line_integrals(map);
   algebra.fill(out, 1);
   map.forward(out.data(), lengths.data());
   if (weights) algebra.multiply(lengths, lengths, *weights);
@@ -21,7 +21,7 @@ double strength_unit(Problem& problem, Algebra& algebra, const Vector* weights) 
   LinearMap& map = *problem.map;
   Vector back(map, map.voxels());
   if (weights) {
-    Vector weighted(map, map.values());
+    Vector weighted = Vector::of_line_integrals(map);
     algebra.multiply(weighted, problem.data, *weights);
     map.adjoint(weighted.data(), back.data());
   } else {

@@ -118,7 +118,7 @@ IterateReport iterate(Method& method, Problem& problem, const MethodOptions& opt
 
   double unit = std::sqrt(algebra.squared(problem.data));
   if (unit == 0) unit = 1;
-  const double noise_norm = options.noise * std::sqrt(static_cast<double>(problem.data.size())) / unit;
+  const double noise_norm = options.noise * std::sqrt(algebra.count(problem.data)) / unit;
   Vector before(*problem.map, problem.map->voxels());
   DivergenceWatch watch(method_kind(options.method).oscillates);
   for (const double residual : report.residuals) watch.note(residual);
@@ -156,12 +156,12 @@ IterateReport iterate(Method& method, Problem& problem, const MethodOptions& opt
     }
     progress.advance();
     log.tell(method.iteration(), residual);
-    if (hooks.save && clock.due(method.iteration())) save();
+    if (hooks.save && algebra.anywhere(clock.due(method.iteration()))) save();
     report.stopped = reason_to_stop(options, residual, report.change, noise_norm);
     if (report.stopped.empty() && hooks.go_on && !hooks.go_on(method, residual))
       report.stopped = format("stopped by its caller after iteration {}", method.iteration());
-    if (report.stopped.empty() && hooks.cancel && hooks.cancel->cancelled() &&
-        method.iteration() < options.iterations) {
+    if (report.stopped.empty() && hooks.cancel && method.iteration() < options.iterations &&
+        algebra.anywhere(hooks.cancel->cancelled())) {
       report.cancelled = true;
       report.stopped = format("interrupted after iteration {}", method.iteration());
       if (hooks.save && !saved) save();

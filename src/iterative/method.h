@@ -39,6 +39,7 @@ public:
   Vector& kept_volume(const std::string& name) { return volume_vector(name); }
   std::map<std::string, std::unique_ptr<Vector>>& kept_vectors() { return vectors_; }
   std::map<std::string, double>& kept_numbers() { return scalars_; }
+  Ranks* ranks() { return map().ranks(); }  // that share out the line integrals; null: one process
   void download(float* host, const float* from, std::int64_t count) { algebra_.copy_values(host, from, count); }
   void upload(float* to, const float* host, std::int64_t count) { algebra_.copy_values(to, host, count); }
 
@@ -47,8 +48,8 @@ protected:
   Vector& volume_vector(const std::string& name);
   Vector& data_vector(const std::string& name);
   double& scalar(const std::string& name);
-  Vector work_volume() { return {map(), map().voxels()}; }  // not kept
-  Vector work_data() { return {map(), map().values()}; }
+  Vector work_volume() { return Vector::of_volume(map()); }  // not kept
+  Vector work_data() { return Vector::of_line_integrals(map()); }
   void bound(Vector& volume);  // into the bounds, and zero outside the mask
 
   LinearMap& map() { return *problem_.map; }

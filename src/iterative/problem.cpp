@@ -31,7 +31,7 @@ Problem make_problem(LinearMap& map, const MethodKind&, std::span<const float> m
                  .hint = {}});
   Problem problem;
   problem.map = &map;
-  problem.data = Vector(map, map.values());
+  problem.data = Vector::of_line_integrals(map);
   if (!mask.empty()) problem.mask = volume_from(problem, mask);
   return problem;
 }
@@ -57,7 +57,7 @@ void put_view(Problem& problem, const MethodKind& kind, std::int64_t view, std::
         scale[i] = std::sqrt(scale[i]);
         values[i] *= scale[i];
       }
-    if (!problem.weights) problem.weights = Vector(map, map.values());
+    if (!problem.weights) problem.weights = Vector::of_line_integrals(map);
     map.home().copy(problem.weights.data() + view * n, scale.data(), bytes, map.queue());
   }
   map.home().copy(problem.data.data() + view * n, values.data(), bytes, map.queue());

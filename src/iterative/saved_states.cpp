@@ -77,10 +77,12 @@ StateHeader SavedStates::check(std::int64_t iterations) const {
 }
 
 StateHeader SavedStates::load(Method& method, std::string& damaged) const {
+  KeptPieces pieces(method);
+  if (!pieces.first()) return receive_state(method, pieces);
   return first_whole(files_, damaged, [&](const fs::path& file) {
-    StateHeader header = load_state(file, method);
-    if (settings_difference(header.run, run_).empty()) return header;
-    throw DamagedState(file, "it is of another run");
+    if (!settings_difference(read_state_header(file).run, run_).empty())
+      throw DamagedState(file, "it is of another run");
+    return load_state(file, method, pieces);
   });
 }
 

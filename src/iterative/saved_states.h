@@ -27,7 +27,8 @@ public:
   // How far the newest is. Throws Error(usage) where it is of another run, with what differs, or past `iterations`, and
   // DamagedState where none can be read.
   StateHeader check(std::int64_t iterations) const;
-  // The newest into the method, or the one before where that is damaged: `damaged` says so.
+  // By all ranks that share out the line integrals; rank 0 reads and writes. The newest into the method, or the one
+  // before where that is damaged: `damaged` says so.
   StateHeader load(Method& method, std::string& damaged) const;
   // In the place of the one before. `header`: iterations, strength and what is done.
   void save(StateHeader header, Method& method) const;

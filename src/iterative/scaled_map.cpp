@@ -24,6 +24,7 @@ public:
   std::int64_t values_per_view() const override { return map_.values_per_view(); }
   Device& home() const override { return map_.home(); }
   Queue& queue() const override { return map_.queue(); }
+  Ranks* ranks() const override { return map_.ranks(); }
 
   void forward(const float* volume, float* line_integrals) override {
     VectorKernels& kernels = home().vector_kernels();

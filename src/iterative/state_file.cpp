@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cstring>
 #include <ctime>
+#include <optional>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -20,7 +22,6 @@ namespace {
 constexpr char first_line[] = "lepus method state 2\n";
 constexpr std::int64_t first_bytes = sizeof first_line - 1;
 constexpr std::int64_t longest_header = std::int64_t{1} << 28;  // scans with a matrix for each of many views
-constexpr std::int64_t piece_values = 1 << 22;
 constexpr auto float_bytes = static_cast<std::int64_t>(sizeof(float));
 constexpr auto double_bytes = static_cast<std::int64_t>(sizeof(double));
 
@@ -52,15 +53,7 @@ private:
   std::uint64_t sum_ = 0;
 };
 
-// body(part of a vector, its length) for all vectors, in the order of their names.
-template <class Body>
-void each_piece(Method& method, const Body& body) {
-  for (auto& [name, vector] : method.kept_vectors())
-    for (std::int64_t at = 0; at < vector->size(); at += piece_values)
-      body(vector->data() + at, std::min(piece_values, vector->size() - at));
-}
-
-nlohmann::json header_json(const StateHeader& header, Method& method) {
+nlohmann::json header_json(const StateHeader& header, Method& method, const KeptPieces& pieces) {
   nlohmann::json json{{"run", header.run},
                       {"method", method.name()},
                       {"iterations", header.iterations},
@@ -73,8 +66,21 @@ nlohmann::json header_json(const StateHeader& header, Method& method) {
                       {"numbers", nlohmann::json::object()},
                       {"vectors", nlohmann::json::object()}};
   for (const auto& [name, value] : method.kept_numbers()) json["numbers"][name] = bits_of(value);
-  for (const auto& [name, vector] : method.kept_vectors()) json["vectors"][name] = vector->size();
+  for (const auto& [name, vector] : method.kept_vectors()) json["vectors"][name] = pieces.size(name);
   return json;
+}
+
+StateHeader header_of(const nlohmann::json& json) {
+  StateHeader header;
+  header.run = json.at("run").get<std::string>();
+  header.method = json.at("method").get<std::string>();
+  header.iterations = json.at("iterations").get<std::int64_t>();
+  header.strength = number_of(json.at("strength"));
+  header.saved = json.at("saved").get<std::string>();
+  header.done.iterations = json.at("iteration").get<std::int64_t>();
+  header.done.change = number_of(json.at("change"));
+  header.done.seconds = json.at("seconds").get<double>();
+  return header;
 }
 
 // A file whose header and length are those of a state.
@@ -119,14 +125,7 @@ public:
 
 private:
   void take_header() {
-    header_.run = json_.at("run").get<std::string>();
-    header_.method = json_.at("method").get<std::string>();
-    header_.iterations = json_.at("iterations").get<std::int64_t>();
-    header_.strength = number_of(json_.at("strength"));
-    header_.saved = json_.at("saved").get<std::string>();
-    header_.done.iterations = json_.at("iteration").get<std::int64_t>();
-    header_.done.change = number_of(json_.at("change"));
-    header_.done.seconds = json_.at("seconds").get<double>();
+    header_ = header_of(json_);
     const auto residuals = json_.at("residuals").get<std::int64_t>();
     // In floating point: sizes of a damaged file may be anything.
     double bytes = static_cast<double>(residuals) * double_bytes + 2 * sizeof(std::uint64_t);
@@ -150,72 +149,133 @@ private:
   StateHeader header_;
 };
 
-void take_numbers(const StoredState& stored, Method& method) {
+void take_numbers(const StoredState& stored, Method& method, const KeptPieces& pieces) {
   const auto& vectors = stored.json().at("vectors");
   bool same = vectors.size() == method.kept_vectors().size();
   for (const auto& [name, vector] : method.kept_vectors())
-    same = same && vectors.contains(name) && vectors.at(name) == vector->size();
+    same = same && vectors.contains(name) && vectors.at(name) == pieces.size(name);
   if (!same) throw DamagedState(stored.path(), "it has other vectors than the method");
   for (auto& [name, value] : method.kept_numbers()) value = number_of(stored.json().at("numbers").at(name));
+}
+
+// A state while it is written; under its own name when all of it is on the disk.
+class StateWriter {
+public:
+  StateWriter(const std::filesystem::path& file, const std::filesystem::path& output, const StateHeader& header,
+              Method& method, const KeptPieces& pieces)
+      : StateWriter(file, output, header, header_json(header, method, pieces).dump(), bytes_of(method, pieces)) {}
+
+  void append(const void* from, std::int64_t bytes) {
+    checksum_.add(from, bytes);
+    out_.append(from, bytes);
+  }
+  void append_checksum() {
+    const std::uint64_t sum = checksum_.sum();
+    out_.append(&sum, sizeof sum);
+  }
+  void commit(const std::filesystem::path& before) {
+    out_.sync();
+    // From here on one of the two names is always that of a whole state.
+    std::error_code ignored;
+    std::filesystem::rename(file_, before, ignored);
+    out_.commit();
+    sync_folder(file_);
+  }
+
+private:
+  StateWriter(const std::filesystem::path& file, const std::filesystem::path& output, const StateHeader& header,
+              const std::string& text, std::int64_t vector_bytes)
+      : file_(file),
+        out_(OutputLock(output), file, true,
+             first_bytes + 3 * double_bytes + std::ssize(text) + residual_bytes(header) + vector_bytes) {
+    const auto length = static_cast<std::int64_t>(text.size());
+    out_.append(std::string(first_line));
+    out_.append(&length, sizeof length);
+    append(text.data(), length);
+    append(header.done.residuals.data(), residual_bytes(header));
+    append_checksum();
+  }
+  static std::int64_t residual_bytes(const StateHeader& header) {
+    return std::ssize(header.done.residuals) * double_bytes;
+  }
+  static std::int64_t bytes_of(Method& method, const KeptPieces& pieces) {
+    std::int64_t values = 0;
+    for (const auto& [name, vector] : method.kept_vectors()) values += pieces.size(name);
+    return values * float_bytes;
+  }
+
+  std::filesystem::path file_;
+  PartialFile out_;
+  Checksum checksum_;
+};
+
+// Before the other ranks hear of it.
+void require_whole(const std::filesystem::path& file, const KeptPieces& pieces) {
+  StoredState stored(file);
+  std::vector<float> piece;
+  for (const std::int64_t count : pieces.counts()) {
+    piece.resize(static_cast<std::size_t>(count));
+    stored.read(piece.data(), count * float_bytes);
+  }
+  stored.check();
 }
 
 }  // namespace
 
 void save_state(const std::filesystem::path& file, const std::filesystem::path& before,
                 const std::filesystem::path& output, const StateHeader& header, Method& method) {
-  const std::string text = header_json(header, method).dump();
-  const auto length = static_cast<std::int64_t>(text.size());
-  const auto residual_bytes = static_cast<std::int64_t>(header.done.residuals.size()) * double_bytes;
-  std::int64_t bytes = first_bytes + 3 * double_bytes + length + residual_bytes;
-  for (const auto& [name, vector] : method.kept_vectors()) bytes += vector->bytes();
-  PartialFile out(OutputLock(output), file, true, bytes);
-  Checksum checksum;
-  const auto append = [&](const void* from, std::int64_t count) {
-    checksum.add(from, count);
-    out.append(from, count);
+  KeptPieces pieces(method);
+  std::optional<StateWriter> writer;
+  const auto begin = [&] {
+    if (!writer) writer.emplace(file, output, header, method, pieces);
   };
-  const auto append_checksum = [&] {
-    const std::uint64_t sum = checksum.sum();
-    out.append(&sum, sizeof sum);
-  };
-  out.append(std::string(first_line));
-  out.append(&length, sizeof length);
-  append(text.data(), length);
-  append(header.done.residuals.data(), residual_bytes);
-  append_checksum();
-  std::vector<float> piece;
-  each_piece(method, [&](const float* values, std::int64_t count) {
-    piece.resize(static_cast<std::size_t>(count));
-    method.download(piece.data(), values, count);
-    append(piece.data(), count * float_bytes);
+  pieces.collect([&](const float* values, std::int64_t count) {
+    begin();
+    writer->append(values, count * float_bytes);
   });
-  append_checksum();
-  out.sync();
-  // From here on one of the two names is always that of a whole state.
-  std::error_code ignored;
-  std::filesystem::rename(file, before, ignored);
-  out.commit();
-  sync_folder(file);
+  if (!pieces.first()) return;
+  begin();
+  writer->append_checksum();
+  writer->commit(before);
 }
 
 StateHeader read_state_header(const std::filesystem::path& file) { return StoredState(file).header(); }
 
-StateHeader load_state(const std::filesystem::path& file, Method& method) {
+StateHeader load_state(const std::filesystem::path& file, Method& method, KeptPieces& pieces) {
   StoredState stored(file);
   try {
-    take_numbers(stored, method);
+    take_numbers(stored, method, pieces);
   } catch (const nlohmann::json::exception&) {
     throw DamagedState(file, "its header is damaged");
   }
-  std::vector<float> piece;
-  each_piece(method, [&](float* values, std::int64_t count) {
-    piece.resize(static_cast<std::size_t>(count));
-    stored.read(piece.data(), count * float_bytes);
-    method.upload(values, piece.data(), count);
-  });
+  if (pieces.ranks()) {
+    require_whole(file, pieces);
+    pieces.ranks()->broadcast(stored.json().dump());
+    const std::vector<double>& residuals = stored.header().done.residuals;
+    pieces.ranks()->broadcast(
+        std::string(reinterpret_cast<const char*>(residuals.data()), residuals.size() * sizeof(double)));
+  }
+  pieces.distribute([&](float* values, std::int64_t count) { stored.read(values, count * float_bytes); });
   stored.check();
   method.set_iteration(stored.header().done.iterations);
   return stored.header();
+}
+
+StateHeader load_state(const std::filesystem::path& file, Method& method) {
+  KeptPieces pieces(method);
+  return load_state(file, method, pieces);
+}
+
+StateHeader receive_state(Method& method, KeptPieces& pieces) {
+  const auto json = nlohmann::json::parse(pieces.ranks()->broadcast(""));
+  StateHeader header = header_of(json);
+  const std::string residuals = pieces.ranks()->broadcast("");
+  header.done.residuals.resize(residuals.size() / sizeof(double));
+  std::memcpy(header.done.residuals.data(), residuals.data(), residuals.size());
+  for (auto& [name, value] : method.kept_numbers()) value = number_of(json.at("numbers").at(name));
+  pieces.distribute({});
+  method.set_iteration(header.done.iterations);
+  return header;
 }
 
 }  // namespace lepus

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "iterative/iterate.h"
+#include "iterative/kept_pieces.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -32,13 +33,16 @@ public:
 };
 
 // Whole and on the disk, or not at all; a state that is there under that name gets the name `before` first. Written
-// under the lock of `output`. Throws Error(disk).
+// under the lock of `output`. By all ranks that share out the line integrals; rank 0 writes. Throws Error(disk), there
+// alone.
 void save_state(const std::filesystem::path& file, const std::filesystem::path& before,
                 const std::filesystem::path& output, const StateHeader& header, Method& method);
 // Throws DamagedState.
 StateHeader read_state_header(const std::filesystem::path& file);
 // Into the method's vectors and numbers; its iteration becomes that of the state. Throws DamagedState, too, where the
-// method has other vectors; the method can then only be loaded again.
-StateHeader load_state(const std::filesystem::path& file, Method& method);
+// method has other vectors; the method can then only be loaded again. By rank 0, while the others receive it.
+StateHeader load_state(const std::filesystem::path& file, Method& method, KeptPieces& pieces);
+StateHeader receive_state(Method& method, KeptPieces& pieces);
+StateHeader load_state(const std::filesystem::path& file, Method& method);  // by one process
 
 }  // namespace lepus

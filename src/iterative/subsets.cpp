@@ -65,7 +65,7 @@ Subsets::Subsets(Problem& problem, std::int64_t count, ViewOrder order, std::uin
 
 Vector& Subsets::work(std::int64_t subset, Vector& kept) {
   const std::int64_t size = map(subset).values();
-  if (kept.capacity() < size) kept = Vector(whole_, map(0).values());  // the first one is the largest
+  if (kept.capacity() < size) kept = Vector::of_line_integrals(map(0));  // the first one is the largest
   kept.resize(size);
   return kept;
 }

@@ -45,6 +45,16 @@ public:
       volume[j] = static_cast<float>(sum);
     }
   }
+  // Of the values [first, last) of every view.
+  std::unique_ptr<DenseMap> part(std::int64_t first, std::int64_t last) const {
+    auto some = std::make_unique<DenseMap>(*this);
+    some->per_view_ = last - first;
+    some->entries_.clear();
+    for (std::int64_t view = 0; view < views_; ++view)
+      some->entries_.insert(some->entries_.end(), entries_.begin() + (view * per_view_ + first) * voxels(),
+                            entries_.begin() + (view * per_view_ + last) * voxels());
+    return some;
+  }
   std::unique_ptr<LinearMap> subset(std::span<const std::int64_t> views) const override {
     auto some = std::make_unique<DenseMap>(*this);
     some->views_ = static_cast<std::int64_t>(views.size());
@@ -80,11 +90,15 @@ struct DenseProblem {
     map.forward(truth.data(), data.data());
   }
   // With what is in `data`, `weights` and `mask` now.
-  Problem make() {
-    Problem problem = make_problem(map, kind, mask);
+  Problem make() { return make(map, 0); }
+  // Of a map of some of the values of every view, from `first` on.
+  Problem make(LinearMap& some, std::int64_t first) {
+    Problem problem = make_problem(some, kind, mask);
     for (std::int64_t view = 0; view < map.views(); ++view) {
       const auto part = [&](const Values& all) {
-        return all.empty() ? std::span<const float>() : std::span(all).subspan(static_cast<std::size_t>(view * 5), 5);
+        return all.empty() ? std::span<const float>()
+                           : std::span(all).subspan(static_cast<std::size_t>(view * 5 + first),
+                                                    static_cast<std::size_t>(some.values_per_view()));
       };
       put_view(problem, kind, view, part(data), part(weights));
     }

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
+#include <vector>
 
 #include "device/device.h"
 #include "device/vector_kernels.h"
 #include "operators/linear_map.h"
+#include "ranks/agree.h"
 
 namespace lepus {
 
@@ -20,6 +23,12 @@ public:
       : memory_(map.home().allocate(size * static_cast<std::int64_t>(sizeof(float)))), size_(size), capacity_(size) {
     map.home().vector_kernels().fill(data(), 0, size, map.queue());
   }
+  static Vector of_volume(LinearMap& map) { return {map, map.voxels()}; }
+  static Vector of_line_integrals(LinearMap& map) {
+    Vector vector(map, map.values());
+    vector.shared_out_ = map.ranks() != nullptr;
+    return vector;
+  }
   float* data() { return reinterpret_cast<float*>(memory_.get()); }
   const float* data() const { return reinterpret_cast<const float*>(memory_.get()); }
   std::int64_t size() const { return size_; }
@@ -27,18 +36,27 @@ public:
   // To less than the memory that it has; it may grow again up to that.
   void resize(std::int64_t size) { size_ = std::min(size, capacity_); }
   std::int64_t capacity() const { return capacity_; }
+  // It has this rank's part of the line integrals; else all ranks have the same.
+  bool shared_out() const { return shared_out_; }
   explicit operator bool() const { return memory_ != nullptr; }
 
 private:
   Block memory_;
   std::int64_t size_ = 0, capacity_ = 0;
+  bool shared_out_ = false;
 };
 
-// The kernels of one map's device, with its queue; sizes are those of the first vector.
+// The kernels of one map's device, with its queue; sizes are those of the first vector. Where ranks share out the line
+// integrals, a number that is made of a vector is the same on all of them: the sum of their parts in the order of the
+// ranks, and rank 0's of a volume (another kind of processor may round differently), so that all take the same turns.
 class Algebra {
 public:
   explicit Algebra(LinearMap& map)
-      : device_(map.home()), kernels_(device_.vector_kernels()), queue_(map.queue()), shape_(map.shape()) {}
+      : device_(map.home()),
+        kernels_(device_.vector_kernels()),
+        queue_(map.queue()),
+        shape_(map.shape()),
+        ranks_(map.ranks()) {}
 
   void fill(Vector& out, float value) { kernels_.fill(out.data(), value, out.size(), queue_); }
   void copy(Vector& out, const Vector& x) { device_.copy(out.data(), x.data(), x.bytes(), queue_); }
@@ -56,9 +74,18 @@ public:
   void clamp(Vector& x, double low, double high) {
     kernels_.clamp(x.data(), x.data(), static_cast<float>(low), static_cast<float>(high), x.size(), queue_);
   }
-  double dot(const Vector& x, const Vector& y) { return kernels_.dot(x.data(), y.data(), x.size(), queue_); }
+  double dot(const Vector& x, const Vector& y) { return sum(kernels_.dot(x.data(), y.data(), x.size(), queue_), x); }
   double squared(const Vector& x) { return dot(x, x); }
-  double largest_magnitude(const Vector& x) { return kernels_.largest_magnitude(x.data(), x.size(), queue_); }
+  double count(const Vector& x) { return sum(static_cast<double>(x.size()), x); }  // of its elements
+  double largest_magnitude(const Vector& volume) {
+    return sum(kernels_.largest_magnitude(volume.data(), volume.size(), queue_), volume);
+  }
+  // Whether it holds on any rank.
+  bool anywhere(bool here) const {
+    if (!ranks_) return here;
+    const std::vector<double> all = numbers_of_all(*ranks_, here ? 1 : 0);
+    return std::ranges::find(all, 1.0) != all.end();
+  }
 
   void gradient(const Vector& volume, Vector (&out)[3]) {
     float* const parts[3] = {out[0].data(), out[1].data(), out[2].data()};
@@ -87,10 +114,18 @@ public:
   }
 
 private:
+  // Of what this rank found in a vector.
+  double sum(double mine, const Vector& vector) const {
+    if (!ranks_) return mine;
+    const std::vector<double> all = numbers_of_all(*ranks_, mine);
+    return vector.shared_out() ? std::accumulate(all.begin(), all.end(), 0.0) : all.front();
+  }
+
   Device& device_;
   VectorKernels& kernels_;
   Queue& queue_;
   VolumeShape shape_;
+  Ranks* ranks_;
 };
 
 }  // namespace lepus

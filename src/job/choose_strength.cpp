@@ -69,7 +69,7 @@ StrengthChoice choose_strength(Problem& problem, const MethodOptions& options, d
                                const CancelFlag& cancel) {
   Algebra algebra(*problem.map);
   const double unit = std::sqrt(std::max(1e-300, algebra.squared(problem.data)));
-  const double noise_share = noise * std::sqrt(static_cast<double>(problem.data.size())) / unit;
+  const double noise_share = noise * std::sqrt(algebra.count(problem.data)) / unit;
   const Vector start = problem.start;
   MethodOptions trial = options;
   trial.iterations = std::min(options.iterations, trial_iterations);

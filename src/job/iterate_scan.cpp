@@ -17,7 +17,9 @@
 #include "job/choose_strength.h"
 #include "job/method_input.h"
 #include "job/scan_problem.h"
+#include "ranks/agree.h"
 #include "run/provenance.h"
+#include "run/rank_run.h"
 #include "run/reconstruct_scan.h"
 #include "run/run_state.h"
 #include "run/sweep.h"
@@ -29,9 +31,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Whose work a state is, but for how long it iterates, as settings.
-std::string run_of(const Scan& scan, std::int64_t subsets, const Device& device, const Compute& compute) {
-  std::string text = format("version of lepus = {}\nnames, sizes and times of the inputs = {}\nbackend = {}\n", version,
-                            identity_of(scan).inputs, device.info().kind);
+std::string run_of(const Scan& scan, std::int64_t subsets, const Device& device, const Compute& compute, int ranks) {
+  std::string text =
+      format("version of lepus = {}\nnames, sizes and times of the inputs = {}\nbackend = {}\nranks = {}\n", version,
+             identity_of(scan).inputs, device.info().kind, ranks);
   if (!device.info().host) text += format("precision = {}\n", precision_word(compute.precision));
   return text + with_method(scan.resolved, resumable_settings(scan.method, subsets));
 }
@@ -58,9 +61,10 @@ public:
       : scan_(scan),
         context_(context),
         output_(output),
+        ranks_(options.ranks && !options.ranks->alone() ? options.ranks : nullptr),
         devices_(open_devices(options.compute, context.threads)),
         states_(output, run_of(scan, method_options(scan.method, scan.geometry.views(), 1).subsets, *devices_.front(),
-                               options.compute)),
+                               options.compute, ranks_ ? ranks_->size() : 1)),
         going_on_(state_to_go_on_from()),
         solved_(scan, output, options, context) {
     report_.grid = scan.grid;
@@ -70,17 +74,22 @@ public:
     report_.memory_limit_bytes = host_memory_limit(options.compute);
     report_.corrections = solved_.lines().finish();
     for (const auto& line : report_.corrections) context.progress.note(line);
-    for (const auto& list : {scan.warnings, solved_.lines().pre_pass().warnings, solved_.lines().warnings()})
+    // What was found in the frames rank 0 knows for all.
+    for (const auto& list : {scan.warnings, solved_.lines().pre_pass().warnings,
+                             first() ? solved_.lines().warnings() : std::vector<std::string>()})
       for (const auto& warning : list) warn(warning);
     if (const auto negative = solved_.problem().negative_values; negative > 0)
       context.progress.note(format("{} line integrals below zero were taken for zero", negative));
   }
 
-  ReconstructReport run(VolumeWriter& writer, std::chrono::steady_clock::time_point start) {
+  ReconstructReport run(VolumeWriter* writer, std::chrono::steady_clock::time_point start) {
     if (scan_.method.choose_strength) find_strength();
     const auto method = make_method(solved_.problem(), solved_.options());
     const IterateReport done = iterate(*method, solved_.problem(), solved_.options(), hooks());
-    if (done.cancelled) say_how_to_go_on(done.iterations);
+    if (done.cancelled) {
+      if (ranks_ && !context_.cancel.cancelled()) ranks_->barrier();  // until a rank that was asked to end ends all
+      say_how_to_go_on(done.iterations);
+    }
     if (done.diverged)
       warn(format(
           "{}: {}; the volume of the smallest residual is written. Try a smaller relaxation, fewer subsets, or a "
@@ -90,26 +99,47 @@ public:
       context_.progress.note(done.stopped);
     write(*method, done, writer);
     report_.plan = describe_method(solved_.options(), done);
+    if (ranks_) report_.plan += format("\nranks     {}, which share the rows of the detector", describe_ranks(*ranks_));
     report_.backproject_seconds = done.seconds;
     report_.updates = static_cast<double>(scan_.grid.voxels()) * static_cast<double>(scan_.geometry.views()) *
                       static_cast<double>(done.residuals.size());
     report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report_.peak_memory_bytes = peak_resident_bytes();
+    if (ranks_) {
+      RankReport mine;
+      mine.rows = solved_.lines().rows().size();
+      mine.seconds = report_.seconds;
+      mine.backproject_seconds = done.seconds;
+      report_.ranks = reports_of_all(*ranks_, std::move(mine));
+    }
+    if (!writer) return report_;
     Json all = Json::parse(provenance(scan_, solved_.lines().pre_pass(), nullptr, solved_.lines().audit(), report_));
     all["method"] = method_json(solved_.options(), done, solved_.noise());
     report_.provenance = all.dump();
-    writer.finish(report_.provenance);
+    writer->finish(report_.provenance);
     return report_;
   }
 
 private:
+  bool first() const { return !ranks_ || ranks_->first(); }
+
   void warn(const std::string& message) {
     report_.warnings.push_back(message);
     context_.progress.warning(message);
   }
 
-  // Before any work. How far it is; nothing where the run begins anew.
+  // Before any work. How far it is; nothing where the run begins anew. Rank 0 looks for all.
   std::optional<StateHeader> state_to_go_on_from() const {
+    if (!ranks_) return newest_state_here();
+    require_same(*ranks_, {{"what computes", devices_.front()->info().kind}});
+    std::optional<StateHeader> found;
+    if (first()) found = newest_state_here();
+    const std::vector<double> strengths = numbers_of_all(*ranks_, found ? found->strength : -1);
+    if (!first() && strengths.front() >= 0) found.emplace().strength = strengths.front();
+    return found;
+  }
+
+  std::optional<StateHeader> newest_state_here() const {
     if (scan_.method.restart) remove_states(output_);
     if (states_.exist()) return states_.check(scan_.method.iterations);
     if (scan_.method.resume)
@@ -129,12 +159,14 @@ private:
     Problem& problem = solved_.problem();
     const StrengthChoice choice =
         choose_strength(problem, solved_.options(), solved_.noise(), context_.progress, context_.cancel);
-    solved_.set_strength(choice.strength);
-    const double norm = std::sqrt(std::max(1e-300, Algebra(*problem.map).squared(problem.data)));
+    // Where nodes round differently rank 0's is taken.
+    solved_.set_strength(ranks_ ? numbers_of_all(*ranks_, choice.strength).front() : choice.strength);
+    Algebra algebra(*problem.map);
+    const double norm = std::sqrt(std::max(1e-300, algebra.squared(problem.data)));
+    const double noise_share = solved_.noise() * std::sqrt(algebra.count(problem.data)) / norm;
     std::filesystem::path picture = output_;
     picture += ".l-curve.svg";
-    write_file(picture,
-               l_curve_svg(choice, solved_.noise() * std::sqrt(static_cast<double>(problem.data.size())) / norm), true);
+    if (first()) write_file(picture, l_curve_svg(choice, noise_share), true);
     context_.progress.note(format("{}; {} shows the curve", choice.why, picture.string()));
   }
 
@@ -170,19 +202,23 @@ private:
       if (error.kind() != ErrorKind::disk) throw;
       warn(format("the state after iteration {} could not be kept: {}", done.iterations, error.what()));
     }
+    if (ranks_) kept_ = numbers_of_all(*ranks_, kept_ ? 1 : 0).front() != 0;
   }
 
   // The volume that was iterated; where that fails its state is kept, so that the iterations need not be repeated.
-  void write(Method& method, const IterateReport& done, VolumeWriter& writer) {
+  void write(Method& method, const IterateReport& done, VolumeWriter* writer) {
+    std::optional<Error> failure;
     try {
-      solved_.write(method.volume(), writer);
-      context_.cancel.check();
+      if (writer) solved_.write(method.volume(), *writer);
+      if (writer) context_.cancel.check();
     } catch (const Error& error) {
-      if (done.diverged) throw;
-      save(method, done);
-      if (error.kind() == ErrorKind::cancelled) say_how_to_go_on(done.iterations);
-      throw;
+      failure = error;
     }
+    if (!Algebra(*solved_.problem().map).anywhere(failure.has_value())) return;
+    if (!done.diverged) save(method, done);
+    if (!failure) ranks_->barrier();  // until rank 0, which has failed, ends all
+    if (failure && failure->kind() == ErrorKind::cancelled && !done.diverged) say_how_to_go_on(done.iterations);
+    if (failure) throw Error(*failure);
   }
 
   [[noreturn]] void say_how_to_go_on(std::int64_t iteration) const {
@@ -199,6 +235,7 @@ private:
   const Scan& scan_;
   Context& context_;
   std::filesystem::path output_;
+  Ranks* ranks_;  // null: one process
   Devices devices_;
   SavedStates states_;
   std::optional<StateHeader> going_on_;
@@ -211,16 +248,19 @@ private:
 
 ReconstructReport iterate_scan(const Scan& scan, const std::filesystem::path& volume_file,
                                const ReconstructOptions& options, Context& context) {
-  const auto writer = create_output(scan, volume_file, options, context);
+  const bool writes = !options.ranks || options.ranks->first();
+  const auto writer = writes ? create_output(scan, volume_file, options, context) : nullptr;
   const std::filesystem::path output = files_of_volume(volume_file).front();
-  ReconstructReport report = iterate_scan(scan, *writer, output, options, context);
-  warn_of_cut_off(*writer, scan.grid, context.progress);
-  remove_states(output);
+  ReconstructReport report = iterate_scan(scan, writer.get(), output, options, context);
+  if (writes) {
+    warn_of_cut_off(*writer, scan.grid, context.progress);
+    remove_states(output);
+  }
   report.output = volume_file;
   return report;
 }
 
-ReconstructReport iterate_scan(const Scan& scan, VolumeWriter& writer, const std::filesystem::path& output,
+ReconstructReport iterate_scan(const Scan& scan, VolumeWriter* writer, const std::filesystem::path& output,
                                const ReconstructOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   return ScanIteration(scan, output, options, context).run(writer, start);

@@ -2,11 +2,21 @@
 #include "job/line_integrals.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
 
+#include "core/format.h"
 #include "core/memory.h"
 #include "device/device.h"
+#include "ranks/agree.h"
+#include "ranks/shared_sum.h"
+#include "run/rank_run.h"
 #include "run/scan_reports.h"
+#include "scan/sections.h"
+#include <lepus/error.h>
 
 namespace lepus {
 namespace {
@@ -16,12 +26,40 @@ ScanGeometry without_arc(ScanGeometry geometry) {
   return geometry;
 }
 
+RowBand rows_of_rank(std::int64_t rows, const Ranks* ranks) {
+  if (!ranks) return {0, rows};
+  if (rows < ranks->size())
+    throw Error(ErrorKind::usage, {.what = format("{} ranks for {} rows of the detector", ranks->size(), rows),
+                                   .where = {},
+                                   .why = "an iterative method gives each rank some of the rows",
+                                   .hint = "start fewer ranks"});
+  const ArrayRange share = share_of_rank(rows, ranks->rank(), ranks->size());
+  return {share.first, share.last};
+}
+
+ScanGeometry with_rows(ScanGeometry geometry, RowBand rows) {
+  FrameSelection selection;
+  selection.first_row = rows.first;
+  selection.rows = rows.size();
+  if (rows.size() < geometry.rows) select_rows(geometry, selection);
+  return geometry;
+}
+
+double total(double mine, Ranks* ranks) {
+  if (!ranks) return mine;
+  const std::vector<double> all = numbers_of_all(*ranks, mine);
+  return std::accumulate(all.begin(), all.end(), 0.0);
+}
+
 }  // namespace
 
 LineIntegrals::LineIntegrals(const Scan& scan, const std::filesystem::path& output, const ReconstructOptions& options,
                              Context& context)
     : scan_(scan),
+      ranks_(options.ranks && !options.ranks->alone() ? options.ranks : nullptr),
       flat_(without_arc(scan.geometry)),
+      part_(with_rows(flat_, rows_of_rank(flat_.rows, ranks_))),
+      rows_(rows_of_rank(flat_.rows, ranks_)),
       pre_(checked_pre_pass(scan, context)),
       audit_(*pre_.frames, {scan.maximum_bad_fraction, scan.saturation_level}) {
   if (pre_.normalisation)
@@ -38,43 +76,66 @@ LineIntegrals::LineIntegrals(const Scan& scan, const std::filesystem::path& outp
                              .device_bytes = 0},
       context.cancel);
   recorded_.resize(static_cast<std::size_t>(pre_.frames->rows() * pre_.frames->columns()));
-  if (!scan.geometry.recorded_on_arc) return;
-  arc_.emplace(scan.geometry);
+  if (scan.geometry.recorded_on_arc) arc_.emplace(scan.geometry);
+  if (ranks_) count_own_rows();
+  if (!arc_) return;
   std::fill(recorded_.begin(), recorded_.end(), 1.0F);
-  measured_.resize(static_cast<std::size_t>(values_per_view()));
   const RowBand all{0, flat_.rows};
+  measured_.resize(static_cast<std::size_t>(flat_.rows * flat_.columns));
   arc_->apply(0, all, recorded_.data() + arc_->recorded_rows(0, all).first * pre_.frames->columns(), measured_.data());
   // Cubic taps that reach past the edge make other values than one.
   for (float& value : measured_) value = std::abs(value - 1) < 1e-3F ? 1.0F : 0.0F;
   if (std::ranges::all_of(measured_, [](float value) { return value == 1; })) measured_.clear();
+  if (measured_.empty()) return;
+  measured_.resize(static_cast<std::size_t>(rows_.last * flat_.columns));
+  measured_.erase(measured_.begin(), measured_.begin() + rows_.first * flat_.columns);
+}
+
+// Corrections look at rows beside those that they are asked for, which then are read by two ranks.
+void LineIntegrals::count_own_rows() {
+  for (std::int64_t view = 0; view < flat_.views(); ++view) {
+    const auto first_recorded = [&](std::int64_t row) {
+      if (row == 0) return std::int64_t{0};
+      if (row == flat_.rows) return pre_.frames->rows();
+      return arc_ ? arc_->recorded_rows(view, {row, flat_.rows}).first : row;
+    };
+    audit_.count_only(view, {{first_recorded(rows_.first), first_recorded(rows_.last)}});
+  }
+  corrected_->expect(arc_ ? arc_->recorded_rows(0, rows_) : rows_);
 }
 
 void LineIntegrals::view(std::int64_t view, std::span<float> out) {
   if (!arc_) {
-    corrected_->read_native(view, 0, flat_.rows, out.data());
+    corrected_->read_native(view, rows_.first, rows_.last, out.data());
     return;
   }
-  const RowBand all{0, flat_.rows}, needed = arc_->recorded_rows(view, all);
+  const RowBand needed = arc_->recorded_rows(view, rows_);
   corrected_->read_native(view, needed.first, needed.last, recorded_.data());
-  arc_->apply(view, all, recorded_.data(), out.data());
+  arc_->apply(view, rows_, recorded_.data(), out.data());
 }
 
 std::vector<float> LineIntegrals::relative_intensity() const {
   const Normalisation* normalisation = pre_.normalisation.get();
   if (arc_ || !normalisation || normalisation->log_i0.size() == 0) return {};
-  std::vector<float> relative(static_cast<std::size_t>(values_per_view()));
+  const std::int64_t pixels = flat_.rows * flat_.columns, first = rows_.first * flat_.columns;
+  const auto intensity = [&](std::int64_t pixel) { return std::exp(normalisation->log_i0[pixel]); };
   double sum = 0;
-  for (std::size_t i = 0; i < relative.size(); ++i) {
-    relative[i] = std::exp(normalisation->log_i0[static_cast<std::int64_t>(i)]);
-    sum += relative[i];
-  }
-  const auto mean = static_cast<float>(sum / static_cast<double>(relative.size()));
-  for (float& value : relative) value /= mean;
+  for (std::int64_t i = 0; i < pixels; ++i) sum += intensity(i);
+  const auto mean = static_cast<float>(sum / static_cast<double>(pixels));
+  std::vector<float> relative(static_cast<std::size_t>(values_per_view()));
+  for (std::size_t i = 0; i < relative.size(); ++i)
+    relative[i] = intensity(first + static_cast<std::int64_t>(i)) / mean;
   return relative;
 }
 
 std::vector<std::string> LineIntegrals::finish() {
   corrected_->finish();
+  if (ranks_) {
+    RunState state;
+    state.scan = identity_of(scan_);
+    add_audits_of_others(*ranks_, std::move(state), audit_);
+    if (ranks_->first()) audit_.count_for_all();
+  }
   std::vector<std::string> notes = correction_lines(pre_, corrected_.get());
   corrected_.reset();
   return notes;
@@ -86,12 +147,13 @@ std::vector<std::string> LineIntegrals::warnings() const {
   return all;
 }
 
-void NoiseEstimate::add(std::span<const float> p, std::int64_t columns) {
+void NoiseEstimate::add(std::span<const float> p, std::int64_t columns, std::int64_t first) {
   // A prime step, so that samples are spread over rows and columns; others in every view.
   constexpr std::int64_t step = 37;
-  const auto n = std::ssize(p);
-  for (std::int64_t i = 1 + views_++ % step; i + 1 < n; i += step) {
-    const std::int64_t column = i % columns;
+  const std::int64_t n = std::ssize(p), start = 1 + views_++ % step;  // in the whole view
+  const std::int64_t skipped = first > start ? (first - start + step - 1) / step : 0;
+  for (std::int64_t i = start + skipped * step - first; i < n; i += step) {
+    const std::int64_t column = (first + i) % columns;
     if (column == 0 || column == columns - 1) continue;
     const auto at = static_cast<std::size_t>(i);
     const float bend = p[at - 1] - 2 * p[at] + p[at + 1];
@@ -101,14 +163,29 @@ void NoiseEstimate::add(std::span<const float> p, std::int64_t columns) {
   values_ += n;
 }
 
-double NoiseEstimate::rms(bool weighted) const {
-  if (squares_.empty() || values_ == 0) return 0;
-  std::vector<float> sorted = squares_;
-  const auto middle = sorted.begin() + std::ssize(sorted) / 2;
-  std::nth_element(sorted.begin(), middle, sorted.end());
+// The bits of floats at or above zero are in the order of the floats: one bit after the other is found by counting, on
+// all ranks, without bringing the sample together.
+float NoiseEstimate::median(Ranks* ranks) const {
+  const double middle = std::floor(total(static_cast<double>(squares_.size()), ranks) / 2);
+  std::uint32_t low = 0, high = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
+  while (low < high) {
+    const std::uint32_t between = low + (high - low) / 2;
+    const auto value = std::bit_cast<float>(between);
+    const auto below = std::ranges::count_if(squares_, [&](float square) { return square <= value; });
+    if (total(static_cast<double>(below), ranks) > middle)
+      high = between;
+    else
+      low = between + 1;
+  }
+  return std::bit_cast<float>(low);
+}
+
+double NoiseEstimate::rms(bool weighted, Ranks* ranks) const {
+  if (total(static_cast<double>(squares_.size()), ranks) == 0) return 0;
   constexpr double median_of_squares = 0.454936;  // of a normal distribution's, over its variance
-  const double per_photon = *middle / median_of_squares;
-  return std::sqrt(weighted ? per_photon : per_photon * inverse_transmission_ / static_cast<double>(values_));
+  const double per_photon = median(ranks) / median_of_squares;
+  const double values = total(static_cast<double>(values_), ranks), inverse = total(inverse_transmission_, ranks);
+  return std::sqrt(weighted ? per_photon : per_photon * inverse / values);
 }
 
 }  // namespace lepus

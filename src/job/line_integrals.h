@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scan's line integrals after all its corrections, view by view, on the flat detector that its matrices describe.
+// A scan's line integrals after all its corrections, view by view, on the flat detector that its matrices describe: all
+// rows, or over ranks (options.ranks) equal parts of them, in the order of the ranks.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,10 @@ public:
   LineIntegrals(const Scan& scan, const std::filesystem::path& output, const ReconstructOptions& options,
                 Context& context);
 
-  const ScanGeometry& geometry() const { return flat_; }  // no arc
-  std::int64_t values_per_view() const { return flat_.rows * flat_.columns; }
+  const ScanGeometry& whole_geometry() const { return flat_; }  // no arc
+  const ScanGeometry& geometry() const { return part_; }        // of the rows that are here
+  RowBand rows() const { return rows_; }                        // which these are
+  std::int64_t values_per_view() const { return part_.rows * part_.columns; }
   const PrePass& pre_pass() const { return pre_; }
   const RowAudit& audit() const { return audit_; }
 
@@ -35,13 +38,18 @@ public:
   // What each pixel counted in the open beam, over the mean of all; empty: all alike, or not known.
   std::vector<float> relative_intensity() const;
 
-  // After the last view; gives the memory back. What the corrections did, and what the user should look at.
+  // After the last view, by all ranks; gives the memory back. What the corrections did, and what the user should look
+  // at; of all ranks on rank 0.
   std::vector<std::string> finish();
   std::vector<std::string> warnings() const;
 
 private:
+  void count_own_rows();
+
   const Scan& scan_;
-  ScanGeometry flat_;
+  Ranks* ranks_;  // null: one process
+  ScanGeometry flat_, part_;
+  RowBand rows_;
   PrePass pre_;
   RowAudit audit_;
   std::unique_ptr<CorrectedFrames> corrected_;
@@ -53,11 +61,15 @@ private:
 // and c is found from how much neighbours along rows differ from straight lines, the median of all views.
 class NoiseEstimate {
 public:
-  void add(std::span<const float> line_integrals, std::int64_t columns);
-  // Of line integrals, or of those that are weighted by exp(-p).
-  double rms(bool weighted) const;
+  // first: how many pixels of the view come before these, so that parts of views have the same sample as whole ones.
+  void add(std::span<const float> line_integrals, std::int64_t columns, std::int64_t first = 0);
+  // Of line integrals, or of those that are weighted by exp(-p). By all ranks, of what all were given; null: one
+  // process.
+  double rms(bool weighted, Ranks* ranks) const;
 
 private:
+  float median(Ranks* ranks) const;
+
   std::vector<float> squares_;  // a sample
   double inverse_transmission_ = 0;
   std::int64_t values_ = 0, views_ = 0;

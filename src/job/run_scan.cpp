@@ -2,6 +2,7 @@
 #include "job/run_scan.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "job/iterate_scan.h"
 #include "job/outputs.h"
 #include "job/warn_once.h"
+#include "run/rank_run.h"
 #include "run/reconstruct_scan.h"
 #include "post/post.h"
 #include "ranks/ranks.h"
@@ -45,18 +47,6 @@ void post_into(const std::filesystem::path& output, const VolumeReader& before, 
   report.post = done.steps;
   report.provenance = done.provenance;
   report.seconds += done.seconds;
-}
-
-// What one process must do alone.
-void refuse_over_ranks(const Scan& scan) {
-  const bool iterative = scan.method.iterative();
-  if (!iterative && scan.post.empty()) return;
-  throw Error(ErrorKind::unsupported,
-              {.what = iterative ? "iterative methods run in one process" : "steps on the volume run in one process",
-               .where = iterative ? scan.file.string() : format("{}:{}", scan.file.string(), scan.post.front().line),
-               .why = "several were started, and only FDK is made by several",
-               .hint = iterative ? "start it without mpirun or srun, on all devices of one node"
-                                 : "leave [[post]] out, and run 'lepus post' on the volume"});
 }
 
 constexpr const char* center_kind = "center";
@@ -104,6 +94,26 @@ ReconstructReport run_fdk(Scan scan, const std::filesystem::path& volume_file, c
   }
 }
 
+// FDK over ranks, then the steps on its volume by rank 0. The volume between them is a file beside the output that all
+// ranks write into; a run that is killed goes on with it.
+ReconstructReport run_fdk_and_post(const Scan& scan, const std::filesystem::path& volume_file,
+                                   const ReconstructOptions& options, Context& context) {
+  const std::filesystem::path output = files_of_volume(volume_file).front();
+  std::filesystem::path between = output;
+  between += ".before-post.mha";
+  ReconstructOptions overwriting = options;
+  overwriting.force = true;  // one that is whole was left by a run that was killed in the steps
+  const auto locks = reserve_volume(between, true, context.progress, Sharing::with_others);
+  ReconstructReport report = run_fdk(scan, between, overwriting, context);
+  if (!options.ranks->first()) return report;
+  {
+    const auto before = open_volume(between);
+    post_into(volume_file, *before, scan, options, report, context);
+  }
+  std::filesystem::remove(between);
+  return report;
+}
+
 }  // namespace
 
 ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, const ReconstructOptions& options,
@@ -119,7 +129,11 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
                                    .why = "an iterative method or a step on the volume was asked for",
                                    .hint = "leave --trace out, or the method and the steps"});
   const bool together = options.ranks && !options.ranks->alone(), shared = options.shares > 0;
-  if (together) refuse_over_ranks(scan);
+  if (options.wedges > 0 && scan.method.iterative())
+    throw Error(ErrorKind::usage, {.what = "views are shared out by FDK alone",
+                                   .where = "option --wedges",
+                                   .why = "an iterative method was asked for, which shares out rows of the detector",
+                                   .hint = "leave --wedges out"});
   if (together && shared)
     throw Error(ErrorKind::usage, {.what = "shares are made by single processes",
                                    .where = "option --share",
@@ -133,18 +147,23 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
          .why = scan.method.iterative() ? "iterative methods need the whole volume"
                                         : "the steps of [[post]] need the whole volume",
          .hint = scan.method.iterative() ? "leave --share out" : "make the volume in shares, then use lepus post"});
+  const bool iterative = scan.method.iterative(), plain_fdk = !iterative && scan.post.empty();
   const auto locks = reserve_volume(volume_file, options.force, once.progress,
                                     together || shared ? Sharing::with_others : Sharing::alone);
-  const bool iterative = scan.method.iterative();
-  if (!iterative && scan.post.empty()) return run_fdk(std::move(scan), volume_file, options, once);
-  leave_no_journal(volume_file, scan, options.restart);
+  if (plain_fdk) return run_fdk(std::move(scan), volume_file, options, once);
+  const bool writes = !together || options.ranks->first();  // FDK's slabs alone are written by all ranks
+  if (writes) leave_no_journal(volume_file, scan, options.restart);
+  if (together) require_common_run(*options.ranks, scan, volume_file, options);
+  if (together && !iterative) return run_fdk_and_post(scan, volume_file, options, once);
   center_automatically(scan, once);
   if (scan.post.empty()) return iterate_scan(scan, volume_file, options, once);
-  ScratchVolume before(std::filesystem::absolute(volume_file).parent_path(), scan.grid, "1/mm");
+  std::optional<ScratchVolume> before;
+  if (writes) before.emplace(std::filesystem::absolute(volume_file).parent_path(), scan.grid, "1/mm");
   const std::filesystem::path output = files_of_volume(volume_file).front();
-  ReconstructReport report = iterative ? iterate_scan(scan, before, output, options, once)
-                                       : reconstruct_scan(scan, before, output, options, once);
-  post_into(volume_file, before, scan, options, report, once);
+  ReconstructReport report = iterative ? iterate_scan(scan, before ? &*before : nullptr, output, options, once)
+                                       : reconstruct_scan(scan, *before, output, options, once);
+  if (!writes) return report;
+  post_into(volume_file, *before, scan, options, report, once);
   if (iterative) remove_states(output);
   return report;
 }

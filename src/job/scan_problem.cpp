@@ -3,13 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/format.h"
 #include "core/memory.h"
 #include "geometry/row_band.h"
 #include "iterative/vectors.h"
 #include "job/map_filters.h"
+#include "operators/pieces.h"
+#include "operators/rank_map.h"
 #include "operators/scan_map.h"
+#include "ranks/agree.h"
+#include "ranks/shared_sum.h"
 #include "run/float_bytes.h"
 #include <lepus/error.h>
 
@@ -33,22 +38,38 @@ ScanProblem::ScanProblem(const Scan& scan, const std::filesystem::path& output, 
     : scan_(scan),
       kind_(method_kind(scan.method.name)),
       extended_(extended_grid(scan.grid, scan.method.extend)),
+      ranks_(options.ranks && !options.ranks->alone() ? options.ranks : nullptr),
       lines_(scan, output, options, context),
       compute_(options.compute),
       options_(method_options(scan.method, scan.geometry.views(), 1)) {
+  compute_.threads = context.threads.size();  // the launcher may have left this rank fewer than there are
   make_map();
   load_views(context);
   load_volumes();
   options_ = method_options(scan.method, scan.geometry.views(), noise_);
 }
 
-void ScanProblem::make_map() {
-  const std::int64_t values = lines_.geometry().views() * lines_.values_per_view(), voxels = extended_.grid.voxels();
-  const std::int64_t bytes = (kind_.data * values + kind_.volumes * voxels) * float_bytes;
+// Of the slices that rays of these rows meet.
+std::unique_ptr<LinearMap> ScanProblem::map_of_rows(std::int64_t method_bytes) const {
   OperatorOptions options;
   options.model = ray_model(scan_.method.model);
   options.compute = compute_;
-  map_ = make_scan_map(lines_.geometry(), extended_.grid, options, bytes);
+  const VolumeGrid& whole = extended_.grid;
+  if (!ranks_) return make_scan_map(lines_.geometry(), whole, options, method_bytes);
+  const ScanGeometry& geometry = lines_.geometry();
+  SlabRange met = SliceRows(geometry, whole).slices({0, geometry.views()}, {0, geometry.rows});
+  if (met.slices() <= 0) met = {0, 1};  // rays that miss the volume miss a slice of it, too
+  VolumeGrid grid = whole;
+  grid.nz = met.slices();
+  grid.origin_mm = whole.centre(0, 0, static_cast<double>(met.z0));
+  return make_rank_map(*ranks_, make_scan_map(geometry, grid, options, method_bytes), {whole.nx, whole.ny, whole.nz},
+                       met.z0);
+}
+
+void ScanProblem::make_map() {
+  const std::int64_t values = lines_.geometry().views() * lines_.values_per_view(), voxels = extended_.grid.voxels();
+  const std::int64_t bytes = (kind_.data * values + kind_.volumes * voxels) * float_bytes;
+  map_ = map_of_rows(bytes);
   const Device& home = map_->home();
   if (home.info().host) check_memory(bytes, compute_);
   std::vector<float> mask;
@@ -59,7 +80,9 @@ void ScanProblem::make_map() {
   const std::int64_t left =
       home.info().host ? host_memory_limit(compute_) - resident_bytes() : home.memory_limit_bytes();
   problem_.spare_bytes = std::max<std::int64_t>(0, (left - bytes) / 2);
-  problem_.fdk = [this](const float* line_integrals, float* volume) { fdk_of(line_integrals, volume); };
+  problem_.fdk = [this](const float* line_integrals, float* volume) {
+    ranks_ ? fdk_over_ranks(line_integrals, volume) : fdk_of(line_integrals, volume);
+  };
   problem_.ramp = [this](float* line_integrals) {
     ramp_of_map(*map_, lines_.geometry(), compute_.threads, line_integrals);
   };
@@ -83,7 +106,7 @@ void ScanProblem::load_views(Context& context) {
   for (std::int64_t view = 0; view < views; ++view) {
     context.cancel.check();
     lines_.view(view, values);
-    noise.add(values, lines_.geometry().columns);
+    noise.add(values, lines_.geometry().columns, lines_.rows().first * lines_.geometry().columns);
     for (std::size_t i = 0; i < weights.size(); ++i) {
       weights[i] = by_counts ? std::exp(-std::max(0.0F, values[i])) * (intensity.empty() ? 1.0F : intensity[i]) : 1.0F;
       if (!measured.empty()) weights[i] *= measured[i];
@@ -93,7 +116,11 @@ void ScanProblem::load_views(Context& context) {
   }
   context.progress.end();
   finish_views(problem_, kind_);
-  noise_ = scan_.method.noise.value_or(noise.rms(by_counts));
+  if (ranks_) {
+    const std::vector<double> negative = numbers_of_all(*ranks_, static_cast<double>(problem_.negative_values));
+    problem_.negative_values = static_cast<std::int64_t>(std::accumulate(negative.begin(), negative.end(), 0.0));
+  }
+  noise_ = scan_.method.noise.value_or(noise.rms(by_counts, ranks_));
 }
 
 void ScanProblem::load_volumes() {
@@ -103,11 +130,11 @@ void ScanProblem::load_volumes() {
     Vector plain;  // FDK wants the line integrals as they are
     const Vector* data = &problem_.data;
     if (problem_.weights && kind_.weights == MethodKind::Weights::whitened) {
-      plain = Vector(*problem_.map, problem_.data.size());
+      plain = Vector::of_line_integrals(*problem_.map);
       Algebra(*problem_.map).divide(plain, problem_.data, problem_.weights);
       data = &plain;
     }
-    fdk_of(data->data(), problem_.start.data());
+    problem_.fdk(data->data(), problem_.start.data());
   } else if (start != "zero") {
     problem_.start = volume_from(problem_, read_volume_for(start, scan_.grid, extended_, 0));
   }
@@ -115,19 +142,53 @@ void ScanProblem::load_volumes() {
     problem_.prior = volume_from(problem_, read_volume_for(scan_.method.prior, scan_.grid, extended_, 0));
 }
 
-void ScanProblem::fdk_of(const float* line_integrals, float* volume) const {
+FdkOptions ScanProblem::fdk_options() const {
   FdkOptions options;
   options.filter = scan_.filter;
   options.interpolation = scan_.interpolation;
   options.field_of_view_mask = scan_.field_of_view_mask;
   options.compute = compute_;
   options.compute.memory_bytes = 0;
-  fdk_of_map(*map_, lines_.geometry(), extended_.grid, options, line_integrals, volume);
+  return options;
+}
+
+void ScanProblem::fdk_of(const float* line_integrals, float* volume) const {
+  fdk_of_map(*map_, lines_.geometry(), extended_.grid, fdk_options(), line_integrals, volume);
+}
+
+// All rows to all ranks, then each makes some of the slices, and all get them. Rows are brought together by a sum in
+// which those of others are zero.
+void ScanProblem::fdk_over_ranks(const float* line_integrals, float* volume) const {
+  const ScanGeometry& whole = lines_.whole_geometry();
+  const std::int64_t view_values = whole.rows * whole.columns, values = whole.views() * view_values;
+  const std::int64_t own = lines_.values_per_view(), before = lines_.rows().first * whole.columns;
+  if (map_->home().info().host) check_memory((values + 2 * map_->voxels() / ranks_->size()) * float_bytes, compute_);
+  std::vector<float> all(static_cast<std::size_t>(values));
+  Algebra algebra(*map_);
+  for (std::int64_t view = 0; view < whole.views(); ++view)
+    algebra.copy_values(all.data() + view * view_values + before, line_integrals + view * own, own);
+  SharedSum(*ranks_, values, {0, values})(all.data());
+
+  const VolumeGrid& grid = extended_.grid;
+  const std::int64_t slice = grid.nx * grid.ny;
+  const ArrayRange slices = share_of_rank(grid.nz, ranks_->rank(), ranks_->size());
+  std::vector<float> voxels(static_cast<std::size_t>(grid.voxels()));
+  if (slices.size() > 0) {
+    VolumeGrid slab = grid;
+    slab.nz = slices.size();
+    slab.origin_mm = grid.centre(0, 0, static_cast<double>(slices.first));
+    fdk(whole, all, slab,
+        std::span(voxels).subspan(static_cast<std::size_t>(slices.first * slice),
+                                  static_cast<std::size_t>(slices.size() * slice)),
+        fdk_options());
+  }
+  SharedSum(*ranks_, grid.voxels(), {slices.first * slice, slices.last * slice})(voxels.data());
+  algebra.copy_values(volume, voxels.data(), grid.voxels());
 }
 
 void ScanProblem::write(Vector& volume, VolumeWriter& writer) {
   const VolumeGrid& grid = scan_.grid;
-  const double radius = scan_.field_of_view_mask ? field_of_view_radius_mm(lines_.geometry()) : INFINITY;
+  const double radius = scan_.field_of_view_mask ? field_of_view_radius_mm(lines_.whole_geometry()) : INFINITY;
   const std::int64_t row = extended_.grid.nx, slice = row * extended_.grid.ny;
   std::vector<float> wide(static_cast<std::size_t>(slice)), out(static_cast<std::size_t>(grid.nx * grid.ny));
   Algebra algebra(*map_);

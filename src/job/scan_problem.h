@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scan as the problem that an iterative method solves: the operator on the machine's devices, the corrected line
-// integrals in its memory, FDK and the ramp filter beside it.
+// integrals in its memory, FDK and the ramp filter beside it. Over ranks (options.ranks) each has the whole volume and
+// the line integrals of its rows of the detector: subsets of views are then shared by all ranks, corrections, which
+// work on rows of all views, are made once, and few slices are met by the rays of two ranks.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +17,8 @@ namespace lepus {
 
 class ScanProblem {
 public:
-  // Corrects and reads the whole scan. Throws Error(memory) where the method's vectors do not fit into the limit.
+  // Corrects and reads the whole scan, by all ranks. Throws Error(memory) where the method's vectors do not fit into
+  // the limit.
   ScanProblem(const Scan& scan, const std::filesystem::path& output, const ReconstructOptions& options,
               Context& context);
 
@@ -30,13 +33,17 @@ public:
 
 private:
   void make_map();
+  std::unique_ptr<LinearMap> map_of_rows(std::int64_t method_bytes) const;
   void load_views(Context& context);
   void load_volumes();
   void fdk_of(const float* line_integrals, float* volume) const;
+  void fdk_over_ranks(const float* line_integrals, float* volume) const;
+  FdkOptions fdk_options() const;
 
   const Scan& scan_;
   const MethodKind& kind_;
   ExtendedGrid extended_;
+  Ranks* ranks_;  // null: one process
   LineIntegrals lines_;
   Compute compute_;
   std::unique_ptr<LinearMap> map_;

@@ -14,6 +14,7 @@ namespace lepus {
 
 class Device;
 class Queue;
+class Ranks;
 
 class LinearMap {
 public:
@@ -33,6 +34,8 @@ public:
 
   virtual Device& home() const = 0;  // whose memory and vector kernels are used
   virtual Queue& queue() const = 0;
+  // The processes that share out the line integrals; every one has the whole volume. Null: this one has all.
+  virtual Ranks* ranks() const { return nullptr; }
 };
 
 }  // namespace lepus

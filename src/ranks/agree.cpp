@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ranks/agree.h"
 
+#include <cstring>
+
 #include "core/format.h"
 #include <lepus/error.h>
 
@@ -34,6 +36,14 @@ void require_same(Ranks& ranks, const std::vector<RankFact>& facts) {
                      .why = format("it has {}, rank 0 on {} has {}", other[i + 1], first.front(), first[i + 1]),
                      .hint = "start all ranks with one command, from files that all nodes see"});
   }
+}
+
+std::vector<double> numbers_of_all(Ranks& ranks, double mine) {
+  std::string bytes(sizeof mine, '\0');
+  std::memcpy(bytes.data(), &mine, sizeof mine);
+  std::vector<double> numbers;
+  for (const std::string& text : ranks.gather(bytes)) std::memcpy(&numbers.emplace_back(), text.data(), sizeof mine);
+  return numbers;
 }
 
 }  // namespace lepus

@@ -124,6 +124,14 @@ public:
     });
   }
 
+  void exchange(int to, const float* out, std::int64_t out_count, int from, float* in, std::int64_t in_count) override {
+    MPI_Request sent = MPI_REQUEST_NULL, received = MPI_REQUEST_NULL;
+    if (in_count > 0) MPI_Irecv(in, static_cast<int>(in_count), MPI_FLOAT, from, 0, slices_, &received);
+    if (out_count > 0) MPI_Isend(out, static_cast<int>(out_count), MPI_FLOAT, to, 0, slices_, &sent);
+    wait_for(received);
+    wait_for(sent);
+  }
+
   [[noreturn]] void abort(int exit_code) override {
     MPI_Abort(MPI_COMM_WORLD, exit_code);
     std::_Exit(exit_code);

@@ -25,6 +25,7 @@ public:
   }
   void send(int to, int, const float*, std::int64_t) override { refuse(to); }
   void receive(int from, int, float*, std::int64_t) override { refuse(from); }
+  void exchange(int to, const float*, std::int64_t, int, float*, std::int64_t) override { refuse(to); }
   void abort(int exit_code) override { std::_Exit(exit_code); }
 
 private:

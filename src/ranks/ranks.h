@@ -34,6 +34,10 @@ public:
   // One matches one with the same tag, 0 ... 32767; both return when the numbers have arrived or are on their way.
   virtual void send(int to, int tag, const float* values, std::int64_t count) = 0;
   virtual void receive(int from, int tag, float* values, std::int64_t count) = 0;
+  // Sends to one and receives from another at once, so that all can do so in a circle. No more than message_values.
+  virtual void exchange(int to, const float* out, std::int64_t out_count, int from, float* in,
+                        std::int64_t in_count) = 0;
+  static constexpr std::int64_t message_values = 1 << 20;
 
   // Ends all ranks at once, wherever they are.
   [[noreturn]] virtual void abort(int exit_code) = 0;

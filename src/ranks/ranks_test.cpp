@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
 
 #include <gtest/gtest.h>
 
 #include "ranks/agree.h"
 #include "ranks/shared_progress.h"
+#include "ranks/shared_sum.h"
 #include "ranks/test_thread_ranks.h"
 #include <lepus/error.h>
 
@@ -84,6 +87,41 @@ TEST(Ranks, WhatIsNotTheSameIsNamedWithItsRank) {
     } catch (const Error& error) {
       EXPECT_EQ(error.parts().what, "the scan file is not the same on all ranks");
       EXPECT_EQ(error.parts().where, "rank 2 on node1");
+    }
+  });
+}
+
+TEST(Ranks, SharesCoverAllAndDifferByOne) {
+  for (const std::int64_t count : {0, 1, 5, 7, 12})
+    for (std::int64_t next = 0, rank = 0; rank < 5; ++rank) {
+      const ArrayRange share = share_of_rank(count, static_cast<int>(rank), 5);
+      EXPECT_EQ(share.first, next);
+      EXPECT_TRUE(share.size() == count / 5 || share.size() == count / 5 + 1);
+      next = share.last;
+      if (rank == 4) {
+        EXPECT_EQ(next, count);
+      }
+    }
+}
+
+// ((a + b) + c) + d in floats, whoever comes first; each rank has a part of the array, some of it alone.
+TEST(Ranks, TheOrderOfASumIsThatOfTheRanks) {
+  const std::vector<float> values{1e8F, 1.0F, -1e8F, 0.25F};
+  const std::int64_t count = 3 * Ranks::message_values + 5;  // several pieces of every segment
+  const auto part_of = [&](int rank) { return ArrayRange{rank * count / 9, count - (3 - rank) * count / 7}; };
+  std::vector<float> expected(static_cast<std::size_t>(count));
+  for (int rank = 0; rank < 4; ++rank)
+    for (std::int64_t i = part_of(rank).first; i < part_of(rank).last; ++i)
+      expected[static_cast<std::size_t>(i)] += values[static_cast<std::size_t>(rank)];
+  as_ranks(4, [&](Ranks& ranks) {
+    const ArrayRange mine = part_of(ranks.rank());
+    SharedSum sum(ranks, count, mine);
+    for (int round = 0; round < 2; ++round) {
+      std::vector<float> array(static_cast<std::size_t>(count), NAN);  // of others' parts nothing is asked
+      std::fill(array.begin() + mine.first, array.begin() + mine.last, values[static_cast<std::size_t>(ranks.rank())]);
+      std::this_thread::sleep_for(std::chrono::milliseconds((ranks.rank() * 7 + round * 5) % 11));
+      sum(array.data());
+      EXPECT_TRUE(array == expected) << "rank " << ranks.rank();
     }
   });
 }

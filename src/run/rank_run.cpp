@@ -24,6 +24,7 @@ using RankJson = nlohmann::json;
 RankJson rank_json(const RankReport& report) {
   return {{"node", report.node},
           {"slices", report.slices},
+          {"rows", report.rows},
           {"seconds", report.seconds},
           {"filter_seconds", report.filter_seconds},
           {"backproject_seconds", report.backproject_seconds},
@@ -34,6 +35,7 @@ RankJson rank_json(const RankReport& report) {
 RankReport rank_report(const RankJson& json) {
   return {.node = json.at("node"),
           .slices = json.at("slices"),
+          .rows = json.at("rows"),
           .seconds = json.at("seconds"),
           .filter_seconds = json.at("filter_seconds"),
           .backproject_seconds = json.at("backproject_seconds"),
@@ -93,7 +95,6 @@ RankRun::RankRun(Ranks* ranks, const Scan& scan, const std::filesystem::path& ou
                                    .why = {},
                                    .hint = "start several with mpirun or srun, or leave the option out"});
   if (!ranks_) return;
-  refuse_written_files(scan);
   state_.scan = identity_of(scan);
   state_.output = std::filesystem::absolute(output).lexically_normal().string();
   state_.compute = options.compute;
@@ -179,21 +180,10 @@ SlabAccount RankRun::account(const SlabAccount& kept) {
 std::vector<RankReport> RankRun::collect(const FrameSource& frames, RowAudit& audit, const Fdk& fdk,
                                          const CorrectedFrames* corrected, RankReport mine) {
   if (alone()) return {};
-  mine.node = ranks_->node();
-  mine.peak_memory_bytes = peak_resident_bytes();
   for (const RunState::FinishedSlab& slab : state_.finished_slabs) mine.slices += slab.slab.slices();
-  state_.audit = audit.state();
-  RankJson json = rank_json(mine);
-  json["state"] = to_json(state_);
-  std::vector<RankReport> reports;
-  for (const std::string& text : ranks_->gather(json.dump())) {
-    const RankJson other = RankJson::parse(text);
-    if (first() && !reports.empty())  // rank 0 comes first, and knows its own
-      audit.go_on_from(run_state_from_json(other.at("state"), format("rank {}", reports.size())).audit);
-    reports.push_back(rank_report(other));
-  }
+  add_audits_of_others(*ranks_, state_, audit);
   if (first()) look_at_rest(frames, audit, fdk, corrected);
-  return reports;
+  return reports_of_all(*ranks_, mine);
 }
 
 void RankRun::write_trace(const TraceLog& trace, const std::filesystem::path& file, bool force) const {
@@ -204,11 +194,8 @@ void RankRun::write_trace(const TraceLog& trace, const std::filesystem::path& fi
 
 std::string RankRun::description() const {
   if (alone()) return {};
-  std::set<std::string> nodes;
-  for (const std::string& node : ranks_->gather(ranks_->node())) nodes.insert(node);
   const RankGrid& places = work_->grid();
-  std::string text = format("{} ranks on {} ({}): ", ranks_->size(),
-                            nodes.size() == 1 ? "one node" : format("{} nodes", nodes.size()), ranks_->library());
+  std::string text = describe_ranks(*ranks_) + ": ";
   text += places.wedges == 1
               ? format("{} share the slabs", places.groups)
               : format("{} groups of {}, which share the slabs and the views", places.groups, places.wedges);
@@ -217,15 +204,44 @@ std::string RankRun::description() const {
   return text;
 }
 
-std::unique_ptr<ResumableVolume> join_volume(Ranks& ranks, const std::filesystem::path& file, const Scan& scan,
-                                             const ReconstructOptions& options, const VolumeWriterOptions& writing,
-                                             Progress& progress) {
+void add_audits_of_others(Ranks& ranks, RunState state, RowAudit& audit) {
+  state.audit = audit.state();
+  const std::vector<std::string> all = ranks.gather(to_json(state));
+  if (!ranks.first()) return;
+  for (std::size_t rank = 1; rank < all.size(); ++rank)
+    audit.go_on_from(run_state_from_json(all[rank], format("rank {}", rank)).audit);
+}
+
+std::vector<RankReport> reports_of_all(Ranks& ranks, RankReport mine) {
+  mine.node = ranks.node();
+  mine.peak_memory_bytes = peak_resident_bytes();
+  std::vector<RankReport> reports;
+  for (const std::string& text : ranks.gather(to_json(mine))) reports.push_back(rank_report(RankJson::parse(text)));
+  return reports;
+}
+
+std::string describe_ranks(Ranks& ranks) {
+  std::set<std::string> nodes;
+  for (const std::string& node : ranks.gather(ranks.node())) nodes.insert(node);
+  return format("{} ranks on {} ({})", ranks.size(), nodes.size() == 1 ? "one node" : format("{} nodes", nodes.size()),
+                ranks.library());
+}
+
+void require_common_run(Ranks& ranks, const Scan& scan, const std::filesystem::path& file,
+                        const ReconstructOptions& options) {
   const ScanIdentity identity = identity_of(scan);
   require_same(ranks, {{"the version of lepus", version},
                        {"the scan file", identity.resolved},
                        {"what the scan file names (names, sizes and times of its files)", identity.inputs},
                        {"the output", std::filesystem::absolute(file).lexically_normal().string()},
                        {"--wedges", std::to_string(options.wedges)}});
+  refuse_written_files(scan);
+}
+
+std::unique_ptr<ResumableVolume> join_volume(Ranks& ranks, const std::filesystem::path& file, const Scan& scan,
+                                             const ReconstructOptions& options, const VolumeWriterOptions& writing,
+                                             Progress& progress) {
+  require_common_run(ranks, scan, file, options);
   const ResumableRun run{.header = {"reconstruct", facts_of(scan)},
                          .restart = options.restart && ranks.first(),
                          .part = part_name(ranks),

@@ -53,6 +53,15 @@ private:
 
 std::string to_json(const RankReport& report);
 
+// What any run over ranks needs. By all ranks. Throws where they have different scans, versions, options or outputs,
+// and where a correction writes a file: each rank corrects a part of the rows.
+void require_common_run(Ranks& ranks, const Scan& scan, const std::filesystem::path& file,
+                        const ReconstructOptions& options);
+// By all ranks: rank 0 has in its account what all counted, each other rows. state: with whose run it is.
+void add_audits_of_others(Ranks& ranks, RunState state, RowAudit& audit);
+std::vector<RankReport> reports_of_all(Ranks& ranks, RankReport mine);  // by rank, to all
+std::string describe_ranks(Ranks& ranks);                               // "6 ranks on 2 nodes (Open MPI v4.1.4)"
+
 // The volume that all ranks write into, or what an earlier run left of it: rank 0 makes it, the others join.
 // Throws where they have different scans, versions, options or outputs, and Error(disk) where one does not see it.
 std::unique_ptr<ResumableVolume> join_volume(Ranks& ranks, const std::filesystem::path& file, const Scan& scan,

@@ -206,6 +206,7 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
       ranks.collect(*pre.frames, audit, fdk, corrected.get(),
                     {.node = {},
                      .slices = 0,
+                     .rows = 0,
                      .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
                      .filter_seconds = times.filter_s,
                      .backproject_seconds = times.backproject_s,

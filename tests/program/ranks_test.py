@@ -141,8 +141,9 @@ class Ranks(ProgramCase):
                     left.unlink()
 
     def test_what_one_process_must_do_is_refused(self):
-        for more, needle in ((["--method", "sirt", "--iterations", "2"], "iterative methods run in one process"),):
-            result = self.over(2, "-o", "v.mha", *more, code=7)
+        for more, needle in ((["--compare-methods", "fdk,sirt"], "methods are compared by one process"),
+                             (["--method", "sirt", "--wedges", "2"], "views are shared out by FDK alone")):
+            result = self.over(2, "-o", "v.mha", *more, code=2)
             self.assertEqual(result.stderr.count("lepus: error:"), 1, result.stderr)
             self.assertIn(needle, result.stderr)
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""lepus reconstruct under a real Slurm of one node, started by hand in a folder of its own: munged, slurmctld, slurmd, no systemd."""
+"""lepus reconstruct under a real Slurm of one node, started by hand in a folder of its own: munged, slurmctld, slurmd, no systemd.
+
+LEPUS_SLURM_REQUEUE=1 ends a job as its time limit does, LEPUS_SLURM_REQUEUE=limit waits for a real limit, too, which Slurm looks at
+but every half minute: both take their time.
+"""
 import os
 import pathlib
 import shutil
@@ -10,9 +14,17 @@ import time
 import unittest
 
 from program_case import PROGRAM, ProgramCase
+from iterative_ranks_test import SCAN as SMALL_SCAN
 from ranks_test import MODULE, SCAN, voxels
 
+REQUEUE = os.environ.get("LEPUS_SLURM_REQUEUE", "")
 NEEDED = ("munged", "slurmctld", "slurmd", "srun", "sbatch")
+METHOD = """
+[method]
+name = "sirt"
+iterations = {iterations}
+save_every = 1
+"""
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "examples/slurm/reconstruct.sh"
 
 
@@ -32,7 +44,7 @@ def why_skipped():
 CONFIGURATION = """ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={folder}/munge.socket,cred_expire=5
 SlurmUser=root
 SlurmctldPort={port}
 SlurmdPort={port2}
@@ -46,6 +58,7 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 JobRequeue=1
+SchedulerParameters=sched_interval=2
 KillWait=10
 InactiveLimit=0
 ReturnToService=2
@@ -131,6 +144,38 @@ class Slurm(ProgramCase):
                    "-o", self.folder / "log", SCRIPT, self.home / "scan/scan.toml", self.folder / "v.mha", cwd=self.folder,
                    env={"LEPUS": PROGRAM})
         self.assertEqual(voxels(self.folder / "v.mha"), voxels(self.home / "alone.mha"), (self.folder / "log").read_text())
+
+    def requeued(self, end, iterations, *more):
+        """The example script's job, which is ended once it iterates: it goes back into the queue and completes the volume."""
+        self.lepus("simulate", "shepp-logan", "-o", "scan", *SMALL_SCAN, "--quiet")
+        scan = self.folder / "scan/scan.toml"
+        scan.write_text(scan.read_text() + METHOD.format(iterations=iterations))
+        reconstruct = [PROGRAM, "reconstruct", scan, "--backend", "cpu", "--quiet"]
+        self.slurm("srun", "--mpi=pmix", "-n", "2", "--overcommit", *reconstruct, "-o", "whole.mha", cwd=self.folder)
+        job = self.slurm("sbatch", "--parsable", "--nodes=1", "--ntasks-per-node=2", "--gpus-per-task=0", "--cpus-per-task=1", *more,
+                         "-o", self.folder / "log", SCRIPT, scan, self.folder / "v.mha", cwd=self.folder,
+                         env={"LEPUS": PROGRAM}).stdout.strip()
+        log = lambda: (self.folder / "log").read_text() if (self.folder / "log").exists() else ""
+        self.wait(lambda: (self.folder / "v.mha.state").exists() or self.fail_if((self.folder / "v.mha").exists(), log()), "a state")
+        end(job)
+        self.wait(lambda: (self.folder / "v.mha").exists(), "the volume", seconds=240)
+        self.assertEqual(voxels(self.folder / "v.mha"), voxels(self.folder / "whole.mha"))
+        self.assertIn("which goes back into the queue", log())
+        self.assertRegex(log(), r"going on after iteration \d+")
+        self.assertEqual([n for n in self.names() if n.startswith("v.mha.")], [])
+
+    def fail_if(self, wrong, why):
+        self.assertFalse(wrong, why)
+        return False
+
+    @unittest.skipUnless(REQUEUE, "LEPUS_SLURM_REQUEUE is not set")
+    def test_a_job_that_is_told_to_end_goes_back_into_the_queue(self):
+        """As at the time limit: SIGTERM to the job's steps, not to its script."""
+        self.requeued(lambda job: self.slurm("scancel", "--signal=TERM", job), 150, "--time=5")
+
+    @unittest.skipUnless(REQUEUE == "limit", "LEPUS_SLURM_REQUEUE is not \"limit\"")
+    def test_a_job_at_its_time_limit_goes_back_into_the_queue(self):
+        self.requeued(lambda job: None, 5000, "--time=1", "--signal=TERM@30")
 
 
 if __name__ == "__main__":
