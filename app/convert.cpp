@@ -122,9 +122,9 @@ PixelType type_to_write(const VolumeReader& volume, const std::string& output) {
   return is_dicom_name(output) && kept && volume.scale().is_identity() ? *stored : PixelType::f32;
 }
 
-// Reads, cuts, scales and writes what is missing of the output, slab by slab.
+// Reads, cuts, scales and writes these slices of the output, slab by slab.
 void convert_slabs(const VolumeReader& volume, const Part& part, const std::optional<double>& water,
-                   ResumableVolume& writer, Session& session) {
+                   const std::vector<VolumeSlices>& wanted, VolumeWriter& writer, Session& session) {
   Context& context = session.context();
   const VolumeGrid& whole = volume.grid();
   const std::int64_t slice = whole.nx * whole.ny;
@@ -134,11 +134,11 @@ void convert_slabs(const VolumeReader& volume, const Part& part, const std::opti
   const std::int64_t slab = std::clamp<std::int64_t>((std::int64_t{1} << 24) / slice, 1, fits);
   Buffer<float> slices(std::min(slab, part.z1 - part.z0) * slice);
   const bool cropped = part.x1 - part.x0 < whole.nx || part.y1 - part.y0 < whole.ny;
-  context.progress.begin("converting", count_slices(writer.missing()));
-  for (const VolumeSlices& missing : writer.missing())
-    for (std::int64_t z = missing.z0; z < missing.z1; z += slab) {
+  context.progress.begin("converting", count_slices(wanted));
+  for (const VolumeSlices& range : wanted)
+    for (std::int64_t z = range.z0; z < range.z1; z += slab) {
       context.cancel.check();
-      const std::int64_t end = std::min(missing.z1, z + slab);
+      const std::int64_t end = std::min(range.z1, z + slab);
       volume.read(part.z0 + z, part.z0 + end, slices.data());
       if (cropped) crop_slices(slices.data(), end - z, whole, part);
       if (water)
@@ -171,6 +171,22 @@ int convert_volume(const ConvertArguments& a, Session& session) {
   if (!a.water && options.type == PixelType::f32) options.type = type_to_write(*volume, a.output);
   const auto locks = reserve_volume(a.output, options.force, context.progress);
   const std::string axes = words_of(output_axes(a));
+  const auto report = [&](const VolumeWriter& written) {
+    warn_of_cut_off(written, grid, context.progress);
+    session.note(format("wrote {} ({} x {} x {} voxels, axes {})", a.output, grid.nx, grid.ny, grid.nz, axes));
+    session.result({{"kind", "volume"},
+                    {"from", a.input},
+                    {"to", a.output},
+                    {"size", {grid.nx, grid.ny, grid.nz}},
+                    {"axes", axes}});
+    return exit_ok;
+  };
+  if (!can_be_resumed(a.output)) {
+    const auto writer = create_volume(a.output, grid, options);
+    convert_slabs(*volume, part, a.water, {{0, grid.nz}}, *writer, session);
+    writer->finish(provenance);
+    return report(*writer);
+  }
   ResumableRun run;
   run.header = {"convert",
                 {volume_fact(a.input),
@@ -181,16 +197,12 @@ int convert_volume(const ConvertArguments& a, Session& session) {
   run.restart = a.resume.restart;
   ResumableVolume writer(a.output, grid, options, run, context.progress);
   try {
-    convert_slabs(*volume, part, a.water, writer, session);
+    convert_slabs(*volume, part, a.water, writer.missing(), writer, session);
     writer.finish(provenance);
   } catch (const Error& error) {
     throw writer.ended_by(error);
   }
-  warn_of_cut_off(writer, grid, context.progress);
-  session.note(format("wrote {} ({} x {} x {} voxels, axes {})", a.output, grid.nx, grid.ny, grid.nz, axes));
-  session.result(
-      {{"kind", "volume"}, {"from", a.input}, {"to", a.output}, {"size", {grid.nx, grid.ny, grid.nz}}, {"axes", axes}});
-  return exit_ok;
+  return report(writer);
 }
 
 int convert_surface(const ConvertArguments& a, Session& session) {

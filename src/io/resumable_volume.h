@@ -27,13 +27,16 @@
 namespace lepus {
 
 struct ResumableRun {
-  JournalHeader header;  // whose volume it is: must be the same for a run to go on, as its pixel type must
+  JournalHeader header;             // whose volume it is: must be the same for a run to go on, as its pixel type must
   bool restart = false;             // what an unfinished run left is removed first
   std::string part;                 // "share-3-of-16": of several processes that write the volume; "": there is but one
   std::int64_t block = 1;           // what is missing is made in whole blocks of so many slices, counted from the first
   std::optional<VolumeSlices> own;  // the slices that this process makes; none: all of them
   Slices slices = Slices::of_volume;
 };
+
+// Whether the format of `path` can be gone on with: all but DICOM and slices of text and numbers (.vol).
+bool can_be_resumed(const std::filesystem::path& path);
 
 class ResumableVolume final : public VolumeWriter {
 public:
