@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """lepus reconstruct under a real Slurm of one node, started by hand in a folder of its own: munged, slurmctld, slurmd, no systemd.
 
-LEPUS_SLURM_REQUEUE=1 ends a job as its time limit does, LEPUS_SLURM_REQUEUE=limit waits for a real limit, too, which Slurm looks at
-but every half minute: both take their time.
+LEPUS_SLURM_REQUEUE=1 ends a job as its time limit does, which takes half a minute.
 """
 import os
 import pathlib
@@ -172,10 +171,6 @@ class Slurm(ProgramCase):
     def test_a_job_that_is_told_to_end_goes_back_into_the_queue(self):
         """As at the time limit: SIGTERM to the job's steps, not to its script."""
         self.requeued(lambda job: self.slurm("scancel", "--signal=TERM", job), 150, "--time=5")
-
-    @unittest.skipUnless(REQUEUE == "limit", "LEPUS_SLURM_REQUEUE is not \"limit\"")
-    def test_a_job_at_its_time_limit_goes_back_into_the_queue(self):
-        self.requeued(lambda job: None, 5000, "--time=1", "--signal=TERM@30")
 
 
 if __name__ == "__main__":
