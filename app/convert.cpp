@@ -9,12 +9,17 @@
 #include "analysis/surface.h"
 #include "app/commands.h"
 #include "app/convert_scan.h"
+#include "app/output_options.h"
+#include "app/resume_options.h"
 #include "app/volume_in_axes.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "geometry/exchange.h"
 #include "io/dicom_images.h"
+#include "io/input_identity.h"
+#include "io/output_values.h"
 #include "io/pixels.h"
+#include "io/resumable_volume.h"
 #include "io/volume_axes.h"
 #include "io/volume_file.h"
 #include "scan/scan.h"
@@ -27,6 +32,8 @@ struct ConvertArguments {
   std::string input, output, form, order = "frames", geometry, axes, from_axes;
   std::vector<double> slices, crop;
   std::optional<double> surface, water;
+  ResumeOptions resume;
+  OutputOptions stored;
 };
 
 [[noreturn]] void refuse(const std::string& option, const std::string& what, const std::string& hint) {
@@ -115,7 +122,36 @@ PixelType type_to_write(const VolumeReader& volume, const std::string& output) {
   return is_dicom_name(output) && kept && volume.scale().is_identity() ? *stored : PixelType::f32;
 }
 
+// Reads, cuts, scales and writes what is missing of the output, slab by slab.
+void convert_slabs(const VolumeReader& volume, const Part& part, const std::optional<double>& water,
+                   ResumableVolume& writer, Session& session) {
+  Context& context = session.context();
+  const VolumeGrid& whole = volume.grid();
+  const std::int64_t slice = whole.nx * whole.ny;
+  // Beside the slab a slice as it is stored here and one as it will be stored there.
+  const std::int64_t packing = writer.memory_bytes() + turning_bytes(volume);
+  const std::int64_t fits = (session.buffer_bytes(12 * slice + packing) - packing) / (4 * slice) - 2;
+  const std::int64_t slab = std::clamp<std::int64_t>((std::int64_t{1} << 24) / slice, 1, fits);
+  Buffer<float> slices(std::min(slab, part.z1 - part.z0) * slice);
+  const bool cropped = part.x1 - part.x0 < whole.nx || part.y1 - part.y0 < whole.ny;
+  context.progress.begin("converting", count_slices(writer.missing()));
+  for (const VolumeSlices& missing : writer.missing())
+    for (std::int64_t z = missing.z0; z < missing.z1; z += slab) {
+      context.cancel.check();
+      const std::int64_t end = std::min(missing.z1, z + slab);
+      volume.read(part.z0 + z, part.z0 + end, slices.data());
+      if (cropped) crop_slices(slices.data(), end - z, whole, part);
+      if (water)
+        ValueScale{1000 / *water, -1000}.apply(slices.data(), (end - z) * (part.x1 - part.x0) * (part.y1 - part.y0));
+      writer.write(z, end, slices.data());
+      context.progress.advance(end - z);
+    }
+  context.progress.end();
+  context.cancel.check();
+}
+
 int convert_volume(const ConvertArguments& a, Session& session) {
+  a.resume.require_journal(a.output);
   Context& context = session.context();
   const auto volume = into_axes(open_in_our_axes(a.input, a.from_axes, "--from-axes", session), output_axes(a));
   const VolumeGrid& whole = volume->grid();
@@ -124,6 +160,7 @@ int convert_volume(const ConvertArguments& a, Session& session) {
   VolumeWriterOptions options;
   options.force = session.common().force;
   options.unit = a.water ? "HU" : volume->unit();
+  set_output_values(options, a.stored.values());
   options.threads = context.threads.size();
   const std::string provenance = with_note(volume->provenance(), a, *volume);
   // A header that comes before the data must have room for what is written into it at the end.
@@ -131,33 +168,25 @@ int convert_volume(const ConvertArguments& a, Session& session) {
   if (a.water && volume->unit() == "HU") refuse("--water", "the volume is in HU already", "leave it out");
   if (a.water && !(*a.water > 0))
     refuse("--water", "the attenuation of water is above zero", "write it as --water 0.02, in 1/mm");
-  options.type = a.water ? PixelType::f32 : type_to_write(*volume, a.output);
+  if (!a.water && options.type == PixelType::f32) options.type = type_to_write(*volume, a.output);
   const auto locks = reserve_volume(a.output, options.force, context.progress);
-  const auto writer = create_volume(a.output, grid, options);
-
-  const std::int64_t slice = whole.nx * whole.ny;
-  // Beside the slab a slice as it is stored here and one as it will be stored there.
-  const std::int64_t packing = writer->memory_bytes() + turning_bytes(*volume);
-  const std::int64_t fits = (session.buffer_bytes(12 * slice + packing) - packing) / (4 * slice) - 2;
-  const std::int64_t slab = std::clamp<std::int64_t>((std::int64_t{1} << 24) / slice, 1, fits);
-  Buffer<float> slices(std::min(slab, grid.nz) * slice);
-  context.progress.begin("converting", grid.nz);
-  for (std::int64_t z = 0; z < grid.nz; z += slab) {
-    context.cancel.check();
-    const std::int64_t end = std::min(grid.nz, z + slab);
-    volume->read(part.z0 + z, part.z0 + end, slices.data());
-    if (!a.crop.empty()) crop_slices(slices.data(), end - z, whole, part);
-    if (a.water) ValueScale{1000 / *a.water, -1000}.apply(slices.data(), (end - z) * grid.nx * grid.ny);
-    writer->write(z, end, slices.data());
-    context.progress.advance(end - z);
-  }
-  context.progress.end();
-  context.cancel.check();
-  writer->finish(provenance);
-  if (const std::int64_t cut_off = writer->cut_off())
-    context.progress.warning(
-        format("{}: {} voxels are beyond what its integers reach and were cut off there", a.output, cut_off));
   const std::string axes = words_of(output_axes(a));
+  ResumableRun run;
+  run.header = {"convert",
+                {volume_fact(a.input),
+                 {"the part of the volume",
+                  format("x {} to {}, y {} to {}, z {} to {}", part.x0, part.x1, part.y0, part.y1, part.z0, part.z1)},
+                 {"the axes", format("from {} to {}", a.from_axes.empty() ? "those it has" : a.from_axes, axes)},
+                 {"water", a.water ? format("{:.17g} per mm", *a.water) : "not HU"}}};
+  run.restart = a.resume.restart;
+  ResumableVolume writer(a.output, grid, options, run, context.progress);
+  try {
+    convert_slabs(*volume, part, a.water, writer, session);
+    writer.finish(provenance);
+  } catch (const Error& error) {
+    throw writer.ended_by(error);
+  }
+  warn_of_cut_off(writer, grid, context.progress);
   session.note(format("wrote {} ({} x {} x {} voxels, axes {})", a.output, grid.nx, grid.ny, grid.nz, axes));
   session.result(
       {{"kind", "volume"}, {"from", a.input}, {"to", a.output}, {"size", {grid.nx, grid.ny, grid.nz}}, {"axes", axes}});
@@ -203,6 +232,7 @@ int convert_geometry(const ConvertArguments& a, Session& session) {
 }
 
 int run_convert(const ConvertArguments& a, Session& session) {
+  a.resume.check();
   std::error_code ignored;
   if (std::filesystem::equivalent(a.input, a.output, ignored))
     throw Error(ErrorKind::usage, {.what = "input and output are the same",
@@ -210,6 +240,16 @@ int run_convert(const ConvertArguments& a, Session& session) {
                                    .why = {},
                                    .hint = "give another name for the output"});
   const bool scan = std::filesystem::path(a.input).extension() == ".toml";
+  if ((scan || a.surface) && (a.stored.type != "float32" || !a.stored.range.empty()))
+    throw Error(ErrorKind::usage, {.what = "--output-type and --output-range are for volumes",
+                                   .where = a.output,
+                                   .why = "the pixels of a scan are not changed, and a surface has none",
+                                   .hint = "leave them out"});
+  if ((scan || a.surface) && (a.resume.resume || a.resume.restart))
+    throw Error(ErrorKind::usage, {.what = "--resume and --restart are for volumes",
+                                   .where = a.output,
+                                   .why = "a scan or a surface that is not finished leaves nothing to go on with",
+                                   .hint = "leave them out"});
   if (!scan) {
     if (!a.form.empty() || a.order != "frames" || !a.geometry.empty())
       throw Error(ErrorKind::usage, {.what = "--frames, --order and --geometry are for scans",
@@ -252,6 +292,9 @@ std::unique_ptr<Command> convert_command() {
   command->description =
       "A volume: the ending of the output chooses the format (.mha, .mhd, .nrrd, .tif, .h5, .npy, .npz, .dcm, .raw,\n"
       ".zarr, or a folder of slices as slices/%04d.tif or series/%04d.dcm); grid and provenance are kept.\n"
+      "Where a run ends early, what it has finished stays beside the output, and the same command goes on from there "
+      "to\n"
+      "the same bits (docs/restart.md).\n"
       "A .zarr is an OME-Zarr with all its resolutions. With --surface the output is a closed surface\n"
       "(marching cubes), closed at the volume's ends, too.\n"
       "\n"
@@ -281,6 +324,8 @@ std::unique_ptr<Command> convert_command() {
   table.value("--water", "VALUE", a.water, "make HU of attenuations: that of water, in 1/mm");
   table.value("--surface", "VALUE", a.surface,
               "the surface of what is brighter, as triangles in millimetres: OUTPUT ends in .stl or .ply");
+  a.stored.describe(table);
+  a.resume.describe(table);
   table.group("Scans");
   table.value("--frames", "FORM", a.form, "files of the frames: one TIFF each, a TIFF stack, HDF5 or raw")
       .one_of({"tiff", "stack", "hdf5", "raw"})

@@ -8,8 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
+#include "app/output_options.h"
+#include "app/resume_options.h"
 #include "core/format.h"
 #include "core/memory.h"
+#include "io/input_identity.h"
 #include "scan/kinds/kinds.h"
 #include <lepus/error.h>
 
@@ -20,6 +23,8 @@ struct PostArguments {
   std::string input, output, backend = "auto", device_memory;
   int device = 0;
   std::vector<std::string> steps;
+  ResumeOptions resume;
+  OutputOptions stored;
 };
 
 // A paragraph for every kind, from the table.
@@ -37,6 +42,8 @@ std::string steps_text() {
 }
 
 int run_post(const PostArguments& a, Session& session) {
+  a.resume.check();
+  a.resume.require_journal(a.output);
   std::error_code ignored;
   if (std::filesystem::equivalent(a.input, a.output, ignored))
     throw Error(ErrorKind::usage, {.what = "input and output are the same",
@@ -58,7 +65,10 @@ int run_post(const PostArguments& a, Session& session) {
   // The limit is for the whole program, which is there already.
   options.memory_bytes = std::max<std::int64_t>(1, session.memory_bytes() - resident_bytes());
   options.force = session.common().force;
+  options.stored = a.stored.values();
   const auto volume = open_volume(a.input);
+  options.same_input = volume_fact(a.input);
+  options.restart = a.resume.restart;
   const PostReport report = post_process(*volume, a.output, chain, options, session.context());
 
   std::string text;
@@ -91,7 +101,9 @@ std::unique_ptr<Command> post_command() {
   command->description =
       "Runs the steps of --do in their order, slab by slab, and writes the volume that comes out; neither volume "
       "needs\n"
-      "to fit into memory. A step is a kind and its parameters; docs/post.md explains each. The kinds and their "
+      "to fit into memory. Where a run ends early, what it has finished stays beside the output, and the same command\n"
+      "goes on from there to the same bits (docs/restart.md). A step is a kind and its parameters; docs/post.md "
+      "explains each. The kinds and their "
       "defaults:" +
       steps_text();
   command->examples = {
@@ -108,11 +120,13 @@ std::unique_ptr<Command> post_command() {
       .file();
   table.value("--do", "STEP", a.steps, "a step: a kind and its parameters as key=value, in quotes; again for each")
       .must();
+  a.stored.describe(table);
   table.value("--backend", "NAME", a.backend, "what runs the filters: a GPU where there is one, else the CPU")
       .one_of({"auto", "cpu", "cuda"});
   table.value("--device", "N", a.device, "which GPU");
   table.value("--device-memory", "SIZE", a.device_memory, "limit for the GPU, for example 8GiB")
       .otherwise("90 % of what is free");
+  a.resume.describe(table);
   command->run = [arguments](Session& session) { return run_post(*arguments, session); };
   return command;
 }

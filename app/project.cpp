@@ -8,6 +8,7 @@
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/compute_options.h"
+#include "app/resume_options.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "io/volume_file.h"
@@ -22,6 +23,7 @@ struct ProjectArguments {
   std::string volume, scan_file, output, model = "joseph";
   bool against = false, matrix = false;
   ComputeOptions compute;
+  ResumeOptions resume;
 };
 
 [[noreturn]] void refuse_projection(std::string what, std::string why, std::string hint) {
@@ -53,10 +55,12 @@ int write_matrix(const ProjectArguments& a, const Scan& scan, Session& session) 
 }
 
 int run_project(const ProjectArguments& a, Session& session) {
+  a.resume.check();
   const Scan scan = read_scan(a.scan_file);
   if (a.matrix) return write_matrix(a, scan, session);
   if (a.volume.empty())
     refuse_projection("no volume was named", "there is nothing to project", "add for example volume.mha");
+  a.resume.require_journal(a.output);
   const auto lock = session.reserve(a.output);
   VolumeProjectionOptions options;
   options.model = ray_model(a.model);
@@ -64,6 +68,7 @@ int run_project(const ProjectArguments& a, Session& session) {
   options.compute.memory_bytes = session.memory_bytes();
   options.against = a.against;
   options.force = session.common().force;
+  options.restart = a.resume.restart;
   const VolumeProjectionReport done = project_volume(a.volume, scan, a.output, options, session.context());
   std::string text =
       format("wrote     {}: {} frames of {} x {} line integrals", a.output, done.views, done.columns, done.rows);
@@ -93,7 +98,9 @@ std::unique_ptr<Command> project_command() {
       "misalignment, motion and beam hardening. With --matrix the operator itself is written, for small problems: a "
       "sparse matrix (CSR) in mm that scipy.sparse.load_npz reads, one row a pixel, one column a voxel of the volume, "
       "or of the scan's "
-      "volume where none is named.";
+      "volume where none is named.\n\n"
+      "Where a run ends early, the views that are finished stay beside the output, and the same command goes on from "
+      "there to the same bits (docs/restart.md).";
   command->examples = {
       {"lepus project demo/volume.mha --scan demo/scan.toml -o frames.h5", "what the scan would have measured"},
       {"lepus project demo/volume.mha --scan demo/scan.toml -o left.tif --against", "what the volume does not explain"},
@@ -113,6 +120,7 @@ std::unique_ptr<Command> project_command() {
   command->options.value("--model", "NAME", arguments->model, "how a ray meets voxels")
       .one_of({"joseph", "siddon", "footprint", "voxel"});
   arguments->compute.describe(command->options);
+  arguments->resume.describe(command->options);
   command->run = [arguments](Session& session) { return run_project(*arguments, session); };
   return command;
 }

@@ -12,6 +12,7 @@
 #include "app/compare_methods.h"
 #include "app/imported_scan.h"
 #include "app/method_options.h"
+#include "app/output_options.h"
 #include "app/resume_options.h"
 #include "core/format.h"
 #include "core/memory.h"
@@ -28,6 +29,7 @@ struct ReconstructArguments {
   ComputeOptions compute;
   MethodArguments method;
   ResumeOptions resume;
+  OutputOptions stored;
   int wedges = 0;
   std::string trace;
 };
@@ -113,6 +115,7 @@ int run_reconstruct(ReconstructArguments arguments, Session& session) {
   options.compute.memory_bytes = session.memory_bytes();
   options.force = session.common().force;
   options.restart = arguments.resume.restart;
+  options.output = arguments.stored.values();
   set_share(arguments.share, options);
   options.ranks = &session.ranks();
   options.wedges = arguments.wedges;
@@ -181,6 +184,7 @@ std::unique_ptr<Command> reconstruct_command() {
       .value("-o,--output", "FILE", arguments->output, "the volume to write: .mha .mhd .nrrd .tif .h5 .raw .zarr")
       .file()
       .otherwise("output.file of the scan file");
+  arguments->stored.describe(command->options);
   arguments->compute.describe(command->options);
   arguments->method.describe(command->options);
   arguments->resume.describe(command->options);

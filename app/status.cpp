@@ -54,6 +54,7 @@ RunStatus status_of_slabs(const fs::path& output) {
     const JournalContents journal = read_journal(file);
     status.command = journal.header.command;
     status.lepus = journal.lepus;
+    if (status.command == "project") status.unit = "views";
     status.all = std::max(status.all, volume_slices(journal));
     const std::vector<RecordedSlab> slabs = recorded_slabs(journal);
     PartStatus& part = status.parts.emplace_back();
@@ -113,7 +114,7 @@ std::string to_text(const fs::path& output, const RunStatus& status, const std::
              status.seconds_left < 0 ? "how long they take is not known yet" : expected_time(status.seconds_left));
   bool held = false;
   for (const PartStatus& part : status.parts) {
-    if (!part.part.empty()) text += format("{:<9} {} slices\n", part.part, part.done);
+    if (!part.part.empty()) text += format("{:<9} {} {}\n", part.part, part.done, status.unit);
     if (!part.holder.empty()) text += format("works     {}\n", part.holder);
     held |= !part.holder.empty();
   }

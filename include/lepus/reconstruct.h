@@ -12,6 +12,7 @@
 #include <lepus/compute.h>
 #include <lepus/geometry.h>
 #include <lepus/options.h>
+#include <lepus/output_values.h>
 #include <lepus/progress.h>
 
 namespace lepus {
@@ -26,6 +27,7 @@ class Ranks;
 struct ReconstructOptions {
   Compute compute;
   bool force = false;                  // overwrite the output
+  OutputValues output = {};            // how its voxels are stored
   Progress* progress = nullptr;        // null: nobody is told
   const CancelFlag* cancel = nullptr;  // null: it cannot be interrupted
   // Is called when slabs are about to be made, after each that is in the output, and when the last one is: from

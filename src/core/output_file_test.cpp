@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/output_folder.h"
+#include "core/reserve_space.h"
 #include "core/scratch_file.h"
 #include "io/test_support.h"
 
@@ -300,6 +301,18 @@ TEST(ScratchFile, of_a_run_that_was_killed_is_found_by_the_next) {
   { const OutputLock lock = reserve_output(folder / "v.mha", false, notes); }
   EXPECT_NE(notes.text.find("removed 2 files (4.0 KiB)"), std::string::npos) << notes.text;
   EXPECT_EQ(folder.entries(), 0u);
+}
+
+TEST(OutputFile, has_its_space_from_the_start) {
+  const TempFolder folder;
+  PartialFile file(folder / "v.raw", false, 1 << 20, Unfinished::kept);
+  file.append("head");
+  reserve_space(file, 4, 1 << 20);
+  EXPECT_EQ(file.end(), 4 + (1 << 20));
+  EXPECT_EQ(fs::file_size(file.partial()), 4U + (1U << 20));
+  char start[8] = {};
+  file.read(0, start, 8);
+  EXPECT_EQ(std::string(start, 8), std::string("head\0\0\0\0", 8)) << "what was there stays, the rest is zeros";
 }
 
 }  // namespace

@@ -12,13 +12,21 @@
 namespace lepus {
 namespace {
 
-void require_known(const std::string& name) {
-  const std::string nearest = nearest_name(name, geometry_formats());
+void require_known(const std::string& name, const std::vector<std::string>& formats) {
+  const std::string nearest = nearest_name(name, formats);
   if (nearest == name) return;
+  std::string known;
+  for (const std::string& one : formats) known += known.empty() ? one : ", " + one;
   throw Error(ErrorKind::usage, {.what = format("no geometry format is called \"{}\"", name),
                                  .where = "geometry format",
-                                 .why = "known are rtk, astra, tigre and matrices",
+                                 .why = "known are " + known,
                                  .hint = nearest.empty() ? "use one of these" : format("did you mean {}?", nearest)});
+}
+
+std::vector<std::string> formats_to_read() {
+  std::vector<std::string> formats = geometry_formats();
+  formats.emplace_back("xrad");
+  return formats;
 }
 
 }  // namespace
@@ -27,16 +35,17 @@ std::vector<std::string> geometry_formats() { return {"rtk", "astra", "tigre", "
 
 ScanGeometry read_geometry(const std::filesystem::path& path, const std::string& format,
                            const GeometryFileOptions& options) {
-  require_known(format);
+  require_known(format, formats_to_read());
   return parse_geometry(read_text(path), path.string(), format, options);
 }
 
 ScanGeometry parse_geometry(const std::string& text, const std::string& name, const std::string& format,
                             const GeometryFileOptions& options) {
-  require_known(format);
+  require_known(format, formats_to_read());
   auto* const parse = format == "rtk"     ? parse_rtk
                       : format == "astra" ? parse_astra
                       : format == "tigre" ? parse_tigre
+                      : format == "xrad"  ? parse_xrad
                                           : parse_matrices;
   ScanGeometry geometry = parse(text, name, options);
   if (geometry.matrices.empty())
@@ -54,7 +63,7 @@ void write_geometry(const ScanGeometry& geometry, const std::filesystem::path& p
 }
 
 std::string geometry_text(const ScanGeometry& geometry, const std::string& format, const GeometryFileOptions& options) {
-  require_known(format);
+  require_known(format, geometry_formats());
   check_views(geometry);
   return format == "rtk"     ? format_rtk(geometry)
          : format == "astra" ? format_astra(geometry, options)

@@ -28,7 +28,7 @@ struct GeometryFileOptions {
   bool force = false;                     // writing: overwrite
 };
 
-// "rtk", "astra", "tigre", "matrices".
+// "rtk", "astra", "tigre", "matrices": those that are read and written. The header of an X-RAD, "xrad", is only read.
 std::vector<std::string> geometry_formats();
 
 // Throws Error(input) where the file cannot be understood, Error(geometry) where a view cannot be used,

@@ -83,6 +83,53 @@ TEST(Astra, ParallelVectorsByHand) {
   expect_pixel(g, 0, {5, 99, 2}, 58, 30, 1);
 }
 
+const std::string xrad_header =
+    "[iView3D]\nCBCT.DimensionalAttributes.IDim=101\nCBCT.DimensionalAttributes.JDim=61\n"
+    "CBCT.DimensionalAttributes.KDim=1\nCBCT.DimensionalAttributes.PixelDimension_I_cm=0.05\n"
+    "CBCT.DimensionalAttributes.PixelDimension_J_cm=0.025\n[iView3D(Projection 0)]\r\n"
+    "CBCT.ProjectionGeometryArray.focus=0 50 0\nCBCT.ProjectionGeometryArray.center= 0 -50 0\n"
+    "CBCT.ProjectionGeometryArray.u_axis=-2 0 0\nCBCT.ProjectionGeometryArray.v_axis=0 0 -1\n"
+    "CBCT.ProjectionGeometryArray.u_off=10\nCBCT.ProjectionGeometryArray.v_off=20\n";
+
+TEST(Xrad, VectorsByHand) {
+  // Its coordinates are ours with all signs turned, in cm: the source at (0,-500,0), the detector at y = 500, columns
+  // along +x (0.5), rows along +z (0.25). The point on the central ray lies in pixel (10, 20); (5, 0, 2) is magnified
+  // twice to 10 right and 4 up.
+  const ScanGeometry g = parse_xrad(xrad_header, "x", {});
+  expect_pixel(g, 0, {0, 0, 0}, 10, 20, 1);
+  expect_pixel(g, 0, {5, 0, 2}, 30, 36, 1);
+  EXPECT_NEAR(g.source_detector_mm, 1000, 1e-9);
+  EXPECT_EQ(g.columns, 101);
+  EXPECT_EQ(g.rows, 61);
+  // RTK's reader takes (X, Y, Z) = (-x, -z, y): source at Z = 500, columns along X, rows along Y, which is gantry angle
+  // 0; its detector's pixel (0, 0) lies 10 columns and 20 rows from the central ray.
+  GeometryFileOptions o = frames(101, 61, 0.5, 0.25);
+  o.first_pixel_mm = Vec3{-5, -5, 0};
+  const ScanGeometry rtk = parse_rtk(projection("<GantryAngle>0</GantryAngle>"), "x", o);
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_NEAR(g.matrices[0].m[i], rtk.matrices[0].m[i], tolerance);
+}
+
+TEST(Xrad, NamesWhatIsMissingOrWrong) {
+  const auto refused = [](const std::string& what, const std::string& by, const std::string& words) {
+    std::string text = xrad_header;
+    text.replace(text.find(what), what.size(), by);
+    try {
+      parse_geometry(text, "scan.header", "xrad");
+      ADD_FAILURE() << "accepted; expected: " << words;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  };
+  refused("KDim=1", "KDim=2", "iView3D(Projection 1)/CBCT.ProjectionGeometryArray.u_axis is missing");
+  refused("focus=0 50 0", "focus=0 50", "does not hold 3 numbers");
+  refused("IDim=101", "IDim=1.5", "IDim is 1.5");
+  refused("I_cm=0.05", "I_cm=0", "PixelDimension_I_cm is 0");
+  refused("u_axis=-2 0 0", "u_axis=0 0 0", "view 0");
+  refused("u_off=10", "u_off=nan", "a number cannot be read");
+  for (std::size_t cut = 0; cut < xrad_header.size() - 3; ++cut)
+    EXPECT_THROW(parse_geometry(xrad_header.substr(0, cut), "cut", "xrad"), Error);
+}
+
 TEST(Rtk, GantryAngleAndSourceOffsetByHand) {
   // RTK's frame at gantry angle 90: Rx = (0,0,-1), Ry = (0,1,0), Rz = (1,0,0) of its world, which are (0,1,0), (0,0,1)
   // and (1,0,0) of ours, (x,y,z) = (X,-Z,Y). Source 20 Rx + 15 Ry + 600 Rz = (600, 20, 15); the detector's plane is

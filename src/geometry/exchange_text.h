@@ -39,6 +39,7 @@ ScanGeometry parse_rtk(const std::string& text, const std::string& name, const G
 ScanGeometry parse_astra(const std::string& text, const std::string& name, const GeometryFileOptions& options);
 ScanGeometry parse_tigre(const std::string& text, const std::string& name, const GeometryFileOptions& options);
 ScanGeometry parse_matrices(const std::string& text, const std::string& name, const GeometryFileOptions& options);
+ScanGeometry parse_xrad(const std::string& text, const std::string& name, const GeometryFileOptions& options);
 std::string format_rtk(const ScanGeometry& geometry);
 std::string format_astra(const ScanGeometry& geometry, const GeometryFileOptions& options);
 std::string format_tigre(const ScanGeometry& geometry);

@@ -112,14 +112,23 @@ void read_xml(std::string_view text, const std::string& file, const std::functio
   XmlReader(text, file).read(at_start, at_end);
 }
 
-std::string_view xml_attribute(std::string_view attributes, std::string_view key) {
-  for (std::size_t at = attributes.find(key); at != std::string_view::npos; at = attributes.find(key, at + 1)) {
-    std::string_view rest = attributes.substr(at + key.size());
-    if (at == 0 || white.find(attributes[at - 1]) == std::string_view::npos || rest.size() < 3) continue;
-    if (rest[0] != '=' || (rest[1] != '"' && rest[1] != '\'')) continue;
-    const std::size_t end = rest.find(rest[1], 2);
-    if (end != std::string_view::npos) return rest.substr(2, end - 2);
+std::vector<XmlAttribute> xml_attributes(std::string_view attributes) {
+  std::vector<XmlAttribute> all;
+  for (;;) {
+    const std::size_t begin = std::min(attributes.find_first_not_of(white), attributes.size());
+    const std::size_t equals = attributes.find('=', begin);
+    if (equals == std::string_view::npos || equals + 1 == attributes.size()) return all;
+    const char quote = attributes[equals + 1];
+    const std::size_t end = quote == '"' || quote == '\'' ? attributes.find(quote, equals + 2) : std::string_view::npos;
+    if (end == std::string_view::npos) return all;
+    all.push_back({attributes.substr(begin, equals - begin), attributes.substr(equals + 2, end - equals - 2)});
+    attributes.remove_prefix(end + 1);
   }
+}
+
+std::string_view xml_attribute(std::string_view attributes, std::string_view key) {
+  for (const XmlAttribute& attribute : xml_attributes(attributes))
+    if (attribute.name == key) return attribute.value;
   return {};
 }
 

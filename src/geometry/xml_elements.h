@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lepus {
 
@@ -20,6 +21,11 @@ struct XmlElement {
 void read_xml(std::string_view text, const std::string& file, const std::function<void(const XmlElement&)>& at_start,
               const std::function<void(const XmlElement&)>& at_end);
 
+struct XmlAttribute {
+  std::string_view name, value;
+};
+// All of an element's, up to the first that is not written as key="value" (or with single quotes).
+std::vector<XmlAttribute> xml_attributes(std::string_view attributes);
 // The value of key="value" (or with single quotes), "" where there is none.
 std::string_view xml_attribute(std::string_view attributes, std::string_view key);
 

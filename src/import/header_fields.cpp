@@ -108,6 +108,12 @@ std::size_t HeaderFields::index_of(std::string_view name) const {
 
 bool HeaderFields::has(std::string_view name) const { return index_of(name) < fields_.size(); }
 
+std::string HeaderFields::path_of(std::string_view name) const {
+  for (const HeaderField& field : fields_)
+    if (std::string_view(field.name).substr(field.name.rfind('/') + 1) == name) return field.name;  // npos + 1 is 0
+  return std::string(name);
+}
+
 std::string HeaderFields::where(std::string_view name) const {
   const std::size_t i = index_of(name);
   return i < lines_.size() && lines_[i] > 0 ? format("{}:{}", file_.string(), lines_[i]) : file_.string();

@@ -27,6 +27,8 @@ public:
 
   // By their path, in any case; of a field that stands there twice, the first. `use` is noted at the field.
   bool has(std::string_view name) const;
+  // The path of the first field of this name, whatever section it stands in; the name itself where there is none.
+  std::string path_of(std::string_view name) const;
   std::optional<std::string> text(std::string_view name, std::string_view use);
   std::optional<double> number(std::string_view name, std::string_view use);       // Error(input) where it is none
   std::optional<std::int64_t> count(std::string_view name, std::string_view use);  // a whole number, 0 or more

@@ -53,5 +53,8 @@ const Scanner& dxchange_scanner();
 const Scanner& varian_scanner();
 const Scanner& elekta_scanner();
 const Scanner& edf_scanner();
+const Scanner& xrad_scanner();
+const Scanner& iba_scanner();
+const Scanner& sinograms_scanner();
 
 }  // namespace lepus

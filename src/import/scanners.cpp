@@ -6,9 +6,10 @@ namespace lepus {
 
 const std::vector<const Scanner*>& scanners() {
   static const std::vector<const Scanner*> all{
-      &nikon_scanner(),     &skyscan_scanner(), &phoenix_scanner(), &yxlon_scanner(),  &diondo_scanner(),
-      &northstar_scanner(), &rtk_scanner(),     &zeiss_scanner(),   &nxtomo_scanner(), &dxchange_scanner(),
-      &varian_scanner(),    &elekta_scanner(),  &edf_scanner()};
+      &nikon_scanner(),  &skyscan_scanner(),   &phoenix_scanner(), &yxlon_scanner(),
+      &diondo_scanner(), &northstar_scanner(), &rtk_scanner(),     &zeiss_scanner(),
+      &nxtomo_scanner(), &dxchange_scanner(),  &varian_scanner(),  &elekta_scanner(),
+      &edf_scanner(),    &xrad_scanner(),      &iba_scanner(),     &sinograms_scanner()};
   return all;
 }
 

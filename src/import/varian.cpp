@@ -101,13 +101,7 @@ private:
 
   // An element of the XML, wherever it stands.
   std::optional<double> xml_number(std::string_view element, std::string_view use) {
-    if (!xml_) return std::nullopt;
-    for (const HeaderField& field : xml_->fields()) {
-      const std::size_t slash = field.name.rfind('/');
-      if (field.name.substr(slash == std::string::npos ? 0 : slash + 1) == element)
-        return xml_->number(std::string(field.name), use);
-    }
-    return std::nullopt;
+    return xml_ ? xml_->number(xml_->path_of(element), use) : std::nullopt;
   }
   std::string xml_text(std::string_view element) {
     if (xml_)

@@ -54,6 +54,7 @@ FileKind kind_of_content(const InputFile& file) {
 
 bool is_tiff_name(const fs::path& path) { return has_ending(path, {".tif", ".tiff", ".btf", ".tf8"}); }
 bool is_hdf5_name(const fs::path& path) { return has_ending(path, {".h5", ".hdf5", ".hdf", ".nxs"}); }
+bool is_numpy_name(const fs::path& path) { return has_ending(path, {".npy", ".npz"}); }
 bool is_raw_name(const fs::path& path) { return has_ending(path, {".raw", ".bin", ".dat", ".img", ".vol"}); }
 
 FileKind kind_of_name(const fs::path& path) {

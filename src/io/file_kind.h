@@ -34,8 +34,9 @@ FileKind kind_of_file(const std::filesystem::path& path);
 FileKind kind_of_name(const std::filesystem::path& path);
 const char* words_of(FileKind kind);  // "a PNG image"
 
-bool is_tiff_name(const std::filesystem::path& path);  // .tif, .tiff, .btf, .tf8
-bool is_hdf5_name(const std::filesystem::path& path);  // .h5, .hdf5, .hdf, .nxs
-bool is_raw_name(const std::filesystem::path& path);   // .raw, .bin, .dat, .img, .vol
+bool is_tiff_name(const std::filesystem::path& path);   // .tif, .tiff, .btf, .tf8
+bool is_hdf5_name(const std::filesystem::path& path);   // .h5, .hdf5, .hdf, .nxs
+bool is_numpy_name(const std::filesystem::path& path);  // .npy, .npz
+bool is_raw_name(const std::filesystem::path& path);    // .raw, .bin, .dat, .img, .vol
 
 }  // namespace lepus

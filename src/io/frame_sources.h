@@ -48,6 +48,8 @@ void read_pixels(const InputFile& file, std::int64_t offset, std::int64_t count,
 enum class TrailingBytes { refuse, ignore };
 std::unique_ptr<FrameSource> open_raw_frames(const std::vector<std::filesystem::path>& files, const RawLayout& layout,
                                              TrailingBytes trailing = TrailingBytes::refuse);
+std::unique_ptr<FrameSource> open_labelled_frames(const std::vector<std::filesystem::path>& files,
+                                                  const LabelledLayout& layout);
 std::unique_ptr<FrameSource> open_tiff_frames(const std::vector<std::filesystem::path>& files);
 std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<std::filesystem::path>& files,
                                               const std::string& dataset);

@@ -4,6 +4,7 @@
 
 #include "core/format.h"
 #include "io/file.h"
+#include "io/frame_names.h"
 #include "io/frame_sources.h"
 #include "io/pixels.h"
 #include "io/stack.h"
@@ -64,6 +65,15 @@ private:
 
 }  // namespace
 
+void check_frames_name(const fs::path& path) {
+  if (is_tiff_name(path) || is_hdf5_name(path) || is_numpy_name(path) || is_raw_name(path)) return;
+  throw Error(ErrorKind::unsupported,
+              {.what = "unknown kind of frame file",
+               .where = path.string(),
+               .why = format("the ending '{}' is none of .tif .h5 .npy .npz .raw", path.extension().string()),
+               .hint = "choose a name with one of these endings"});
+}
+
 std::unique_ptr<FrameWriter> create_frames(const fs::path& path, const FrameWriterOptions& options) {
   StackTarget target;
   target.path = path;
@@ -75,21 +85,16 @@ std::unique_ptr<FrameWriter> create_frames(const fs::path& path, const FrameWrit
                  .where = path.string(),
                  .why = format("{} frames of {} x {} pixels", options.frames, options.columns, options.rows),
                  .hint = "give positive sizes"});
+  check_frames_name(path);
   std::unique_ptr<StackWriter> stack;
   if (is_tiff_name(path)) {
     stack = find_number(path) ? create_tiff_folder(target) : create_tiff_stack(target);
   } else if (is_hdf5_name(path)) {
-    stack = create_hdf5_stack(target, options.dataset.empty() ? "/exchange/data" : options.dataset);
-  } else if (lower_extension(path) == ".npy" || lower_extension(path) == ".npz") {
+    stack = create_hdf5_stack(target, options.dataset.empty() ? frames_dataset : options.dataset);
+  } else if (is_numpy_name(path)) {
     stack = create_numpy_stack(target);
-  } else if (is_raw_name(path)) {
-    stack = create_raw_stack(target);
   } else {
-    throw Error(ErrorKind::unsupported,
-                {.what = "unknown kind of frame file",
-                 .where = path.string(),
-                 .why = format("the ending '{}' is none of .tif .h5 .npy .npz .raw", path.extension().string()),
-                 .hint = "choose a name with one of these endings"});
+    stack = create_raw_stack(target);
   }
   return std::make_unique<StackFrames>(std::move(stack), options.frames, path.string());
 }

@@ -41,6 +41,12 @@ std::unique_ptr<FrameSource> in_order_of_views(std::unique_ptr<FrameSource> stor
 
 namespace {
 
+std::unique_ptr<FrameSource> in_selection(std::unique_ptr<FrameSource> all, const std::vector<std::int64_t>& images) {
+  if (images.empty()) return all;
+  const std::int64_t rows = all->rows();
+  return select_frames(std::move(all), {images, 0, 1, rows});
+}
+
 // RTK's form: all frames in one file, whose third axis counts them.
 std::unique_ptr<FrameSource> open_single_stack(const std::vector<fs::path>& files, FileKind kind) {
   if (files.size() > 1)
@@ -114,6 +120,9 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
                 {.what = "no frames", .where = {}, .why = "the list of files is empty", .hint = "check the pattern"});
   const fs::path& first = files.files.front();
   std::unique_ptr<FrameSource> source;
+  if (files.labelled)
+    return in_selection(in_order_of_views(open_labelled_frames(files.files, *files.labelled), files.order),
+                        files.images);
   const FileKind kind = files.raw ? FileKind::raw : kind_of_file(first);
   switch (kind) {
     case FileKind::tiff:
@@ -171,12 +180,7 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
                    .hint = "convert the files to TIFF, or describe them as raw"});
   }
   if (source->pixel_type() == PixelType::f16) source = std::make_unique<WidenedFrames>(std::move(source));
-  source = in_order_of_views(std::move(source), files.order);
-  if (!files.images.empty()) {
-    const std::int64_t rows = source->rows();
-    source = select_frames(std::move(source), {files.images, 0, 1, rows});
-  }
-  return source;
+  return in_selection(in_order_of_views(std::move(source), files.order), files.images);
 }
 
 }  // namespace lepus

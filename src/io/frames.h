@@ -42,6 +42,25 @@ struct RawLayout {
   bool big_endian = false;
 };
 
+// Files of laboratory systems: one image each, its pixels as numbers in text or in binary, between a header and a tail
+// of "name value" lines. io/labelled_image.h reads them.
+enum class LabelType { integer, number, text };
+struct LabelRule {
+  std::string name;
+  LabelType type = LabelType::text;
+  bool required = false;
+};
+struct LabelledLayout {
+  std::vector<LabelRule> header, tail;  // the lines there may be, in any order
+  std::string header_end;               // the line after the header; "": the header ends at the first line not listed
+  bool text_pixels = true;              // numbers separated by blanks and new lines
+  PixelType type = PixelType::f32;
+  bool big_endian = false;
+  // The lines of the header that say how many pixels a line of the image has, how many lines there are, and (where it
+  // is not "") the number of the image, which goes up by one from file to file.
+  std::string columns_from = "columns", lines_from = "views", number_from = {};
+};
+
 // What the images of the files are, and how each lies in its file; names for the six orders of the axes.
 enum class FrameOrder {
   frames,            // view, row, column: one image per view, rows x columns
@@ -57,7 +76,8 @@ struct FrameFiles {
   std::string dataset;                       // HDF5 only; "" is /exchange/data (DXchange)
   std::optional<RawLayout> raw;              // for files without a header
   FrameOrder order = FrameOrder::frames;
-  std::vector<std::int64_t> images = {};  // which of the views in the files; empty: all
+  std::vector<std::int64_t> images = {};        // which of the views in the files; empty: all
+  std::optional<LabelledLayout> labelled = {};  // for files with header and tail of "name value" lines
 };
 
 // Opens the files and checks that all have one size and type (by their headers). Throws Error(input) naming the file.

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "core/format.h"
-#include "core/input_file.h"
+#include "core/reserve_space.h"
 #include "io/stack.h"
 #include <lepus/error.h>
 
@@ -40,7 +40,7 @@ PlainStack::PlainStack(const StackTarget& target, OutputLock held, const fs::pat
 void PlainStack::begin_data(std::int64_t offset) {
   data_start_ = offset;
   const std::int64_t size = offset + target_.shape.bytes();
-  if (target_.unfinished == Unfinished::kept && InputFile(data_.partial()).size() < size) data_.resize(size);
+  if (!is_joined()) reserve_space(data_, offset, target_.shape.bytes());
   if (is_joined() && data_.end() < size)
     throw_other_unfinished(data_.partial(), format("it has {} bytes, {} are needed", data_.end(), size));
 }

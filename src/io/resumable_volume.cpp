@@ -36,6 +36,18 @@ std::vector<VolumeSlices> joined(std::vector<VolumeSlices> slabs) {
   return larger;
 }
 
+JournalFact stored_fact(const VolumeWriterOptions& options) {
+  std::string stored = name_of(options.type);
+  if (!options.scale.is_identity()) stored += format(" x {:.17g} + {:.17g}", options.scale.slope, options.scale.offset);
+  return {"what is stored of a voxel", stored};
+}
+
+// A slab that was made again replaces the older one.
+using SlabsByPlace = std::map<std::pair<std::int64_t, std::int64_t>, RecordedSlab>;
+void add_slabs(SlabsByPlace& slabs, const JournalContents& journal) {
+  for (const RecordedSlab& slab : recorded_slabs(journal)) slabs[{slab.slices.z0, slab.slices.z1}] = slab;
+}
+
 // Processes that make parts of one volume open and complete it one after the other.
 OutputLock wait_for_turn(const fs::path& path) {
   constexpr std::chrono::seconds longest(60);
@@ -60,6 +72,7 @@ ResumableVolume::ResumableVolume(const fs::path& path, const VolumeGrid& grid, c
       run_(run),
       part_lock_(journal_of_part(path, run.part)),
       own_(run.own.value_or(VolumeSlices{0, grid.nz})) {
+  run_.header.facts.push_back(stored_fact(options));
   options_.sharing = run.part.empty() ? Sharing::alone : Sharing::with_others;
   const OutputLock turn = run.part.empty() ? OutputLock() : wait_for_turn(path);
   if (run.restart && !journals_of(path).empty()) {
@@ -100,13 +113,15 @@ void ResumableVolume::open(Progress& progress) {
     journal_->flush();
   }
   if (!journals.empty()) {
-    volume_ = reopen_unfinished(path_, grid_, options_, {});
+    volume_ = open_slab_writer(path_, grid_, options_, Unfinished::joined, run_.slices);
     take_over(journals, progress);
     return;
   }
   try {
-    volume_ = create_unfinished(path_, grid_, options_);
+    remove_half_made(path_);
+    volume_ = open_slab_writer(path_, grid_, options_, Unfinished::kept, run_.slices);
   } catch (...) {
+    if (!begun) remove_what_was_made();
     remove_journal(file);
     throw;
   }
@@ -125,21 +140,23 @@ void ResumableVolume::require_same_parts(const std::string& other) const {
 }
 
 void ResumableVolume::take_over(const std::vector<JournalContents>& journals, Progress& progress) {
-  std::map<std::pair<std::int64_t, std::int64_t>, std::uint64_t> recorded;  // a slab made again replaces the older one
+  SlabsByPlace recorded;
   for (const JournalContents& journal : journals) {
-    for (const RecordedSlab& slab : recorded_slabs(journal)) recorded[{slab.slices.z0, slab.slices.z1}] = slab.checksum;
+    add_slabs(recorded, journal);
     notes_.insert(notes_.end(), journal.records.begin(), journal.records.end());
   }
+  const char* const unit = run_.slices == Slices::of_scan ? "views" : "slices";
   std::vector<VolumeSlices> finished;
   std::int64_t changed = 0;
-  for (const auto& [slab, checksum] : recorded) {
-    const auto [z0, z1] = slab;
+  for (const auto& [place, slab] : recorded) {
+    const auto [z0, z1] = place;
     if (z1 <= own_.z0 || z0 >= own_.z1) continue;
-    if (z1 > grid_.nz || volume_->checksum(z0, z1) != checksum) {
+    if (z1 > grid_.nz || volume_->checksum(z0, z1) != slab.checksum) {
       changed += z1 - z0;
       continue;
     }
     finished.push_back({z0, z1});
+    cut_off_before_ += slab.cut_off;
   }
   for (const VolumeSlices gap : slices_without(own_, finished))
     missing_.push_back({std::max(own_.z0, gap.z0 / run_.block * run_.block),
@@ -150,17 +167,21 @@ void ResumableVolume::take_over(const std::vector<JournalContents>& journals, Pr
     return record.kind != later_kind && record.kind != volume_kind;
   });
   if (changed > 0)
-    progress.warning(format("{}: {} slices of the unfinished volume are not as they were written and are made again",
-                            path_.string(), changed));
+    progress.warning(format("{}: {} {} of the unfinished output are not as they were written and are made again",
+                            path_.string(), changed, unit));
   const std::int64_t left = count_slices(missing_);
-  progress.note(format("an unfinished run is gone on with: {} of {} slices are done, {} are left",
-                       own_.z1 - own_.z0 - left, own_.z1 - own_.z0, left));
+  progress.note(format("an unfinished run is gone on with: {} of {} {} are done, {} are left", own_.z1 - own_.z0 - left,
+                       own_.z1 - own_.z0, unit, left));
 }
 
 ResumableVolume::~ResumableVolume() {
   stop_recording();
   if (finished_ || worth_keeping_ || !run_.part.empty()) return;  // other processes may be at work on other parts
   volume_.reset();
+  remove_what_was_made();
+}
+
+void ResumableVolume::remove_what_was_made() noexcept {
   try {
     remove_unfinished(path_);
     remove_journals(path_);
@@ -202,6 +223,19 @@ void ResumableVolume::write(std::int64_t z0, std::int64_t z1, const float* slice
   wake_.notify_all();
 }
 
+std::int64_t ResumableVolume::cut_off() const { return cut_off_before_ + (volume_ ? volume_->cut_off() : 0); }
+
+Error ResumableVolume::ended_by(const Error& error) {
+  stop_recording();
+  if (!worth_keeping_) return error;
+  ErrorParts parts = error.parts();
+  parts.hint += parts.hint.empty() ? "" : "; ";
+  parts.hint +=
+      "what is finished is kept beside the output: the same command goes on from there, with --restart it "
+      "begins anew";
+  return Error(error.kind(), parts);
+}
+
 // Ends when it is asked to and everything is recorded, or at the first failure.
 void ResumableVolume::keep_recording() {
   std::unique_lock lock(mutex_);
@@ -232,7 +266,8 @@ void ResumableVolume::record(std::vector<VolumeSlices> batch) {
   if (state_) journal_->append({state_kind, state_()});
   const double seconds = std::chrono::duration<double>(Clock::now() - opened_).count();
   for (const VolumeSlices slab : slabs)
-    journal_->append(slab_record({slab, volume_->checksum(slab.z0, slab.z1), seconds}));
+    journal_->append(
+        slab_record({slab, volume_->checksum(slab.z0, slab.z1), seconds, volume_->cut_off_in(slab.z0, slab.z1)}));
   journal_->flush();
   worth_keeping_ = true;
 }
@@ -251,11 +286,17 @@ void ResumableVolume::finish_together(const std::string& provenance) {
   volume_.reset();  // who finishes it waits for those that have it open
   const OutputLock turn = wait_for_turn(path_);
   if (!unfinished_exists(path_)) return;
+  SlabsByPlace recorded;
+  for (const fs::path& file : journals_of(path_)) add_slabs(recorded, read_journal(file));
   std::vector<VolumeSlices> finished;
-  for (const fs::path& file : journals_of(path_))
-    for (const RecordedSlab& slab : recorded_slabs(read_journal(file))) finished.push_back(slab.slices);
+  cut_off_before_ = 0;
+  for (const auto& [place, slab] : recorded) {
+    finished.push_back(slab.slices);
+    cut_off_before_ += slab.cut_off;
+  }
   if (!slices_without({0, grid_.nz}, finished).empty()) return;
-  volume_ = reopen_unfinished(path_, grid_, options_, {{0, grid_.nz}});
+  volume_ = open_slab_writer(path_, grid_, options_, Unfinished::joined, run_.slices);
+  volume_->written_elsewhere(0, grid_.nz);
   volume_->finish(provenance);
   finished_ = true;
   remove_journals(path_);

@@ -20,16 +20,19 @@
 #include <vector>
 
 #include "core/journal.h"
+#include "io/slab_writer.h"
 #include "io/volume_journals.h"
+#include <lepus/error.h>
 
 namespace lepus {
 
 struct ResumableRun {
-  JournalHeader header;             // whose volume it is: must be the same for a run to go on
+  JournalHeader header;  // whose volume it is: must be the same for a run to go on, as its pixel type must
   bool restart = false;             // what an unfinished run left is removed first
   std::string part;                 // "share-3-of-16": of several processes that write the volume; "": there is but one
   std::int64_t block = 1;           // what is missing is made in whole blocks of so many slices, counted from the first
   std::optional<VolumeSlices> own;  // the slices that this process makes; none: all of them
+  Slices slices = Slices::of_volume;
 };
 
 class ResumableVolume final : public VolumeWriter {
@@ -46,7 +49,6 @@ public:
   // Its own slices that are not finished, ascending: when it was opened.
   const std::vector<VolumeSlices>& missing() const { return missing_; }
   std::vector<VolumeSlices> finished_before() const;  // the others of its own
-  bool stays() const { return worth_keeping_; }       // where the run ends now
   bool with_others() const { return with_others_; }   // other processes made parts of it
   // What earlier runs noted, in their order; states only of this part.
   const std::vector<JournalRecord>& earlier_notes() const { return notes_; }
@@ -60,16 +62,21 @@ public:
 
   void write(std::int64_t z0, std::int64_t z1, const float* slices) override;
   std::int64_t memory_bytes() const override { return volume_->memory_bytes(); }
+  std::int64_t cut_off() const override;  // of what earlier runs wrote too; of all parts when it is complete
   // And the journals go. A part of a volume: the last process to come here completes it; see complete().
   void finish(const std::string& provenance) override;
   bool complete() const { return finished_; }  // after finish(): the volume is there
   void stop_recording() noexcept;  // what was written is on the disk and recorded, or finish() will say why not
+  // For a run that ends with this error: records what was written, and adds to the hint that the same command goes on
+  // where something of it stays.
+  Error ended_by(const Error& error);
 
 private:
   void open(Progress& progress);
   void require_same_parts(const std::string& other) const;
   void take_over(const std::vector<JournalContents>& journals, Progress& progress);
   void finish_together(const std::string& provenance);
+  void remove_what_was_made() noexcept;
   void keep_recording();
   void record(std::vector<VolumeSlices> batch);
 
@@ -79,10 +86,11 @@ private:
   ResumableRun run_;
   OutputLock part_lock_;  // two processes must not make the same part
   VolumeSlices own_;
-  std::unique_ptr<UnfinishedVolume> volume_;
+  std::unique_ptr<SlabWriter> volume_;
   std::optional<Journal> journal_;
   std::vector<VolumeSlices> missing_;
   std::vector<JournalRecord> notes_;
+  std::int64_t cut_off_before_ = 0;  // in slices that earlier runs wrote
   std::function<std::string()> state_;
 
   std::mutex mutex_;

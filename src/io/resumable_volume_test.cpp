@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "io/dicom_images.h"
+#include "io/output_values.h"
 #include "io/test_support.h"
 
 namespace lepus {
@@ -33,10 +34,17 @@ protected:
     return grid;
   }
   static JournalHeader header() { return {"test", {{"the scan", "a"}}}; }
+  static ResumableRun make_run(JournalHeader whose, bool restart, std::int64_t block) {
+    ResumableRun run;
+    run.header = std::move(whose);
+    run.restart = restart;
+    run.block = block;
+    return run;
+  }
   std::unique_ptr<ResumableVolume> open(const std::string& name, bool restart = false, JournalHeader whose = header(),
                                         std::int64_t block = 1) {
     return std::make_unique<ResumableVolume>(folder_ / name, grid(), VolumeWriterOptions{},
-                                             ResumableRun{std::move(whose), restart, {}, block, {}}, heard_);
+                                             make_run(std::move(whose), restart, block), heard_);
   }
   void write(ResumableVolume& volume, std::int64_t z0, std::int64_t z1) {
     volume.write(z0, z1, voxels_.data() + z0 * grid().nx * grid().ny);
@@ -162,6 +170,74 @@ TEST_F(Resumable, what_becomes_known_later_must_be_the_same_too) {
   const auto volume = open("v.mha");
   EXPECT_FALSE(error_of([&] { volume->require_same({"what computes", "cpu"}); }));
   EXPECT_EQ(error_of([&] { volume->require_same({"what computes", "cuda"}); })->kind(), ErrorKind::usage);
+}
+
+TEST_F(Resumable, what_is_stored_of_a_voxel_must_be_the_same_and_what_was_cut_off_is_counted_once) {
+  const auto open_as = [&](double high) {
+    VolumeWriterOptions options;
+    set_output_values(options, {VoxelType::uint16, 0, high});
+    return std::make_unique<ResumableVolume>(folder_ / "v.raw", grid(), options, make_run(header(), false, 1), heard_);
+  };
+  voxels_.assign(voxels_.size(), 1);
+  voxels_.front() = 7;                                               // in slice 0
+  voxels_[static_cast<std::size_t>(6 * grid().nx * grid().ny)] = 7;  // in slice 6
+  {
+    const auto volume = open_as(2);
+    write(*volume, 0, 3);
+    EXPECT_EQ(volume->cut_off(), 1);
+  }
+  EXPECT_LEPUS_ERROR(open_as(3), ErrorKind::usage, "what is stored of a voxel was uint16");
+  EXPECT_LEPUS_ERROR(open("v.raw"), ErrorKind::usage, "now it is float32");
+  const auto volume = open_as(2);
+  EXPECT_EQ(volume->cut_off(), 1);
+  write_missing(*volume);
+  volume->finish("{}");
+  EXPECT_EQ(volume->cut_off(), 2);
+  std::vector<float> read(voxels_.size());
+  open_volume(folder_ / "v.raw")->read(0, grid().nz, read.data());
+  EXPECT_EQ(read.front(), 2);
+  EXPECT_NEAR(read[1], 1, 1.01 / 65535);
+}
+
+TEST_F(Resumable, frames_are_images_without_a_place) {
+  ResumableRun run;
+  run.header = header();
+  run.slices = Slices::of_scan;
+  const auto open_file = [&](const std::string& name) {
+    return std::make_unique<ResumableVolume>(folder_ / name, grid(), VolumeWriterOptions{}, run, heard_);
+  };
+  for (const std::string name : {"f.tif", "f_%02d.tif", "f.h5", "f.raw"}) {
+    if (!have(fs::path(name).extension().string())) continue;
+    SCOPED_TRACE(name);
+    { write(*open_file(name), 2, 5); }
+    const auto file = open_file(name);
+    EXPECT_EQ(pairs(file->missing()), (Pairs{{0, 2}, {5, 12}}));
+    EXPECT_NE(heard_.notes.find("3 of 12 views are done"), std::string::npos) << heard_.notes;
+    write_missing(*file);
+    file->finish({});
+    FrameFiles files;
+    files.files = name == "f_%02d.tif" ? expand_pattern(folder_.path(), "f_*.tif") : std::vector{folder_ / name};
+    const auto frames = open_frames(files);
+    ASSERT_EQ(frames->frames(), grid().nz);
+    std::vector<float> read(static_cast<std::size_t>(grid().nx * grid().ny));
+    for (std::int64_t frame = 0; frame < grid().nz; ++frame) {
+      frames->read_native(frame, 0, grid().ny, read.data());
+      EXPECT_TRUE(std::equal(read.begin(), read.end(), voxels_.begin() + frame * std::ssize(read))) << frame;
+    }
+    EXPECT_TRUE(journals_of(folder_ / name).empty());
+    EXPECT_FALSE(unfinished_exists(folder_ / name));
+    heard_.notes.clear();
+  }
+  EXPECT_LEPUS_ERROR(open_file("f.mha"), ErrorKind::unsupported, "frame file");
+}
+
+TEST_F(Resumable, an_error_says_that_the_command_goes_on_where_something_stays) {
+  const Error broken(ErrorKind::input, {.what = "cannot read", .where = {}, .why = {}, .hint = "look"});
+  const auto volume = open("v.mha");
+  EXPECT_EQ(volume->ended_by(broken).parts().hint, "look");
+  const auto other = open("w.mha");
+  write(*other, 0, 2);
+  EXPECT_NE(other->ended_by(broken).parts().hint.find("look; what is finished is kept"), std::string::npos);
 }
 
 TEST_F(Resumable, the_state_stands_before_the_slabs_that_it_belongs_to) {

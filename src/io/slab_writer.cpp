@@ -21,7 +21,7 @@ SlabWriter::SlabWriter(std::unique_ptr<StackWriter> stack, const StackTarget& ta
       written_(shape_.images, where_),
       memory_bytes_(stack_->memory_bytes()),
       open_(std::move(open)) {
-  if (kept_) checksums_.resize(static_cast<std::size_t>(shape_.images));
+  if (kept_) remembered_.resize(static_cast<std::size_t>(shape_.images));
   // A slice as it is stored for each thread that makes one.
   if (shape_.type != PixelType::f32) memory_bytes_ += io_threads() * shape_.image_bytes();
 }
@@ -61,7 +61,7 @@ std::uint64_t SlabWriter::checksum(std::int64_t z0, std::int64_t z1) const {
     std::optional<std::uint64_t> known;
     {
       const std::scoped_lock lock(mutex_);
-      known = checksums_.at(static_cast<std::size_t>(z));
+      if (const auto& slice = remembered_.at(static_cast<std::size_t>(z))) known = slice->checksum;
     }
     if (!known) {
       std::vector<char> slice(static_cast<std::size_t>(shape_.image_bytes()));
@@ -70,6 +70,14 @@ std::uint64_t SlabWriter::checksum(std::int64_t z0, std::int64_t z1) const {
     }
     sum += *known;
   });
+  return sum;
+}
+
+std::int64_t SlabWriter::cut_off_in(std::int64_t z0, std::int64_t z1) const {
+  const std::scoped_lock lock(mutex_);
+  std::int64_t sum = 0;
+  for (std::int64_t z = z0; z < z1; ++z)
+    if (const auto& slice = remembered_.at(static_cast<std::size_t>(z))) sum += slice->cut_off;
   return sum;
 }
 
@@ -102,7 +110,7 @@ void SlabWriter::put(StackWriter& stack, std::int64_t z0, std::int64_t z1, const
   const std::int64_t n = shape_.columns * shape_.rows;
   if (shape_.type == PixelType::f32) {
     stack.write(z0, z1 - z0, slices);
-    if (kept_) io_parallel(z1 - z0, io_threads(), [&](std::int64_t i) { remember(z0 + i, slices + i * n); });
+    if (kept_) io_parallel(z1 - z0, io_threads(), [&](std::int64_t i) { remember(z0 + i, slices + i * n, 0); });
     return;
   }
   io_parallel(z1 - z0, io_threads(), [&](std::int64_t i) { put_stored(stack, z0 + i, slices + i * n); });
@@ -119,13 +127,13 @@ void SlabWriter::put_stored(StackWriter& stack, std::int64_t z, const float* sli
                                    .hint = "replace them first, or write floats"});
   cut_off_ += *cut_off;
   stack.write(z, 1, stored.data());
-  if (kept_) remember(z, stored.data());
+  if (kept_) remember(z, stored.data(), *cut_off);
 }
 
-void SlabWriter::remember(std::int64_t z, const void* stored) {
+void SlabWriter::remember(std::int64_t z, const void* stored, std::int64_t cut_off) {
   const std::uint64_t sum = row_checksum(z, 0, stored, shape_.image_bytes());
   const std::scoped_lock lock(mutex_);
-  checksums_[static_cast<std::size_t>(z)] = sum;
+  remembered_[static_cast<std::size_t>(z)] = {sum, cut_off};
 }
 
 }  // namespace lepus

@@ -27,6 +27,7 @@ public:
   void finish(const std::string& provenance) override;
   void flush(std::int64_t z0, std::int64_t z1) override { current()->flush(z0, z1 - z0); }
   std::uint64_t checksum(std::int64_t z0, std::int64_t z1) const override;
+  std::int64_t cut_off_in(std::int64_t z0, std::int64_t z1) const;  // of slices that were written here
   void written_elsewhere(std::int64_t z0, std::int64_t z1) override { written_.add(z0, z1); }
 
 private:
@@ -35,7 +36,7 @@ private:
   void wait_for_others();
   void put(StackWriter& stack, std::int64_t z0, std::int64_t z1, const float* slices);
   void put_stored(StackWriter& stack, std::int64_t z, const float* slice);
-  void remember(std::int64_t z, const void* stored);
+  void remember(std::int64_t z, const void* stored, std::int64_t cut_off);
 
   mutable std::mutex mutex_;
   std::shared_ptr<StackWriter> stack_;
@@ -46,8 +47,22 @@ private:
   WrittenSlices written_;
   std::int64_t memory_bytes_;
   std::atomic<std::int64_t> cut_off_ = 0;
-  std::vector<std::optional<std::uint64_t>> checksums_;  // of slices that were written here
+  struct Remembered {
+    std::uint64_t checksum = 0;
+    std::int64_t cut_off = 0;
+  };
+  std::vector<std::optional<Remembered>> remembered_;  // slices that were written here
   OutputLock open_;
 };
+
+enum class Slices {
+  of_volume,
+  of_scan  // its frames: images without a place in space, as create_frames writes them
+};
+std::unique_ptr<SlabWriter> open_slab_writer(const std::filesystem::path& path, const VolumeGrid& grid,
+                                             const VolumeWriterOptions& options, Unfinished unfinished,
+                                             Slices slices = Slices::of_volume);
+// What a run left that was killed while it created such a one; a whole one stays.
+void remove_half_made(const std::filesystem::path& path);
 
 }  // namespace lepus

@@ -95,7 +95,8 @@ std::unique_ptr<StackWriter> create_raw_stack(const StackTarget& target);
 std::unique_ptr<StackWriter> create_numpy_stack(const StackTarget& target);  // .npy, .npz
 std::unique_ptr<StackWriter> create_meta_image(const StackTarget& target, std::int64_t provenance_room);
 std::unique_ptr<StackWriter> create_nrrd(const StackTarget& target, std::int64_t provenance_room);
-std::unique_ptr<StackWriter> create_zarr(const StackTarget& target);  // of a volume
+std::unique_ptr<StackWriter> create_labelled_slices(const StackTarget& target);  // path has a %04d
+std::unique_ptr<StackWriter> create_zarr(const StackTarget& target);             // of a volume
 
 // A reader of volumes is a source of frames (the slices) and what the file says about them.
 struct VolumeInfo {
@@ -114,6 +115,8 @@ StoredStack read_meta_image(const std::filesystem::path& path);
 StoredStack read_nrrd(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_tiff_volume(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_tiff_folder(const std::filesystem::path& path);
+// Null where it is no folder of such slices.
+std::unique_ptr<VolumeReader> open_labelled_slices(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_hdf5_volume(const std::filesystem::path& path, const std::string& dataset);
 std::unique_ptr<VolumeReader> open_raw_volume(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_zarr(const std::filesystem::path& folder, std::int64_t level);

@@ -208,7 +208,7 @@ private:
 };
 
 // One file per image; all get their final names together. Geometry and provenance are in a JSON file beside them, which
-// a volume that is kept has from the start and which is renamed last.
+// what is kept has from the start and which is renamed last, or goes: frames have neither.
 class TiffFolder final : public StackWriter {
 public:
   explicit TiffFolder(const StackTarget& target)
@@ -217,7 +217,7 @@ public:
         lock_(lock_slices(target.path, target.sharing)),
         images_(static_cast<std::size_t>(target.shape.images)) {
     if (target.unfinished != Unfinished::joined) check_names();
-    if (target.text.grid)
+    if (target.text.grid || is_kept())
       side_car_ =
           std::make_unique<PartialFile>(lock_, slices_side_car(target.path), target.force, 0, target.unfinished);
   }
@@ -251,7 +251,7 @@ public:
   }
 
   void finish(const std::string& provenance) override {
-    if (side_car_) {
+    if (target_.text.grid) {
       side_car_->resize(0);
       side_car_->append(to_json({.shape = target_.shape,
                                  .text = target_.text,
@@ -267,8 +267,10 @@ public:
       if (!image) others.push_back(written_image(k));
       files.push_back(image ? &image->file() : others.back().get());
     }
-    files.push_back(side_car_.get());
+    if (target_.text.grid) files.push_back(side_car_.get());
     commit_together(files);
+    std::error_code code;
+    if (side_car_ && !target_.text.grid) fs::remove(side_car_->partial(), code);
   }
 
 private:

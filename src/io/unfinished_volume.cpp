@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which files an unfinished volume consists of. The one that is renamed last says that there is one.
 #include "io/file.h"
+#include "io/slab_writer.h"
 #include "io/stack.h"
 #include "io/volume_file.h"
 #include <lepus/error.h>
@@ -29,6 +30,10 @@ bool unfinished_exists(const fs::path& path) {
   return fs::exists(marking_file(path), code);
 }
 
+void remove_half_made(const fs::path& path) {
+  if (!unfinished_exists(path)) remove_unfinished(path);
+}
+
 void remove_unfinished(const fs::path& path) {
   std::error_code code;
   const fs::path front = files_of_volume(path).front();
@@ -39,7 +44,7 @@ void remove_unfinished(const fs::path& path) {
     if (!code) fs::remove(voxels_in(followed(front)), code);  // of a run that was killed when it had finished
   } else if (const auto place = find_number(slice_pattern(path, 1))) {
     const fs::path pattern = slice_pattern(path, 1);
-    for (const auto& entry : fs::directory_iterator(front.parent_path(), code)) {
+    for (const auto& entry : fs::directory_iterator(fs::absolute(front).parent_path(), code)) {
       const std::string name = entry.path().filename().string();
       if (name.starts_with(place->prefix) && name.ends_with(place->suffix + ".unfinished"))
         fs::remove(entry.path(), code);

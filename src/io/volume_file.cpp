@@ -10,8 +10,10 @@
 #include "io/dicom_images.h"
 #include "io/file.h"
 #include "io/file_kind.h"
+#include "io/frame_names.h"
 #include "io/frame_sources.h"
 #include "io/json_text.h"
+#include "io/output_values.h"
 #include "io/pixels.h"
 #include "io/slab_writer.h"
 #include "io/stack.h"
@@ -78,8 +80,7 @@ void check(const VolumeGrid& grid, const fs::path& path) {
 bool is_volume_name(const fs::path& path) {
   const std::string ending = lower_extension(path);
   return ending == ".mha" || ending == ".mhd" || ending == ".nrrd" || ending == ".nhdr" || ending == ".raw" ||
-         ending == ".npy" || ending == ".npz" || is_dicom_name(path) || is_tiff_name(path) || is_hdf5_name(path) ||
-         is_zarr_name(path);
+         is_numpy_name(path) || is_dicom_name(path) || is_tiff_name(path) || is_hdf5_name(path) || is_zarr_name(path);
 }
 
 std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_t room) {
@@ -87,13 +88,13 @@ std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_
   const std::string ending = lower_extension(path);
   if (is_zarr_name(path)) return create_zarr(target);
   if (is_dicom_name(path)) return create_dicom(target);
-  if (find_number(path)) return create_tiff_folder(target);
+  if (find_number(path)) return ending == ".vol" ? create_labelled_slices(target) : create_tiff_folder(target);
   if (ending == ".mha" || ending == ".mhd") return create_meta_image(target, room);
   if (ending == ".nrrd" || ending == ".nhdr") return create_nrrd(target, room);
   if (is_tiff_name(path)) return create_tiff_stack(target);
-  if (is_hdf5_name(path)) return create_hdf5_stack(target, "/volume");
+  if (is_hdf5_name(path)) return create_hdf5_stack(target, target.text.grid ? "/volume" : frames_dataset);
   if (ending == ".raw") return create_raw_stack(target);
-  if (ending == ".npy" || ending == ".npz") return create_numpy_stack(target);
+  if (is_numpy_name(path)) return create_numpy_stack(target);
   throw_unknown_ending(path);
 }
 
@@ -116,26 +117,29 @@ bool has_halves(const fs::path& path) {
   return ending != ".mha" && ending != ".mhd" && ending != ".nrrd" && ending != ".nhdr" && !is_dicom_name(path);
 }
 
-StackTarget target_of(const fs::path& path, const VolumeGrid& grid, const VolumeWriterOptions& options,
-                      Unfinished unfinished) {
-  check(grid, path);
-  if (!is_volume_type(options.type))
-    throw Error(ErrorKind::unsupported, {.what = format("a volume of {} voxels", name_of(options.type)),
+void check_type(const fs::path& path, PixelType type) {
+  if (!is_volume_type(type))
+    throw Error(ErrorKind::unsupported, {.what = format("a volume of {} voxels", name_of(type)),
                                          .where = path.string(),
                                          .why = "volumes are written as float32, float16, uint8, uint16 or int16",
                                          .hint = "choose one of these"});
-  if (options.type == PixelType::f16 && !has_halves(path))
+  if (type == PixelType::f16 && !has_halves(path))
     throw Error(ErrorKind::unsupported,
                 {.what = "this format has no 16-bit floats",
                  .where = path.string(),
                  .why = "MetaImage and NRRD know integers and floats of 32 and 64 bits, DICOM integers",
                  .hint = "write .tif, .h5, .npy, .raw or .zarr, or uint16 with a range"});
+}
+
+StackTarget target_of(const fs::path& path, const VolumeGrid& grid, const VolumeWriterOptions& options,
+                      Unfinished unfinished, Slices slices) {
+  check(grid, path);
+  check_type(path, options.type);
   StackTarget target;
   target.path = slice_pattern(path, grid.nz);
   const PixelType type = is_dicom_name(path) ? dicom_type(options.type, options.unit, path) : options.type;
   target.shape = {.columns = grid.nx, .rows = grid.ny, .images = grid.nz, .type = type};
-  target.text.grid = grid;
-  target.text.unit = options.unit;
+  if (slices == Slices::of_volume) target.text = {.grid = grid, .unit = options.unit};
   if (options.type != PixelType::f32 && options.type != PixelType::f16) target.text.scale = options.scale;
   std::replace(target.text.unit.begin(), target.text.unit.end(), '\n', ' ');  // headers are made of lines
   target.force = options.force;
@@ -145,9 +149,12 @@ StackTarget target_of(const fs::path& path, const VolumeGrid& grid, const Volume
   return target;
 }
 
-std::unique_ptr<SlabWriter> open_writer(const fs::path& path, const VolumeGrid& grid,
-                                        const VolumeWriterOptions& options, Unfinished unfinished) {
-  const StackTarget target = target_of(path, grid, options, unfinished);
+}  // namespace
+
+std::unique_ptr<SlabWriter> open_slab_writer(const fs::path& path, const VolumeGrid& grid,
+                                             const VolumeWriterOptions& options, Unfinished unfinished, Slices slices) {
+  if (slices == Slices::of_scan) check_frames_name(path);
+  const StackTarget target = target_of(path, grid, options, unfinished, slices);
   const std::int64_t room =
       options.provenance_room > 0 ? std::max<std::int64_t>(options.provenance_room, 256) : default_provenance_room;
   auto stack = create_stack(target, room);
@@ -156,23 +163,27 @@ std::unique_ptr<SlabWriter> open_writer(const fs::path& path, const VolumeGrid& 
   return std::make_unique<SlabWriter>(std::move(stack), target, path.string(), std::move(open));
 }
 
-}  // namespace
+void check_output_values(const fs::path& path, const OutputValues& values) {
+  VolumeWriterOptions options;
+  set_output_values(options, values);
+  check_type(path, options.type);
+}
 
 std::unique_ptr<VolumeWriter> create_volume(const fs::path& path, const VolumeGrid& grid,
                                             const VolumeWriterOptions& options) {
-  return open_writer(path, grid, options, Unfinished::removed);
+  return open_slab_writer(path, grid, options, Unfinished::removed);
 }
 
 std::unique_ptr<UnfinishedVolume> create_unfinished(const fs::path& path, const VolumeGrid& grid,
                                                     const VolumeWriterOptions& options) {
-  if (!unfinished_exists(path)) remove_unfinished(path);  // what a run left that was killed while it created it
-  return open_writer(path, grid, options, Unfinished::kept);
+  remove_half_made(path);
+  return open_slab_writer(path, grid, options, Unfinished::kept);
 }
 
 std::unique_ptr<UnfinishedVolume> reopen_unfinished(const fs::path& path, const VolumeGrid& grid,
                                                     const VolumeWriterOptions& options,
                                                     const std::vector<FinishedSlices>& finished) {
-  auto writer = open_writer(path, grid, options, Unfinished::joined);
+  auto writer = open_slab_writer(path, grid, options, Unfinished::joined);
   for (const FinishedSlices& slices : finished) writer->written_elsewhere(slices.z0, slices.z1);
   return writer;
 }
@@ -232,6 +243,7 @@ std::unique_ptr<VolumeReader> open_slices(const fs::path& path) {
 
 std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
   if (const auto zarr = split_zarr_level(path)) return open_zarr(zarr->first, zarr->second);
+  if (auto slices = open_labelled_slices(path)) return slices;
   const auto [file, dataset] = split_dataset(path);
   std::error_code code;
   if (names_folder(path) || fs::is_directory(path, code) || (find_number(path) && !fs::exists(path, code)))

@@ -31,7 +31,10 @@ auto read_record(const std::string& text, const Read& read) {
 RecordedSlab slab_from(const nlohmann::json& json) {
   const auto [z0, z1] = json.at("slices").get<std::pair<std::int64_t, std::int64_t>>();
   if (z0 < 0 || z1 <= z0) throw std::runtime_error("there are no such slices");
-  return {{z0, z1}, std::stoull(json.at("checksum").get<std::string>(), nullptr, 16), json.at("seconds").get<double>()};
+  return {{z0, z1},
+          std::stoull(json.at("checksum").get<std::string>(), nullptr, 16),
+          json.at("seconds").get<double>(),
+          json.at("cut_off").get<std::int64_t>()};
 }
 
 }  // namespace
@@ -69,7 +72,8 @@ void remove_journals(const fs::path& output) {
 JournalRecord slab_record(const RecordedSlab& slab) {
   return {slab_kind, nlohmann::json{{"slices", {slab.slices.z0, slab.slices.z1}},
                                     {"checksum", format("{:016x}", slab.checksum)},
-                                    {"seconds", slab.seconds}}
+                                    {"seconds", slab.seconds},
+                                    {"cut_off", slab.cut_off}}
                          .dump()};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the journals of a volume say (core/journal.h): one of the run that makes it, or one of each process that makes a
-// part of it. Records: "volume" {slices}, once; "slab" {slices, checksum, seconds}, of each finished one.
+// part of it. Records: "volume" {slices}, once; "slab" {slices, checksum, seconds,
+// cut_off}, of each finished one.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,7 @@ struct RecordedSlab {
   VolumeSlices slices;
   std::uint64_t checksum = 0;  // UnfinishedVolume::checksum
   double seconds = 0;          // since its process opened the volume
+  std::int64_t cut_off = 0;    // VolumeWriter::cut_off of its voxels
 };
 JournalRecord slab_record(const RecordedSlab& slab);
 JournalRecord volume_record(std::int64_t slices);

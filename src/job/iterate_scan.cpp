@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/output_file.h"
 #include "device/precision_word.h"
+#include "io/output_values.h"
 #include "iterative/iterate.h"
 #include "iterative/saved_states.h"
 #include "job/choose_strength.h"
@@ -213,6 +214,7 @@ ReconstructReport iterate_scan(const Scan& scan, const std::filesystem::path& vo
   const auto writer = create_output(scan, volume_file, options, context);
   const std::filesystem::path output = files_of_volume(volume_file).front();
   ReconstructReport report = iterate_scan(scan, *writer, output, options, context);
+  warn_of_cut_off(*writer, scan.grid, context.progress);
   remove_states(output);
   report.output = volume_file;
   return report;

@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "core/format.h"
 #include "core/memory.h"
 #include "device/device.h"
-#include "io/frames.h"
-#include "io/volume_file.h"
+#include "io/input_identity.h"
 #include "job/line_integrals.h"
+#include "job/projected_frames.h"
+#include "run/run_state.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -40,15 +40,61 @@ Buffer<float> whole_volume(const VolumeReader& reader, std::int64_t memory_left)
   return volume;
 }
 
-// As many views at a time as a share of the memory holds.
-std::int64_t views_at_a_time(std::int64_t views, std::int64_t pixels, std::int64_t memory_left) {
-  return std::clamp<std::int64_t>(memory_left / 4 / (2 * pixels * float_size), 1, views);
+// As many views at a time as a share of the memory holds. They are what a crash costs, but fewer bytes than the volume,
+// which a device may have to take once for them, gain little.
+std::int64_t views_at_a_time(std::int64_t views, std::int64_t pixels, std::int64_t voxels, std::int64_t memory_left) {
+  const std::int64_t enough = std::max(std::int64_t{1} << 28, voxels);
+  return std::clamp<std::int64_t>(std::min(memory_left / 4 / (2 * float_size), enough) / pixels, 1, views);
+}
+
+// What must be the same for views that are there to be those of this run.
+std::vector<JournalFact> facts_of_projection(const std::filesystem::path& volume, const Scan& scan,
+                                             const VolumeProjectionOptions& options, const std::string& kernel) {
+  // Without --against its frames are not read.
+  std::vector<JournalFact> facts =
+      options.against ? facts_of(scan) : std::vector<JournalFact>{{"the scan", scan.resolved}};
+  facts.push_back(volume_fact(volume));
+  facts.push_back({"what computes", kernel});
+  facts.push_back({"--against", options.against ? "given" : "not given"});
+  return facts;
 }
 
 double squared(const std::vector<float>& values) {
   double sum = 0;
   for (const float value : values) sum += static_cast<double>(value) * value;
   return sum;
+}
+
+// measured: null where nothing is compared.
+void project_missing(const Operator& scan_operator, const Buffer<float>& volume, LineIntegrals* measured,
+                     std::int64_t pixels, std::int64_t at_a_time, ProjectedFrames& out, Context& context) {
+  const std::vector<std::int64_t>& missing = out.missing();
+  const auto wanted = static_cast<std::int64_t>(missing.size());
+  std::vector<float> values, seen(measured ? static_cast<std::size_t>(pixels) : 0),
+      frame(static_cast<std::size_t>(pixels));
+  context.progress.begin("projecting", wanted);
+  for (std::int64_t first = 0; first < wanted; first += at_a_time) {
+    context.cancel.check();
+    const std::vector<std::int64_t> views(missing.begin() + first,
+                                          missing.begin() + std::min(first + at_a_time, wanted));
+    values.resize(views.size() * static_cast<std::size_t>(pixels));
+    scan_operator.subset(views).forward({volume.data(), static_cast<std::size_t>(volume.size())}, values);
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      std::copy_n(values.begin() + static_cast<std::int64_t>(i) * pixels, pixels, frame.begin());
+      ProjectedFrames::Sums sums;
+      sums.projected = squared(frame);
+      if (measured) {
+        measured->view(views[i], seen);
+        sums.measured = squared(seen);
+        for (std::size_t k = 0; k < frame.size(); ++k)
+          frame[k] = measured->measured().empty() || measured->measured()[k] > 0 ? frame[k] - seen[k] : 0;
+        sums.residual = squared(frame);
+      }
+      out.write(views[i], frame.data(), sums);
+      context.progress.advance();
+    }
+  }
+  context.progress.end();
 }
 
 }  // namespace
@@ -79,42 +125,28 @@ VolumeProjectionReport project_volume(const std::filesystem::path& volume_file, 
                                 .rows = geometry.rows,
                                 .kernel = scan_operator.description()};
   const std::int64_t pixels = geometry.columns * geometry.rows;
-  const std::int64_t at_a_time = views_at_a_time(report.views, pixels, limit - resident_bytes());
-  const auto out = create_frames(frames, {.columns = geometry.columns,
-                                          .rows = geometry.rows,
-                                          .frames = report.views,
-                                          .type = PixelType::f32,
-                                          .force = options.force,
-                                          .dataset = {}});
-  std::vector<float> values, seen(options.against ? static_cast<std::size_t>(pixels) : 0),
-      frame(static_cast<std::size_t>(pixels));
-  context.progress.begin("projecting", report.views);
-  for (std::int64_t first = 0; first < report.views; first += at_a_time) {
+  const std::int64_t at_a_time = views_at_a_time(report.views, pixels, volume.size(), limit - resident_bytes());
+  ResumableRun run;
+  run.header = {"project", facts_of_projection(volume_file, scan, options, report.kernel)};
+  run.restart = options.restart;
+  const VolumeGrid shape{
+      .nx = geometry.columns, .ny = geometry.rows, .nz = report.views, .origin_mm = {}, .step_mm = {1, 1, 1}};
+  ProjectedFrames out(frames, shape, options.force, run, context.progress);
+  try {
+    project_missing(scan_operator, volume, measured ? &*measured : nullptr, pixels, at_a_time, out, context);
     context.cancel.check();
-    std::vector<std::int64_t> views(static_cast<std::size_t>(std::min(at_a_time, report.views - first)));
-    std::iota(views.begin(), views.end(), first);
-    values.resize(views.size() * static_cast<std::size_t>(pixels));
-    scan_operator.subset(views).forward({volume.data(), static_cast<std::size_t>(volume.size())}, values);
-    for (std::size_t i = 0; i < views.size(); ++i) {
-      std::copy_n(values.begin() + static_cast<std::int64_t>(i) * pixels, pixels, frame.begin());
-      report.norm += squared(frame);
-      if (measured) {
-        measured->view(views[i], seen);
-        report.measured += squared(seen);
-        for (std::size_t k = 0; k < frame.size(); ++k)
-          frame[k] = measured->measured().empty() || measured->measured()[k] > 0 ? frame[k] - seen[k] : 0;
-        report.residual += squared(frame);
-      }
-      out->write(frame.data());
-      context.progress.advance();
-    }
+    out.finish();
+  } catch (const Error& error) {
+    throw out.ended_by(error);
   }
-  context.progress.end();
-  out->finish();
   if (measured) {
     for (const auto& line : measured->finish()) context.progress.note(line);
     for (const auto& warning : measured->warnings()) context.progress.warning(warning);
   }
+  const ProjectedFrames::Sums total = out.total();
+  report.norm = total.projected;
+  report.measured = total.measured;
+  report.residual = total.residual;
   for (double* sum : {&report.norm, &report.measured, &report.residual}) *sum = std::sqrt(*sum);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;

@@ -17,6 +17,7 @@ struct VolumeProjectionOptions {
   Compute compute;
   bool against = false;  // less the scan's own line integrals, corrected
   bool force = false;
+  bool restart = false;  // begin anew where an unfinished run is there; else it is gone on with
 };
 
 struct VolumeProjectionReport {
@@ -29,7 +30,8 @@ struct VolumeProjectionReport {
 };
 
 // One frame of line integrals (float) a view, on the flat detector that the scan's matrices describe; the ending of
-// `frames` chooses the format. The volume lies where its file says.
+// `frames` chooses the format. The volume lies where its file says. Views that an unfinished run of the same volume and
+// scan has made are not made again.
 VolumeProjectionReport project_volume(const std::filesystem::path& volume, const Scan& scan,
                                       const std::filesystem::path& frames, const VolumeProjectionOptions& options,
                                       Context& context);

@@ -8,6 +8,7 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "device/device.h"
+#include "io/output_values.h"
 #include "io/scratch_volume.h"
 #include "iterative/saved_states.h"
 #include "job/automatic_center.h"
@@ -22,10 +23,14 @@
 namespace lepus {
 namespace {
 
-void post_into(const std::filesystem::path& output, const VolumeReader& before, const Scan& scan,
-               const ReconstructOptions& options, ReconstructReport& report, Context& context) {
+std::vector<PostSpec> chain_of(const Scan& scan) {
   std::vector<PostSpec> chain;
   for (const CorrectionSpec& step : scan.post) chain.push_back({step, format("{}:{}", scan.file.string(), step.line)});
+  return chain;
+}
+
+void post_into(const std::filesystem::path& output, const VolumeReader& before, const Scan& scan,
+               const ReconstructOptions& options, ReconstructReport& report, Context& context) {
   const std::int64_t limit = host_memory_limit(options.compute);
   PostOptions post;
   post.input = scan.file.string();
@@ -33,7 +38,8 @@ void post_into(const std::filesystem::path& output, const VolumeReader& before, 
   post.device_memory_bytes = options.compute.device_memory_bytes;
   post.memory_bytes = std::max<std::int64_t>(1, limit - resident_bytes());
   post.force = options.force;
-  const PostReport done = post_process(before, output, chain, post, context);
+  post.stored = options.output;
+  const PostReport done = post_process(before, output, chain_of(scan), post, context);
   report.output = output;
   report.grid = done.grid;
   report.post = done.steps;
@@ -65,16 +71,6 @@ void center_automatically(Scan& scan, ResumableVolume& volume, Context& context)
   use_automatic_center(scan, found, context.progress);
 }
 
-// What helps, and that little is lost.
-Error with_way_on(const Error& error) {
-  ErrorParts parts = error.parts();
-  parts.hint += parts.hint.empty() ? "" : "; ";
-  parts.hint +=
-      "what is finished is kept beside the output: the same command goes on from there, with --restart it "
-      "begins anew";
-  return Error(error.kind(), parts);
-}
-
 // Of two unfinished runs of one output the next start could not tell which is meant.
 [[noreturn]] void refuse_other_run(const std::filesystem::path& output, const std::string& was,
                                    const std::string& now) {
@@ -104,8 +100,7 @@ ReconstructReport run_fdk(Scan scan, const std::filesystem::path& volume_file, c
     report.output = volume_file;
     return report;
   } catch (const Error& error) {
-    if (volume->stays()) throw with_way_on(error);
-    throw;
+    throw volume->ended_by(error);
   }
 }
 
@@ -116,6 +111,8 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
   WarnOnce progress(context.progress);
   Context once{context.threads, context.cancel, progress};
   check_outputs(scan, volume_file);
+  check_output_values(volume_file, options.output);
+  check_output_values(chain_of(scan), options.output);
   if (!options.trace.empty() && (scan.method.iterative() || !scan.post.empty()))
     throw Error(ErrorKind::usage, {.what = "a trace is made of FDK alone",
                                    .where = "option --trace",

@@ -10,8 +10,10 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "io/output_values.h"
 #include "io/scratch_volume.h"
 #include "post/filter_device.h"
+#include "post/output.h"
 #include "post/percentiles.h"
 #include "post/sweep.h"
 #include <lepus/error.h>
@@ -28,26 +30,34 @@ using namespace post;
 // Steps that are ready, and the volume that goes into the first of them.
 class Chain {
 public:
-  Chain(const VolumeReader& volume, const VolumeFacts& facts, fs::path output, const SweepLimits& limits,
-        bool any_value, Context& context)
+  Chain(const VolumeReader& volume, const VolumeFacts& facts, Output& output, fs::path folder,
+        const SweepLimits& limits, bool any_value, Context& context)
       : volume_(&volume),
         before_(facts),
         now_(facts),
-        output_(std::move(output)),
+        output_(output),
+        folder_(std::move(folder)),
         limits_(limits),
         any_value_(any_value),
         context_(context) {}
 
   void add(std::unique_ptr<Step> step) {
+    ++added_;
+    std::optional<std::vector<double>> found;
     if (step->needs_percentiles())
-      step->prepare([this](const std::vector<double>& percents) { return percentiles(percents); });
+      step->prepare([&](const std::vector<double>& percents) {
+        if (auto known = output_.measured(added_)) return *known;
+        found = percentiles(percents);
+        return *found;
+      });
+    if (found) output_.keep_measured(added_, *found);  // not where the step refused them
     now_ = step->after(now_);
     ready_.push_back(std::move(step));
   }
 
-  Sweep write(VolumeWriter& writer) {
+  Sweep write() {
     Sweep sweep(*volume_, before_, ready_, limits_, context_.threads.size());
-    sweep.run("writing", any_value_, {}, sink_of(writer), context_);
+    sweep.run("writing", any_value_, {}, sink_of(output_.writer()), output_.missing(), context_);
     return sweep;
   }
 
@@ -59,20 +69,21 @@ public:
 
 private:
   static Sweep::Sink sink_of(VolumeWriter& writer) {
-    return [&writer](SliceRange slices, const float* values) { writer.write(slices.first, slices.last, values); };
+    return [&writer](post::SliceRange slices, const float* values) { writer.write(slices.first, slices.last, values); };
   }
 
   std::vector<double> percentiles(const std::vector<double>& percents) {
     const int threads = context_.threads.size();
     PercentileFinder finder(percents, threads);
-    const auto count = [&](SliceRange slices, const float* values) {
+    const auto count = [&](post::SliceRange slices, const float* values) {
       finder.add(values, slices.size() * now_.grid.nx * now_.grid.ny, context_.threads);
     };
     const bool keep = std::any_of(ready_.begin(), ready_.end(), [](const auto& step) { return step->is_costly(); });
     std::unique_ptr<ScratchVolume> made;
-    if (keep) made = std::make_unique<ScratchVolume>(fs::absolute(output_).parent_path(), now_.grid, now_.unit);
-    Sweep(*volume_, before_, ready_, limits_, threads)
-        .run(keep ? "filtering" : "measuring", any_value_, count, keep ? sink_of(*made) : Sweep::Sink(), context_);
+    if (keep) made = std::make_unique<ScratchVolume>(folder_, now_.grid, now_.unit);
+    const Sweep first(*volume_, before_, ready_, limits_, threads);
+    first.run(keep ? "filtering" : "measuring", any_value_, count, keep ? sink_of(*made) : Sweep::Sink(),
+              first.all_slices(), context_);
     if (keep) {
       written_ = summaries();
       ready_.clear();
@@ -82,13 +93,16 @@ private:
       any_value_ = false;
     }
     finder.start_second_pass();
-    Sweep(*volume_, before_, ready_, limits_, threads).run("measuring", any_value_, count, {}, context_);
+    const Sweep second(*volume_, before_, ready_, limits_, threads);
+    second.run("measuring", any_value_, count, {}, second.all_slices(), context_);
     return finder.percentiles();
   }
 
   const VolumeReader* volume_;
   VolumeFacts before_, now_;  // before the first of ready_, and after the last
-  fs::path output_;
+  Output& output_;
+  fs::path folder_;  // for what is kept between two steps
+  std::size_t added_ = 0;
   SweepLimits limits_;
   bool any_value_;
   Context& context_;
@@ -116,6 +130,25 @@ Json to_json(const PostSpec& spec) {
   return json;
 }
 
+// What must be the same for an unfinished run to go on to the same bits.
+JournalFact fact_of(const std::vector<PostSpec>& chain) {
+  std::string lines;
+  for (const PostSpec& spec : chain) lines += format("--do {} = {}\n", &spec - chain.data() + 1, to_json(spec).dump());
+  return {"the steps", lines};
+}
+
+// Integers that the steps made are stored as they are.
+VolumeWriterOptions writer_options(const VolumeFacts& facts, const PostOptions& options, std::int64_t provenance,
+                                   int threads) {
+  VolumeWriterOptions writing{.force = options.force,
+                              .unit = facts.unit,
+                              .provenance_room = provenance,
+                              .type = facts.type,
+                              .threads = threads};
+  if (facts.type == PixelType::f32) set_output_values(writing, options.stored);
+  return writing;
+}
+
 std::string provenance_of(const VolumeReader& volume, const std::vector<PostSpec>& chain, const PostOptions& options,
                           const PostReport& report) {
   Json object = Json::parse(volume.provenance(), nullptr, false);
@@ -135,6 +168,13 @@ std::string provenance_of(const VolumeReader& volume, const std::vector<PostSpec
 
 }  // namespace
 
+void check_output_values(const std::vector<PostSpec>& chain, const OutputValues& values) {
+  const auto rescale =
+      std::find_if(chain.begin(), chain.end(), [](const PostSpec& spec) { return spec.step.kind == "rescale"; });
+  if (rescale == chain.end() || values.type == VoxelType::float32) return;
+  refuse_step(*rescale, "rescale and --output-type", "both choose what is stored of a voxel", "leave one of them out");
+}
+
 PostReport post_process(const VolumeReader& volume, const fs::path& output, const std::vector<PostSpec>& chain,
                         const PostOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
@@ -143,6 +183,7 @@ PostReport post_process(const VolumeReader& volume, const fs::path& output, cons
                                    .where = "post-processing",
                                    .why = {},
                                    .hint = "name at least one, such as --do \"median radius=2\""});
+  check_output_values(chain, options.stored);
   std::vector<PostSpec> specs;
   for (const PostSpec& spec : chain)
     for (PostSpec& part : expanded(spec)) specs.push_back(std::move(part));
@@ -165,29 +206,38 @@ PostReport post_process(const VolumeReader& volume, const fs::path& output, cons
     limits.device_bytes = options.device_memory_bytes > 0 ? options.device_memory_bytes : device->free_bytes() / 10 * 9;
   const auto locks = reserve_volume(output, options.force, context.progress);
   const std::int64_t space = 2 * static_cast<std::int64_t>(volume.provenance().size()) + (64 << 10);
-  const auto writer = create_volume(output, facts.grid,
-                                    {.force = options.force,
-                                     .unit = facts.unit,
-                                     .provenance_room = space,
-                                     .type = facts.type,
-                                     .threads = context.threads.size()});
-  limits.memory_bytes -= writer->memory_bytes();
-  { const Sweep whole_chain(volume, before, steps, limits, context.threads.size()); }  // it fits, or no work starts
-  Chain ready(volume, before, output, limits, specs.front().step.kind == "finite", context);
-  for (auto& step : steps) ready.add(std::move(step));
-  const Sweep last = ready.write(*writer);
-  context.cancel.check();
-
+  const VolumeWriterOptions writing = writer_options(facts, options, space, context.threads.size());
   PostReport report;
   report.grid = facts.grid;
-  report.pixel_type = name_of(facts.type);
+  report.pixel_type = name_of(writing.type);
   report.unit = facts.unit;
   report.device = device && filters ? device->name() : "cpu";
-  report.steps = ready.summaries();
-  report.slabs = last.slabs();
-  report.slab_slices = last.slab_slices();
-  report.provenance = provenance_of(volume, chain, options, report);
-  writer->finish(report.provenance);
+  std::optional<Output> out;
+  if (options.same_input) {
+    ResumableRun run;
+    run.header = {"post", {*options.same_input, fact_of(chain), {"what runs the filters", report.device}}};
+    run.restart = options.restart;
+    out.emplace(output, facts.grid, writing, run, context.progress);
+  } else {
+    out.emplace(output, facts.grid, writing);
+  }
+  limits.memory_bytes -= out->writer().memory_bytes();
+  try {
+    { const Sweep whole_chain(volume, before, steps, limits, context.threads.size()); }  // it fits, or no work starts
+    Chain ready(volume, before, *out, fs::absolute(output).parent_path(), limits, specs.front().step.kind == "finite",
+                context);
+    for (auto& step : steps) ready.add(std::move(step));
+    const Sweep last = ready.write();
+    context.cancel.check();
+    report.steps = ready.summaries();
+    report.slabs = last.slabs();
+    report.slab_slices = last.slab_slices();
+    report.provenance = provenance_of(volume, chain, options, report);
+    out->writer().finish(report.provenance);
+  } catch (const Error& error) {
+    throw out->ended_by(error);
+  }
+  warn_of_cut_off(out->writer(), facts.grid, context.progress);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }

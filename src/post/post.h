@@ -5,12 +5,15 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/context.h"
+#include "core/journal.h"
 #include "io/volume_file.h"
 #include "scan/scan.h"
+#include <lepus/output_values.h>
 
 namespace lepus {
 
@@ -24,6 +27,9 @@ struct PostSpec {
 // suggests the nearest kind or key.
 PostSpec parse_post_step(const std::string& text);
 
+// Throws Error(usage) where a step makes integers, and others were asked for.
+void check_output_values(const std::vector<PostSpec>& chain, const OutputValues& values);
+
 struct PostOptions {
   std::string input;                     // the name of what is read, for the provenance
   std::string backend = "auto";          // of the filters: "auto" (a GPU where there is one), "cpu", "cuda"
@@ -32,6 +38,11 @@ struct PostOptions {
   std::int64_t memory_bytes = 0;         // limit for the buffers; 0: 60 % of what is free
   std::int64_t slab_slices = 0;          // 0: chosen
   bool force = false;                    // overwrite the output
+  OutputValues stored = {};              // how its voxels are stored, where no step makes integers
+  // What is read, for a run that can be gone on with (docs/restart.md). Not given: nothing stays of one that is not
+  // finished.
+  std::optional<JournalFact> same_input = {};
+  bool restart = false;  // begin anew where an unfinished run is there
 };
 
 struct PostReport {

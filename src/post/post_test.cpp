@@ -2,6 +2,7 @@
 // Chains on small volumes: against the filters' reference and hand-computed values, in slabs of every size.
 #include "post/post.h"
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -254,6 +255,68 @@ TEST_F(PostChain, ProvenanceGoesOn) {
   for (const char* part : {R"("scan":"text")", R"("by":"earlier")", R"("kind":"median")", R"("radius":1)",
                            R"("from":"in.mha")", "0 to 255 are values from"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+}
+
+// A volume on a disk that fails at a slice, and how many slices were read of it.
+class FailingVolume final : public VolumeReader {
+public:
+  FailingVolume(std::vector<float> voxels, std::int64_t bad) : volume_(all_, std::move(voxels)), bad_(bad) {}
+  const VolumeGrid& grid() const override { return volume_.grid(); }
+  std::string format() const override { return volume_.format(); }
+  std::string pixel_type() const override { return volume_.pixel_type(); }
+  std::string provenance() const override { return {}; }
+  void read(std::int64_t z0, std::int64_t z1, float* slices) const override {
+    if (z0 <= bad_ && bad_ < z1)
+      throw Error(ErrorKind::input, {.what = "cannot read file", .where = {}, .why = {}, .hint = {}});
+    read_ += z1 - z0;
+    volume_.read(z0, z1, slices);
+  }
+  std::int64_t slices_read() const { return read_; }
+
+private:
+  const VolumeGrid all_ = {nx, ny, nz, {-6, -4, 1}, {1, 1, 0.5}};
+  ArrayVolume volume_;
+  std::int64_t bad_;
+  mutable std::atomic<std::int64_t> read_ = 0;
+};
+
+TEST_F(PostChain, GoesOnWithTheSlabsThatAreFinished) {
+  ThreadPool pool(2);
+  CancelFlag never;
+  Progress silent;
+  Context context{pool, never, silent};
+  PostOptions options;
+  options.input = "in.mha";
+  options.backend = "cpu";
+  options.slab_slices = 2;
+  options.same_input = JournalFact{"the input", "1"};
+  const auto process = [&](const VolumeReader& volume, const std::vector<std::string>& steps) {
+    std::vector<PostSpec> chain;
+    for (const auto& step : steps) chain.push_back(parse_post_step(step));
+    return post_process(volume, folder / "out.mha", chain, options, context);
+  };
+  const auto voxels_of = [&](const char* name) {
+    std::vector<float> voxels(static_cast<std::size_t>(grid.voxels()));
+    open_volume(folder / name)->read(0, nz, voxels.data());
+    return voxels;
+  };
+  const std::vector<std::string> steps{"median dimensions=2", "rescale bits=16 low=1 high=99"};
+  const Result whole = run(steps, noise(), 2, 2, 1 << 28, "whole.mha");
+
+  const FailingVolume failing(noise(), 8);
+  EXPECT_LEPUS_ERROR(process(failing, {"median dimensions=2"}), ErrorKind::input, "cannot read file");
+  EXPECT_LEPUS_ERROR(process(failing, steps), ErrorKind::usage, "the steps");
+  options.same_input->value = "2";
+  EXPECT_LEPUS_ERROR(process(failing, {"median dimensions=2"}), ErrorKind::usage, "the input");
+  options.same_input->value = "1";
+  const FailingVolume good(noise(), -1);
+  process(good, {"median dimensions=2"});
+  EXPECT_LT(good.slices_read(), nz);
+  EXPECT_EQ(voxels_of("out.mha"), run({"median dimensions=2"}, noise(), 0, 2, 1 << 28, "median.mha").voxels);
+  std::filesystem::remove(folder / "out.mha");
+  EXPECT_EQ(folder.entries(), 2u);  // no journal, no unfinished volume
+  process(good, steps);
+  EXPECT_EQ(voxels_of("out.mha"), whole.voxels);
 }
 
 TEST_F(PostChain, BadChainsLeaveNothingBehind) {

@@ -121,23 +121,33 @@ void Sweep::require_finite(const float* values, std::int64_t n, SliceRange slice
        .hint = read ? "replace them first, with --do finite" : "check the numbers of the steps"});
 }
 
-void Sweep::run(const std::string& stage, bool any_value, const Sink& look, const Sink& write, Context& context) const {
-  const std::int64_t nz = grids_.back().nz;
+std::vector<SliceRange> Sweep::slabs_of(const std::vector<SliceRange>& parts) const {
+  std::vector<SliceRange> slabs;
+  for (const SliceRange& part : parts)
+    for (std::int64_t z = part.first; z < part.last; z += slab_slices_)
+      slabs.push_back({z, std::min(z + slab_slices_, part.last)});
+  return slabs;
+}
+
+void Sweep::run(const std::string& stage, bool any_value, const Sink& look, const Sink& write,
+                const std::vector<SliceRange>& parts, Context& context) const {
+  const std::vector<SliceRange> slabs = slabs_of(parts);
   BufferRing ring(buffers_, buffer_floats_);
-  const auto slab_at = [&](std::int64_t z) { return SliceRange{z, std::min(z + slab_slices_, nz)}; };
-  const auto read = [&](std::int64_t z, Buffer<float> into) {
-    const SliceRange slices = bands_for(slab_at(z)).front();
+  const auto read = [&](std::size_t slab, Buffer<float> into) {
+    const SliceRange slices = bands_for(slabs[slab]).front();
     volume_.read(slices.first, slices.last, into.data());
     return into;
   };
-  context.progress.begin(stage, nz);
-  std::future<Buffer<float>> reading = std::async(std::launch::async, read, 0, ring.take());
-  std::future<Buffer<float>> writing;
-  for (std::int64_t z = 0; z < nz; z += slab_slices_) {
+  std::int64_t wanted = 0;
+  for (const SliceRange& slab : slabs) wanted += slab.size();
+  context.progress.begin(stage, wanted);
+  std::future<Buffer<float>> reading, writing;
+  if (!slabs.empty()) reading = std::async(std::launch::async, read, 0, ring.take());
+  for (std::size_t slab = 0; slab < slabs.size(); ++slab) {
     context.cancel.check();
     Buffer<float> values = reading.get();
-    if (z + slab_slices_ < nz) reading = std::async(std::launch::async, read, z + slab_slices_, ring.take());
-    const auto bands = bands_for(slab_at(z));
+    if (slab + 1 < slabs.size()) reading = std::async(std::launch::async, read, slab + 1, ring.take());
+    const auto bands = bands_for(slabs[slab]);
     if (!any_value) require_finite(values.data(), bands[0].size() * plane(0), bands[0], true, context.threads);
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       if (!steps_[i]->needs_output()) {
@@ -159,7 +169,7 @@ void Sweep::run(const std::string& stage, bool any_value, const Sink& look, cons
     writing = std::async(std::launch::async, write_out, std::move(values));
     context.progress.advance(done.size());
   }
-  writing.get();
+  if (writing.valid()) writing.get();
   context.progress.end();
 }
 

@@ -29,15 +29,19 @@ public:
   std::int64_t slab_slices() const { return slab_slices_; }
   std::int64_t slabs() const { return (grids_.back().nz + slab_slices_ - 1) / slab_slices_; }
 
-  // Every slab in order: look() on this thread, with all threads free; write() on another. Either may be empty.
-  // Throws Error(input) where a voxel that is read (unless any_value) or comes out is not a finite number.
+  std::vector<SliceRange> all_slices() const { return {{0, grids_.back().nz}}; }
+
+  // Every slab of `parts` in order: look() on this thread, with all threads free; write() on another. Either may be
+  // empty. Throws Error(input) where a voxel that is read (unless any_value) or comes out is not a finite number.
   using Sink = std::function<void(SliceRange slices, const float* values)>;
-  void run(const std::string& stage, bool any_value, const Sink& look, const Sink& write, Context& context) const;
+  void run(const std::string& stage, bool any_value, const Sink& look, const Sink& write,
+           const std::vector<SliceRange>& parts, Context& context) const;
 
 private:
   struct Need {
     std::int64_t floats = 0, scratch = 0, device = 0;
   };
+  std::vector<SliceRange> slabs_of(const std::vector<SliceRange>& parts) const;
   std::vector<SliceRange> bands_for(SliceRange wanted) const;  // before each step, and after the last
   Need need_of(std::int64_t slices) const;
   std::int64_t plane(std::size_t i) const { return grids_[i].nx * grids_[i].ny; }

@@ -6,6 +6,7 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "geometry/helix.h"
+#include "io/output_values.h"
 #include "io/resumable_volume.h"
 #include "io/volume_file.h"
 #include "run/corrected_frames.h"
@@ -36,11 +37,11 @@ FdkSetup setup_for(const Scan& scan, const ReconstructOptions& options, PixelTyp
           .largest_slab = 0};
 }
 
-void require_disk_space(const std::filesystem::path& file, const VolumeGrid& grid) {
+void require_disk_space(const std::filesystem::path& file, const VolumeGrid& grid, const OutputValues& stored) {
   const auto folder = std::filesystem::absolute(file).parent_path();
   std::error_code failure;
   const auto space = std::filesystem::space(folder, failure);
-  const auto needed = grid.voxels() * static_cast<std::int64_t>(sizeof(float));
+  const std::int64_t needed = grid.voxels() * (stored.type == VoxelType::float32 ? 4 : 2);
   if (failure || static_cast<std::uint64_t>(needed) <= space.available) return;
   throw Error(ErrorKind::disk, {.what = "the disk has no space for the volume",
                                 .where = file.string(),
@@ -114,7 +115,10 @@ std::vector<std::string> correction_lines(const PrePass& pre, const CorrectedFra
 namespace {
 
 VolumeWriterOptions writer_options(const ReconstructOptions& options, Context& context) {
-  return {.force = options.force, .unit = "1/mm", .provenance_room = 0, .threads = context.threads.size()};
+  VolumeWriterOptions writing{
+      .force = options.force, .unit = "1/mm", .provenance_room = 0, .threads = context.threads.size()};
+  set_output_values(writing, options.output);
+  return writing;
 }
 
 // Equal numbers of blocks that slabs may be cut into; a share of a small volume may be empty.
@@ -233,6 +237,7 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
                                   .why = "what a rank wrote was not recorded as safe on the disk",
                                   .hint = "the same command makes what is missing"});
   report.complete = !unfinished || unfinished->complete();
+  if (report.complete) warn_of_cut_off(writer, scan.grid, context.progress);
   return report;
 }
 
@@ -240,7 +245,7 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
 
 std::unique_ptr<VolumeWriter> create_output(const Scan& scan, const std::filesystem::path& volume_file,
                                             const ReconstructOptions& options, Context& context) {
-  require_disk_space(volume_file, scan.grid);
+  require_disk_space(volume_file, scan.grid, options.output);
   return create_volume(volume_file, scan.grid, writer_options(options, context));
 }
 
@@ -248,7 +253,7 @@ std::unique_ptr<ResumableVolume> open_output(const Scan& scan, const std::filesy
                                              const ReconstructOptions& options, Context& context) {
   if (options.ranks && !options.ranks->alone())
     return join_volume(*options.ranks, volume_file, scan, options, writer_options(options, context), context.progress);
-  if (!unfinished_exists(volume_file)) require_disk_space(volume_file, scan.grid);
+  if (!unfinished_exists(volume_file)) require_disk_space(volume_file, scan.grid, options.output);
   ResumableRun run{.header = {"reconstruct", facts_of(scan)},
                    .restart = options.restart,
                    .part = {},

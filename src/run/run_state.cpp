@@ -4,21 +4,14 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <sys/stat.h>
-
 #include "core/format.h"
+#include "io/input_identity.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string hexadecimal(std::uint64_t value) { return format("{:016x}", value); }
-
-std::uint64_t text_checksum(const std::string& text) {
-  return row_checksum(0, 0, text.data(), static_cast<std::int64_t>(text.size()));
-}
 
 std::vector<fs::path> files_of(const Scan& scan) {
   std::vector<fs::path> files = scan.frames.files;
@@ -52,24 +45,11 @@ std::vector<fs::path> files_of(const Scan& scan) {
 ScanIdentity identity_of(const Scan& scan) {
   ScanIdentity identity;
   identity.file = scan.file.string();
-  identity.resolved = hexadecimal(text_checksum(scan.resolved));
-  const fs::path folder = scan.file.parent_path();
-  std::uint64_t sum = 0;
-  for (const fs::path& file : files_of(scan)) {
-    struct stat info {};
-    if (::stat(file.c_str(), &info) != 0)
-      throw Error(ErrorKind::input, {.what = "file not found",
-                                     .where = file.string(),
-                                     .why = "it was there when the scan was read",
-                                     .hint = "put it back"});
-    // Relative: the folder of a scan may be moved as a whole.
-    const std::string text =
-        format("{} {} {} {}.{:09}", identity.input_files++, file.lexically_proximate(folder).string(),
-               static_cast<std::int64_t>(info.st_size), static_cast<std::int64_t>(info.st_mtim.tv_sec),
-               static_cast<std::int64_t>(info.st_mtim.tv_nsec));
-    sum += text_checksum(text);
-  }
-  identity.inputs = hexadecimal(sum);
+  identity.resolved =
+      format("{:016x}", row_checksum(0, 0, scan.resolved.data(), static_cast<std::int64_t>(scan.resolved.size())));
+  const InputIdentity inputs = identity_of_files(files_of(scan), scan.file.parent_path());
+  identity.inputs = inputs.checksum;
+  identity.input_files = inputs.files;
   return identity;
 }
 

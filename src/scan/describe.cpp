@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "geometry/camera.h"
 #include "geometry/row_band.h"
+#include "io/labelled_image.h"
 
 namespace lepus {
 namespace {
@@ -75,6 +76,13 @@ Turn turn_of(const ScanGeometry& geometry) {
   return turn;
 }
 
+// What a file of [frames.sinogram] says before and after its pixels.
+json labels_json(const std::vector<Label>& labels) {
+  json j = json::object();
+  for (const Label& label : labels) j[label.name] = label.value;
+  return j;
+}
+
 json vector_json(Vec3 v) { return {v.x, v.y, v.z}; }
 
 json parameter_json(const ParameterValue& value) {
@@ -105,6 +113,11 @@ nlohmann::json describe_json(const Scan& scan) {
                  {"flats", scan.flats.has_value()},
                  {"darks", scan.darks.has_value()}};
   if (scan.content == FrameContent::counts) j["frames"]["intensity"] = word(scan.intensity);
+  if (scan.frames.labelled) {
+    const LabelledImage first = read_labelled_image(scan.frames.files.front(), *scan.frames.labelled);
+    j["frames"]["header"] = labels_json(first.header);
+    j["frames"]["tail"] = labels_json(first.tail);
+  }
   j["views"] = {{"count", geometry.views()},
                 {"first_frame", scan.selection.frames.front()},
                 {"last_frame", scan.selection.frames.back()},
@@ -153,6 +166,10 @@ std::vector<std::pair<std::string, std::string>> describe(const Scan& scan) {
       "frames", format("{} of {} x {} pixels, {} ({})", scan.recorded.frames, scan.recorded.columns, scan.recorded.rows,
                        name_of(scan.recorded.type), format_bytes(j["frames"]["bytes"].get<std::int64_t>())));
   lines.emplace_back("first file", j["frames"]["first_file"].get<std::string>());
+  for (const char* part : {"header", "tail"})
+    if (j["frames"].contains(part))
+      for (const auto& [name, value] : j["frames"][part].items())
+        lines.emplace_back(format("  {}", part), format("{} {}", name, value.get<std::string>()));
   lines.emplace_back("content", scan.content == FrameContent::counts
                                     ? format("counts, I0 from {}{}", word(scan.intensity), scan.darks ? ", darks" : "")
                                     : "line integrals");

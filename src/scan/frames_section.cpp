@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// [frames] and [frames.raw]: which files, which part of them, what their values mean. frames_check.cpp asks whether
-// they are what they seem.
+// [frames], [frames.raw] and [frames.sinogram]: which files, which part of them, what their values mean.
+// frames_check.cpp asks whether they are what they seem.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -8,6 +8,7 @@
 #include "core/format.h"
 #include "io/file_kind.h"
 #include "io/json_text.h"
+#include "io/labelled_image.h"
 #include "scan/image_ranges.h"
 #include "io/number_file.h"
 #include "io/stored_array.h"
@@ -88,6 +89,39 @@ RawLayout raw_layout(const ScanDocument& document, const std::string& key, const
   return raw;
 }
 
+std::vector<LabelRule> label_rules(const ScanDocument& document, const std::string& key) {
+  std::vector<LabelRule> rules;
+  for (const auto& words : document.find<std::vector<std::string>>(key).value_or(std::vector<std::string>()))
+    rules.push_back(located(document, key, [&] { return parse_label_rule(words); }));
+  return rules;
+}
+
+LabelledLayout labelled_layout(const ScanDocument& document) {
+  document.require<std::vector<std::string>>("frames.sinogram.header", "[frames.sinogram] is given");
+  LabelledLayout layout;
+  layout.header = label_rules(document, "frames.sinogram.header");
+  layout.tail = label_rules(document, "frames.sinogram.tail");
+  layout.header_end = document.find<std::string>("frames.sinogram.header_end").value_or("");
+  layout.text_pixels = document.get<std::string>("frames.sinogram.pixels") == "text";
+  layout.type = pixel_type_of(document.get<std::string>("frames.sinogram.type"));
+  layout.big_endian = document.get<std::string>("frames.sinogram.byte_order") == "big";
+  layout.columns_from = document.get<std::string>("frames.sinogram.columns_from");
+  layout.lines_from = document.get<std::string>("frames.sinogram.lines_from");
+  layout.number_from = document.find<std::string>("frames.sinogram.number_from").value_or("");
+  located(document, "frames.sinogram.header", [&] { check_layout(layout); });
+  return layout;
+}
+
+// Of the files of a set, unless their content is that of a format which describes itself.
+bool is_labelled(const ScanDocument& document, const fs::path& first) {
+  if (!document.section_given("frames.sinogram")) return false;
+  if (document.section_given("frames.raw"))
+    document.fail("frames.sinogram", "the files are described twice", "[frames.raw] and [frames.sinogram]",
+                  "keep the section that fits them");
+  const FileKind kind = kind_of_file(first);
+  return kind == FileKind::raw || kind == FileKind::unknown;
+}
+
 FrameFiles frame_files(const ScanDocument& document, const ImageSet& keys, const RecordedFrames* detector,
                        const FrameFiles* scan_frames, Resolution& resolution) {
   FrameFiles files;
@@ -108,14 +142,18 @@ FrameFiles frame_files(const ScanDocument& document, const ImageSet& keys, const
   // The views and the flats of a Zeiss scan lie in one file; another file's views are its images.
   if (kind == FileKind::zeiss && files.dataset.empty() && scan_frames && scan_frames->files == files.files)
     files.dataset = "ReferenceData";
-  if (!scan_frames)
+  if (is_labelled(document, first)) files.labelled = labelled_layout(document);
+  if (!scan_frames && files.labelled && !document.given("frames.order") && !document.given("frames.axes")) {
+    files.order = FrameOrder::sinograms;
+    resolution.derived["frames.order"] = std::string("sinograms");
+  } else if (!scan_frames)
     files.order = order_of_frames(document, resolution);
   else if (const auto axes = document.find<std::string>(keys.axes))
     files.order = order_of(*axes);
   else if ((files.files == scan_frames->files && files.dataset == scan_frames->dataset) ||
-           scan_frames->order == FrameOrder::frames_turned)
+           scan_frames->order == FrameOrder::frames_turned || files.labelled)
     files.order = scan_frames->order;
-  if (kind == FileKind::raw && (described || !fs::exists(side_car_of(first))))
+  if (kind == FileKind::raw && !files.labelled && (described || !fs::exists(side_car_of(first))))
     files.raw = raw_layout(document, keys.files, first, detector, files.order);
   if (const auto ranges = document.find<std::string>(keys.images)) {
     const auto whole = located(document, keys.files, [&] { return open_frames(files); });
@@ -259,9 +297,15 @@ void read_frames_section(const ScanDocument& document, Scan& scan, Resolution& r
     document.fail("frames.raw", "[frames.raw] is only for files without a header",
                   format("frames.files names {}", scan.frames.files.front().filename().string()),
                   "leave the section out");
-  if (!any_raw)
-    for (const auto& key : scan_keys())
-      if (key.section == "frames.raw") resolution.inactive.insert(format("frames.raw.{}", key.name));
+  const bool any_labelled =
+      scan.frames.labelled || (scan.flats && scan.flats->labelled) || (scan.darks && scan.darks->labelled);
+  if (!any_labelled && document.section_given("frames.sinogram"))
+    document.fail("frames.sinogram", "[frames.sinogram] has no use here",
+                  format("{} is a file that describes itself", scan.frames.files.front().filename().string()),
+                  "leave the section out");
+  for (const auto& key : scan_keys())
+    if ((key.section == "frames.raw" && !any_raw) || (key.section == "frames.sinogram" && !any_labelled))
+      resolution.inactive.insert(format("{}.{}", key.section, key.name));
 
   scan.scales = {.frames = document.get<double>("frames.frames_scale"),
                  .flats = document.get<double>("frames.flats_scale"),

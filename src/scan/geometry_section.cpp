@@ -19,12 +19,14 @@ bool goes_with(std::string_view key, std::string_view source, std::string_view i
   if (key == "beam" || key == "import_unit_mm") return import_format == "astra";
   if (key == "pixel_width_mm" || key == "pixel_height_mm" || key == "import_first_pixel_mm")
     return import_format == "rtk";
-  return key == "import_first_row" && import_format != "astra";
+  return key == "import_first_row" && (import_format == "rtk" || import_format == "tigre");
 }
 
 std::string format_of_import(const ScanDocument& document) {
   if (const auto given = document.find<std::string>("geometry.import_format")) return *given;
-  if (document.path_of("geometry.import_file").extension() == ".xml") return "rtk";
+  const auto ending = document.path_of("geometry.import_file").extension();
+  if (ending == ".xml") return "rtk";
+  if (ending == ".header") return "xrad";
   return document.require<std::string>("geometry.import_format", "the ending of import_file does not tell it");
 }
 

@@ -30,6 +30,10 @@ constexpr auto sections = std::to_array<ScanSection>({
     {"frames", "The recorded frames, which part of them to use, and what their values are."},
     {"frames.raw",
      "How files without a header (`.raw`, `.bin`, `.dat`) are laid out; not needed beside a `.raw.json` of lepus."},
+    {"frames.sinogram",
+     "Files of laboratory systems: one image each, by default a detector row over all views, as numbers between a "
+     "header "
+     "and a tail of `name value` lines. docs/formats.md has an example."},
     {"intensity", "Where the unattenuated intensity I0 comes from; needed for counts where there are no flats."},
     {"geometry",
      "Where source, axis and detector were: parameters of a circular scan, or matrices, or another tool's file."},
@@ -139,6 +143,26 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      {.least = 0, .most = 1e15}},
     {"frames.raw", "byte_order", choice, "", "\"little\"", "", "Order of the bytes in a pixel.", "little big"},
 
+    {"frames.sinogram", "header", names, "", "", "required for such files",
+     "The lines there may be before the pixels, each with its type (`integer`, `number`, `text`) and, where it must be "
+     "there, `required`: `[\"columns integer required\", \"sample text\"]`.",
+     ""},
+    {"frames.sinogram", "tail", names, "", "", "none", "The same of the lines after the pixels.", ""},
+    {"frames.sinogram", "header_end", text, "", "", "none: the header ends at the first line that is not listed",
+     "The line between the header and the pixels.", ""},
+    {"frames.sinogram", "pixels", choice, "", "\"text\"", "",
+     "Whether the pixels are numbers in text, separated by blanks and new lines, or binary.", "text binary"},
+    {"frames.sinogram", "type", choice, "", "\"float32\"", "", "Type of a pixel; a number of a text must fit into it.",
+     "uint8 int8 uint16 int16 uint32 int32 float32 float64"},
+    {"frames.sinogram", "byte_order", choice, "", "\"little\"", "", "Order of the bytes in a binary pixel.",
+     "little big"},
+    {"frames.sinogram", "columns_from", text, "", "\"columns\"", "",
+     "Name of the header's line that says how many pixels a line of the image has.", ""},
+    {"frames.sinogram", "lines_from", text, "", "\"views\"", "",
+     "Name of the header's line that says how many lines the image has: of a sinogram, the views.", ""},
+    {"frames.sinogram", "number_from", text, "", "", "none",
+     "Name of the header's line that counts the images; it must go up by one from file to file.", ""},
+
     {"intensity", "from", choice, "", "", "flats where there are any",
      "Take I0 from the flats, from `value`, from the mean of `air_region_px` over the views, or as the largest count "
      "the "
@@ -224,8 +248,8 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      "ASTRA's "
      "`beam` may stay).",
      ""},
-    {"geometry", "import_format", choice, "", "", "rtk for .xml, otherwise required",
-     "Whose file it is: RTK's XML, ASTRA's vectors, or TIGRE's parameters.", "rtk astra tigre"},
+    {"geometry", "import_format", choice, "", "", "rtk for .xml, xrad for .header, otherwise required",
+     "Whose file it is: RTK's XML, ASTRA's vectors, TIGRE's parameters, or an X-RAD's header.", "rtk astra tigre xrad"},
     {"geometry", "import_first_row", choice, "", "", "what the file says, or bottom",
      "Where row 0 of the frames is; RTK and TIGRE count rows upwards.", "top bottom"},
     {"geometry", "import_first_pixel_mm", numbers, "mm", "", "so that the frame is centred",

@@ -12,6 +12,7 @@
 #include "core/journal.h"
 #include "fuzz_folder.h"
 #include "io/frames.h"
+#include "io/labelled_image.h"
 #include "io/stl_file.h"
 #include "io/volume_file.h"
 #include "io/zeiss_file.h"
@@ -113,6 +114,21 @@ void arrays(const std::uint8_t* data, std::size_t size) {
   const fs::path file = folder().write("a.array", data, size);
   read_volume(file);
   read_frames({{file}, "a", {}, FrameOrder::frames});
+}
+
+// Text or binary pixels, with or without a line that ends the header, by the first byte.
+void sinogram(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return;
+  LabelledLayout layout;
+  for (const char* words : {"columns integer required", "views integer required", "row integer", "sample text"})
+    layout.header.push_back(parse_label_rule(words));
+  layout.tail = {parse_label_rule("end integer required"), parse_label_rule("current number")};
+  layout.text_pixels = data[0] % 2 == 0;
+  layout.type = data[0] % 8 < 4 ? PixelType::u16 : PixelType::f32;
+  if (data[0] % 4 < 2) layout.header_end = "data";
+  FrameFiles files{{folder().write("a.sin", data + 1, size - 1)}, "", {}, FrameOrder::sinograms};
+  files.labelled = layout;
+  read_frames(files);
 }
 
 void raw_sidecar(const std::uint8_t* data, std::size_t size) {

@@ -23,6 +23,7 @@ void zeiss(const std::uint8_t* data, std::size_t size);
 void varian(const std::uint8_t* data, std::size_t size);  // .xim, .hnd or .hnc by the first byte
 void his(const std::uint8_t* data, std::size_t size);
 void edf(const std::uint8_t* data, std::size_t size);
+void sinogram(const std::uint8_t* data, std::size_t size);
 void view_request(const std::uint8_t* data, std::size_t size);
 void nikon_header(const std::uint8_t* data, std::size_t size);
 void skyscan_header(const std::uint8_t* data, std::size_t size);
@@ -30,5 +31,7 @@ void phoenix_header(const std::uint8_t* data, std::size_t size);
 void yxlon_header(const std::uint8_t* data, std::size_t size);
 void diondo_header(const std::uint8_t* data, std::size_t size);
 void northstar_header(const std::uint8_t* data, std::size_t size);
+void xrad_header(const std::uint8_t* data, std::size_t size);
+void iba_header(const std::uint8_t* data, std::size_t size);
 
 }  // namespace lepus::fuzz

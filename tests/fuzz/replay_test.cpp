@@ -18,6 +18,7 @@ TEST(FuzzCorpus, zeiss) { replay("zeiss", fuzz::zeiss); }
 TEST(FuzzCorpus, varian) { replay("varian", fuzz::varian); }
 TEST(FuzzCorpus, his) { replay("his", fuzz::his); }
 TEST(FuzzCorpus, edf) { replay("edf", fuzz::edf); }
+TEST(FuzzCorpus, sinogram) { replay("sinogram", fuzz::sinogram); }
 TEST(FuzzCorpus, journal) { replay("journal", fuzz::journal); }
 TEST(FuzzCorpus, rabbitct) { replay("rabbitct", fuzz::rabbitct); }
 

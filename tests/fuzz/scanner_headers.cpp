@@ -7,6 +7,7 @@
 #include "core/format.h"
 #include "fuzz_folder.h"
 #include "fuzz_targets.h"
+#include "geometry/exchange.h"
 #include "import/import_scan.h"
 #include <lepus/error.h>
 
@@ -53,6 +54,33 @@ void diondo_header(const std::uint8_t* data, std::size_t size) {
 }
 void northstar_header(const std::uint8_t* data, std::size_t size) {
   read_header(northstar_scanner(), "scan.nsipro", "Radiographs/scan_", ".tif", data, size);
+}
+
+// The header is the geometry file, too: both readers see it. Its pixels are those of the header in the corpus.
+void xrad_header(const std::uint8_t* data, std::size_t size) {
+  folder().write("xrad/scan.img", std::string(96, 'x').data(), 96);
+  read_header(xrad_scanner(), "scan.header", "unused", ".tif", data, size);
+  try {
+    (void)parse_geometry(std::string(reinterpret_cast<const char*>(data), size), "scan.header", "xrad");
+  } catch (const Error&) {
+  }
+}
+
+// The room setup is another file of the same kind: the bytes are one or the other by their first.
+void iba_header(const std::uint8_t* data, std::size_t size) {
+  const std::string image =
+      "<image name=\"p\" pixelFormat=\"Type_uint16\" byteOrder=\"LSB\" rawFile=\"p.raw\"><size x=\"4\" y=\"3\"/>"
+      "<spacing x=\"1\" y=\"1\"/></image>";
+  const std::string room = "<RoomSetup><Axis axis=\"CBCT\"><Distances sid=\"500\" sdd=\"900\"/></Axis></RoomSetup>";
+  if (size == 0) return;
+  folder().write("iba/p.raw", std::string(24, 'x').data(), 24);
+  if (data[0] == 'r') {
+    folder().write("iba/p.xml", image.data(), image.size());
+    read_header(iba_scanner(), "room.xml", "unused", ".tif", data + 1, size - 1);
+    return;
+  }
+  folder().write("iba/room.xml", room.data(), room.size());
+  read_header(iba_scanner(), "p.xml", "unused", ".tif", data, size);
 }
 
 }  // namespace lepus::fuzz

@@ -51,7 +51,8 @@ INSTANTIATE_TEST_SUITE_P(
     FuzzCorpus, ScannerHeader,
     testing::Values(Case{"nikon_header", fuzz::nikon_header}, Case{"skyscan_header", fuzz::skyscan_header},
                     Case{"phoenix_header", fuzz::phoenix_header}, Case{"yxlon_header", fuzz::yxlon_header},
-                    Case{"diondo_header", fuzz::diondo_header}, Case{"northstar_header", fuzz::northstar_header}),
+                    Case{"diondo_header", fuzz::diondo_header}, Case{"northstar_header", fuzz::northstar_header},
+                    Case{"xrad_header", fuzz::xrad_header}, Case{"iba_header", fuzz::iba_header}),
     [](const auto& scanner) { return std::string(scanner.param.name); });
 
 }  // namespace

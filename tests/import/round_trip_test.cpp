@@ -112,6 +112,143 @@ TEST(ImportRoundTrip, varian) {
   expect_round_trip(options, true);
 }
 
+TEST(ImportRoundTrip, xrad) {
+  SimulationOptions options = odd_scan();
+  options.scanner = "xrad";
+  options.scan.detector_shift_u_mm = 3;
+  options.scan.detector_shift_v_mm = -5;
+  options.scan.pixel_height_mm = 3;
+  options.scan.axis_offset_mm = 1.5;
+  options.scan.in_plane_rad = 0.02;
+  options.scan.pitch_rad = -0.03;
+  options.scan.yaw_rad = 0.05;
+  expect_round_trip(options, true);
+}
+
+TEST(ImportRoundTrip, iba) {
+  SimulationOptions options = odd_scan();
+  options.scanner = "iba";
+  options.scan.detector_shift_u_mm = 3;
+  options.scan.detector_shift_v_mm = -5;
+  options.scan.pixel_height_mm = 3;
+  for (std::size_t view = 0; view < 7; ++view)
+    options.scan.angles_rad[view] = radians(360.0 / 7 * static_cast<double>(view));
+  expect_round_trip(options, true);
+}
+
+TEST(ImportMistakes, of_iba_are_named) {
+  const test::TempFolder folder;
+  SimulationOptions options = odd_scan();
+  options.scanner = "iba";
+  EXPECT_LEPUS_ERROR(simulate_into(options, folder / "other"), ErrorKind::unsupported, "a full turn from 0");
+  for (std::size_t view = 0; view < 7; ++view)
+    options.scan.angles_rad[view] = radians(360.0 / 7 * static_cast<double>(view));
+  const fs::path place = folder / "iba";
+  simulate_into(options, place);
+  const std::string third = test::read_file(place / "proj_0003.xml");
+  const auto with = [&](const std::string& what, const std::string& by) {
+    std::string text = third;
+    test::write_file(place / "proj_0003.xml", text.replace(text.find(what), what.size(), by));
+  };
+  with("size x=\"20\"", "size x=\"21\"");
+  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "a projection differs from the first one");
+  with("Type_uint16", "Type_int99");
+  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "the type of the pixels is not known");
+  with("1 0 0", "0 1 0");
+  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "the image is turned");
+  with("rawFile=\"", "rawFile=\"../");
+  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "outside the folder");
+  fs::remove(place / "proj_0003.xml");
+  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "proj_0003.xml is missing");
+  test::write_file(place / "proj_0003.xml", third);
+  fs::remove(place / "room_setup.xml");
+  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "source_axis_mm");
+}
+
+TEST(ImportRoundTrip, sinograms) {
+  for (const char* scanner : {"sinograms", "sinograms-text"}) {
+    SimulationOptions options = odd_scan();
+    options.scanner = scanner;
+    options.scan.detector_shift_u_mm = 3;
+    options.scan.detector_shift_v_mm = -5;
+    options.scan.pixel_height_mm = 3;
+    options.scan.axis_offset_mm = 1.5;
+    options.scan.in_plane_rad = 0.02;
+    expect_round_trip(options);
+    for (double& angle : options.scan.angles_rad) angle = -angle;
+    options.scan.beam = Beam::parallel;
+    expect_round_trip(options);
+  }
+}
+
+// The pixels of every view, of the flats and of the darks are those of lepus' own files.
+TEST(ImportRoundTrip, sinograms_hold_the_same_pixels) {
+  const test::TempFolder folder;
+  SimulationOptions options = odd_scan();
+  simulate_into(options, folder / "own");
+  const Scan own = read_imported(folder / "own");
+  for (const char* scanner : {"sinograms", "sinograms-text"}) {
+    options.scanner = scanner;
+    simulate_into(options, folder / scanner);
+    const Scan imported = read_imported(folder / scanner);
+    for (const auto& [one, other] :
+         {std::pair{own.frames, imported.frames}, {*own.flats, *imported.flats}, {*own.darks, *imported.darks}}) {
+      const auto expected = open_frames(one), found = open_frames(other);
+      ASSERT_EQ(found->frames(), expected->frames());
+      ASSERT_EQ(found->pixel_type(), PixelType::u16);
+      std::vector<float> a(static_cast<std::size_t>(20 * 12)), b(a.size());
+      for (std::int64_t frame = 0; frame < expected->frames(); ++frame) {
+        expected->read(frame, 0, 12, a.data());
+        found->read(frame, 0, 12, b.data());
+        EXPECT_EQ(a, b) << scanner << ", frame " << frame;
+      }
+    }
+  }
+}
+
+TEST(ImportMistakes, of_sinograms_are_named) {
+  const test::TempFolder folder;
+  SimulationOptions options = odd_scan();
+  options.scanner = "sinograms-text";
+  const fs::path place = folder / "scan";
+  simulate_into(options, place);
+  const std::string third = test::read_file(place / "scan_0003.sin");
+  const auto with = [&](const std::string& what, const std::string& by) {
+    std::string text = third;
+    text.replace(text.find(what), what.size(), by);
+    test::write_file(place / "scan_0003.sin", text);
+  };
+  with("row 3", "row 4");
+  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "the images do not follow each other");
+  with("views 7", "views 8");
+  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "scan_0003.sin");
+  with("end 3", "");
+  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "the tail does not say end");
+  with("columns 20", "columns x");
+  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "columns is no integer");
+  fs::remove(place / "scan_0003.sin");
+  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "scan_0003.sin is missing");
+}
+
+TEST(ImportMistakes, of_xrad_are_named) {
+  const test::TempFolder folder;
+  SimulationOptions options = odd_scan();
+  options.scanner = "xrad";
+  simulate_into(options, folder / "xrad");
+  const Scan whole = read_imported(folder / "xrad");
+  EXPECT_TRUE(whole.flats && whole.darks);
+  fs::rename(folder / "xrad/flat.header", folder / "xrad/flat.header.kept");
+  EXPECT_EQ(read_imported(folder / "xrad").intensity, Intensity::value);  // from the first view, with a warning
+  fs::rename(folder / "xrad/flat.header.kept", folder / "xrad/flat.header");
+  fs::copy(folder / "xrad/scan.header", folder / "xrad/second.header");
+  EXPECT_LEPUS_ERROR(read_imported(folder / "xrad"), ErrorKind::input, "2 scans lie in this folder");
+  fs::remove(folder / "xrad/second.header");
+  fs::resize_file(folder / "xrad/scan.img", fs::file_size(folder / "xrad/scan.img") - 1);
+  EXPECT_LEPUS_ERROR(read_imported(folder / "xrad"), ErrorKind::input, "the projections have another size");
+  fs::remove(folder / "xrad/scan.img");
+  EXPECT_LEPUS_ERROR(read_imported(folder / "xrad"), ErrorKind::input, "the projections are not there");
+}
+
 TEST(ImportMistakes, are_named) {
   const test::TempFolder folder;
   SimulationOptions options = odd_scan();

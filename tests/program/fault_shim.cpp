@@ -2,6 +2,7 @@
 // Loaded before the C library (LD_PRELOAD): calls on chosen files fail, or end the program, as a full disk, a broken
 // one or a queue would do it. LEPUS_FAULT is "CALL:WHAT:NUMBER:PATTERN": from the NUMBERth call on (1: the first) of
 //   write  write, pwrite, writev, pwritev      sync  fsync, fdatasync, syncfs
+//   reserve  fallocate
 //   read   read, pread                         open  open, openat      rename  rename, renameat2, link
 // on files whose path matches the shell pattern, WHAT happens: an error (ENOSPC, EDQUOT, EIO, ENOENT, ENOMEM), every
 // time; or a signal (TERM, KILL), once. LEPUS_FAULT_LOG names a file that then gets a line, so that a test knows it
@@ -114,6 +115,10 @@ LEPUS_ON_DESCRIPTOR(ssize_t, pwrite64, "write", (int descriptor, const void* fro
 LEPUS_ON_DESCRIPTOR(ssize_t, writev, "write", (int descriptor, const iovec* from, int parts), (descriptor, from, parts))
 LEPUS_ON_DESCRIPTOR(ssize_t, pwritev, "write", (int descriptor, const iovec* from, int parts, off_t at),
                     (descriptor, from, parts, at))
+LEPUS_ON_DESCRIPTOR(int, fallocate, "reserve", (int descriptor, int mode, off_t at, off_t bytes),
+                    (descriptor, mode, at, bytes))
+LEPUS_ON_DESCRIPTOR(int, fallocate64, "reserve", (int descriptor, int mode, off_t at, off_t bytes),
+                    (descriptor, mode, at, bytes))
 LEPUS_ON_DESCRIPTOR(int, fsync, "sync", (int descriptor), (descriptor))
 LEPUS_ON_DESCRIPTOR(int, fdatasync, "sync", (int descriptor), (descriptor))
 LEPUS_ON_DESCRIPTOR(int, syncfs, "sync", (int descriptor), (descriptor))

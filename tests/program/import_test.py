@@ -20,7 +20,12 @@ FORMATS = {
     "northstar": (["--axis-offset=1.5", "--shift-u=2", "--shift-v=-3", "--in-plane=0.8"], ["--flats=1", "--darks=1"]),
     "rtk": (["--first-angle=25", "--axis-offset=1.5", "--shift-u=2", "--shift-v=-3", "--in-plane=0.8"],
             ["--content=line-integrals"]),
+    "iba": (["--shift-u=2", "--shift-v=-3"], CORRECTED),
+    "sinograms": (["--first-angle=25", "--axis-offset=1.5", "--shift-u=2", "--shift-v=-3", "--in-plane=0.8", "--arc=-240"], []),
+    "sinograms-text": (["--shift-u=2"], []),
+    "xrad": (["--first-angle=25", "--axis-offset=1.5", "--shift-u=2", "--shift-v=-3", "--in-plane=0.8"], []),
 }
+IN_THE_FILE = {"rtk", "xrad"}  # whose geometry is read where it is
 
 
 class ImportCase(ScannerCase):
@@ -40,7 +45,7 @@ class ImportCase(ScannerCase):
                 shown = self.lepus_json("info", name)
                 self.assertEqual(shown["kind"], "scanner")
                 used = {field["use"] for field in shown["fields"]}
-                geometry = {"geometry.import_file"} if name == "rtk" else {"geometry.source_axis_mm", "geometry.source_detector_mm"}
+                geometry = {"geometry.import_file"} if name in IN_THE_FILE else {"geometry.source_axis_mm", "geometry.source_detector_mm"}
                 self.assertLessEqual(geometry | {"frames.files" if name == "rtk" else "frames.views"}, used)
 
     def test_the_scan_file_says_where_values_came_from(self):

@@ -84,5 +84,9 @@ ScannerWriter dxchange_writer();
 ScannerWriter varian_writer();
 ScannerWriter elekta_writer();
 ScannerWriter edf_writer();
+ScannerWriter xrad_writer();
+ScannerWriter iba_writer();
+ScannerWriter sinograms_writer();
+ScannerWriter sinograms_text_writer();
 
 }  // namespace lepus

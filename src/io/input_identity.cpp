@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/input_identity.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <sys/stat.h>
+
+#include "core/format.h"
+#include "core/row_checksum.h"
+#include "io/stack.h"
+#include <lepus/error.h>
+
+namespace lepus {
+namespace fs = std::filesystem;
+
+namespace {
+
+// "file.h5:/data" and "v.zarr#2" name a part of a file or folder.
+fs::path without_part(const fs::path& volume) {
+  std::error_code code;
+  const std::string text = volume.string();
+  for (const char* mark : {":/", "#"})
+    if (const std::size_t part = text.rfind(mark); part != std::string::npos && !fs::exists(volume, code))
+      if (fs::exists(text.substr(0, part), code)) return text.substr(0, part);
+  return volume;
+}
+
+std::vector<fs::path> all_files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// As open_volume finds them: images, and the side-cars that describe them.
+std::vector<fs::path> slices_in(const fs::path& folder) {
+  std::vector<fs::path> files = expand_pattern(folder, "");
+  std::vector<fs::path> side_cars;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().filename().string().ends_with("volume.json")) side_cars.push_back(entry.path());
+  std::sort(side_cars.begin(), side_cars.end());
+  std::move(side_cars.begin(), side_cars.end(), std::back_inserter(files));
+  return files;
+}
+
+std::vector<fs::path> files_of_input(const fs::path& path) {
+  std::error_code code;
+  if (split_zarr_level(path)) return all_files_below(path);
+  if (fs::is_directory(path, code)) return slices_in(path);
+  if (!fs::exists(path, code) && find_number(path)) return slices_in(fs::absolute(path).parent_path());
+  std::vector<fs::path> files{path};
+  for (const fs::path& file : files_of_volume(path))
+    if (file != path && fs::exists(file, code)) files.push_back(file);
+  return files;
+}
+
+}  // namespace
+
+InputIdentity identity_of_files(const std::vector<fs::path>& files, const fs::path& folder) {
+  InputIdentity identity;
+  std::uint64_t sum = 0;
+  for (const fs::path& file : files) {
+    struct stat info {};
+    if (::stat(file.c_str(), &info) != 0)
+      throw Error(ErrorKind::input, {.what = "file not found",
+                                     .where = file.string(),
+                                     .why = "it was there when the input was read",
+                                     .hint = "put it back"});
+    const std::string text =
+        format("{} {} {} {}.{:09}", identity.files++, file.lexically_proximate(folder).string(),
+               static_cast<std::int64_t>(info.st_size), static_cast<std::int64_t>(info.st_mtim.tv_sec),
+               static_cast<std::int64_t>(info.st_mtim.tv_nsec));
+    sum += row_checksum(0, 0, text.data(), static_cast<std::int64_t>(text.size()));
+  }
+  identity.checksum = format("{:016x}", sum);
+  return identity;
+}
+
+JournalFact volume_fact(const fs::path& volume) {
+  const fs::path path = without_part(volume);
+  const std::string part = volume.string().substr(path.string().size());
+  const InputIdentity identity = identity_of_files(files_of_input(path), path.parent_path());
+  return {"the input", format("{}{} ({} files; checksum of their names, sizes and times {})", path.filename().string(),
+                              part, identity.files, identity.checksum)};
+}
+
+}  // namespace lepus
