@@ -103,7 +103,7 @@ private:
                                      .hint = "copy the file again"});
     for (double& shift : shifts) shift *= sign;
     const bool all_alike = std::adjacent_find(shifts.begin(), shifts.end(), std::not_equal_to<>()) == shifts.end();
-    const std::string key = format("geometry.{}_{}_mm", all_alike ? "detector_shift" : "view_shifts", direction);
+    std::string key = format("geometry.{}_{}_mm", all_alike ? "detector_shift" : "view_shifts", direction);
     if (all_alike)
       scan.text.set(key, shifts.front(), format("{}, the same in all views", element));
     else
