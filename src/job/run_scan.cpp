@@ -103,6 +103,7 @@ ReconstructReport run_fdk_and_post(const Scan& scan, const std::filesystem::path
   between += ".before-post.mha";
   ReconstructOptions overwriting = options;
   overwriting.force = true;  // one that is whole was left by a run that was killed in the steps
+  overwriting.output = {};   // what is stored is said of the output: the steps get floats
   const auto locks = reserve_volume(between, true, context.progress, Sharing::with_others);
   ReconstructReport report = run_fdk(scan, between, overwriting, context);
   if (!options.ranks->first()) return report;
