@@ -13,6 +13,8 @@
 namespace lepus::app {
 namespace {
 
+constexpr const char *usual_network = "25GB/s", *usual_disk = "5GB/s", *usual_device_memory = "16GiB";
+
 [[noreturn]] void refuse_cluster(const std::string& option, std::string what, std::string hint) {
   throw Error(ErrorKind::usage,
               {.what = std::move(what), .where = "option " + option, .why = {}, .hint = std::move(hint)});
@@ -35,34 +37,38 @@ void ClusterOptions::describe(OptionTable& table) {
   table.value("--nodes", "N", nodes, "how long it would take on so many nodes, term by term (docs/cluster.md)")
       .otherwise("this machine");
   table.value("--gpus-per-node", "N", devices_per_node, "of each node; 0: its CPU computes");
-  table.value("--network", "RATE", network, "of each node, each way");
-  table.value("--disk", "RATE", disk, "of the file system, all nodes together");
+  table.value("--network", "RATE", network, "of each node, each way").otherwise(usual_network);
+  table.value("--disk", "RATE", disk, "of the file system, all nodes together").otherwise(usual_disk);
   table.value("--gups", "X", gups, "updates of one GPU, or of a node's CPU, in 2^30 per second")
       .otherwise("what this machine does");
-  table.value("--gpu-memory", "SIZE", device_memory, "of one GPU");
+  table.value("--gpu-memory", "SIZE", device_memory, "of one GPU").otherwise(usual_device_memory);
   table.value("--problem", "SIZES", problem,
               "instead of a scan file: COLUMNSxROWSxVIEWS-VOXELS, for example 2048x2048x4096-4096; needs --gups");
 }
 
+void ClusterOptions::check() const {
+  const bool described = devices_per_node != 0 || gups || !network.empty() || !disk.empty() || !device_memory.empty();
+  if (nodes < 0 || nodes > 1'000'000 || devices_per_node < 0 || devices_per_node > 1024 || (described && nodes == 0))
+    refuse_cluster("--nodes", format("{} nodes of {} GPUs are no cluster", nodes, devices_per_node),
+                   "give at least one node, for example --nodes 64");
+  if (gups && !(*gups > 0)) refuse_cluster("--gups", "a rate must be above zero", "give for example --gups 1200");
+}
+
 ClusterMachine ClusterOptions::machine(const std::optional<MachineSpeed>& speed, bool on_host) const {
-  if (nodes < 1 || nodes > 1'000'000 || devices_per_node < 0 || devices_per_node > 1024)
-    refuse_cluster("--nodes", format("{} nodes of {} GPUs are not possible", nodes, devices_per_node),
-                   "give at least one node");
   const bool cards = devices_per_node > 0;
   if (!gups && (!speed || on_host == cards))
     refuse_cluster("--gups",
                    cards ? "no GPU is here whose speed could be taken" : "the speed of a node's CPU is not known",
                    "give it: docs/speed.md has figures, 'lepus bench' measures");
-  if (gups && !(*gups > 0)) refuse_cluster("--gups", "a rate must be above zero", "give for example --gups 1200");
   ClusterMachine machine;
   machine.nodes = nodes;
   machine.devices_per_node = std::max<std::int64_t>(1, devices_per_node);
-  machine.network_bytes = bytes_per_second("--network", network);
-  machine.disk_bytes = bytes_per_second("--disk", disk);
+  machine.network_bytes = bytes_per_second("--network", network.empty() ? usual_network : network);
+  machine.disk_bytes = bytes_per_second("--disk", disk.empty() ? usual_disk : disk);
   machine.updates = gups ? *gups * 0x1p30 : speed->updates;
   machine.filtered_pixels = cards ? card_filtered_pixels : speed ? speed->filtered_pixels : machine.updates / 7;
   machine.link_bytes = cards ? card_link_bytes : 0;
-  machine.device_bytes = cards ? parse_bytes(device_memory) : 0;
+  machine.device_bytes = cards ? parse_bytes(device_memory.empty() ? usual_device_memory : device_memory) : 0;
   machine.start_seconds = cards ? 0.8 : 0.02;
   machine.file_seconds = 2e-4;
   machine.rates_from = gups ? "sums: --gups" : "sums: measured on this machine";

@@ -14,11 +14,12 @@ namespace lepus::app {
 
 struct ClusterOptions {
   std::int64_t nodes = 0, devices_per_node = 0;
-  std::string network = "25GB/s", disk = "5GB/s", device_memory = "16GiB", problem;
+  std::string network, disk, device_memory, problem;
   std::optional<double> gups;
 
   void describe(OptionTable& table);
   bool asked() const { return nodes > 0; }
+  void check() const;  // Error(usage) for what is no cluster, or is said of one without --nodes
   // speed: of this machine's host or device, where --gups does not say it. Throws Error(usage) for what makes no sense.
   ClusterMachine machine(const std::optional<MachineSpeed>& speed, bool on_host) const;
   // "2048x2048x4096-4096": a circular scan of so many columns, rows and views to a cube of so many voxels each way.

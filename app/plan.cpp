@@ -27,6 +27,11 @@ void show(const ClusterPlan& plan, const ClusterMachine& machine, nlohmann::json
 }
 
 int plan_problem(const ClusterOptions& cluster, Session& session) {
+  if (!cluster.asked())
+    throw Error(ErrorKind::usage, {.what = "how large is the cluster?",
+                                   .where = "option --problem",
+                                   .why = "a problem without a scan is planned for a cluster",
+                                   .hint = "give --nodes and --gups, too"});
   const auto problem = cluster.synthetic();
   const ClusterMachine machine = cluster.machine({}, false);
   show(plan_cluster(problem->request, machine), machine, nlohmann::json::object(), session);
@@ -35,6 +40,7 @@ int plan_problem(const ClusterOptions& cluster, Session& session) {
 
 int run_plan(const PlanArguments& arguments, Session& session) {
   const ClusterOptions& cluster = arguments.cluster;
+  cluster.check();
   if (!cluster.problem.empty()) return plan_problem(cluster, session);
   if (arguments.scan_file.empty())
     throw Error(ErrorKind::usage,

@@ -2,12 +2,14 @@
 #include "io/input_identity.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <sys/stat.h>
 
 #include "core/format.h"
 #include "core/row_checksum.h"
+#include "io/dicom_images.h"
+#include "io/file.h"
+#include "io/file_kind.h"
 #include "io/stack.h"
 #include <lepus/error.h>
 
@@ -16,11 +18,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// "file.h5:/data" and "v.zarr#2" name a part of a file or folder.
+// "file.h5:/data", "scan.mat:A" and "v.zarr#2" name a part of a file or folder.
 fs::path without_part(const fs::path& volume) {
   std::error_code code;
   const std::string text = volume.string();
-  for (const char* mark : {":/", "#"})
+  for (const char mark : {':', '#'})
     if (const std::size_t part = text.rfind(mark); part != std::string::npos && !fs::exists(volume, code))
       if (fs::exists(text.substr(0, part), code)) return text.substr(0, part);
   return volume;
@@ -34,14 +36,15 @@ std::vector<fs::path> all_files_below(const fs::path& folder) {
   return files;
 }
 
-// As open_volume finds them: images, and the side-cars that describe them.
+// Whatever may be a slice, and the side-cars that describe them.
 std::vector<fs::path> slices_in(const fs::path& folder) {
-  std::vector<fs::path> files = expand_pattern(folder, "");
-  std::vector<fs::path> side_cars;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().filename().string().ends_with("volume.json")) side_cars.push_back(entry.path());
-  std::sort(side_cars.begin(), side_cars.end());
-  std::move(side_cars.begin(), side_cars.end(), std::back_inserter(files));
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const fs::path& file = entry.path();
+    const std::string ending = lower_extension(file);
+    if (is_tiff_name(file) || is_dicom_name(file) || ending == ".vol" || ending == ".json") files.push_back(file);
+  }
+  std::sort(files.begin(), files.end());
   return files;
 }
 

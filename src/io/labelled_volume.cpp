@@ -172,6 +172,9 @@ std::vector<fs::path> slice_files(const fs::path& path) {
   std::error_code code;
   if (!place && !fs::is_directory(path, code)) return {};
   if (place && (lower_extension(path) != ".vol" || fs::exists(path, code))) return {};
+  const fs::directory_iterator entries(place ? fs::absolute(path).parent_path() : path, code);
+  if (code || std::none_of(begin(entries), end(entries), [](const auto& e) { return e.path().extension() == ".vol"; }))
+    return {};
   return expand_pattern(place ? path.parent_path() : path,
                         place ? format("{}*{}", place->prefix, place->suffix) : std::string("*.vol"));
 }

@@ -46,7 +46,7 @@ class ImportCase(ScannerCase):
                 self.assertEqual(shown["kind"], "scanner")
                 used = {field["use"] for field in shown["fields"]}
                 geometry = {"geometry.import_file"} if name in IN_THE_FILE else {"geometry.source_axis_mm", "geometry.source_detector_mm"}
-                self.assertLessEqual(geometry | {"frames.files" if name == "rtk" else "frames.views"}, used)
+                self.assertLessEqual(geometry | {"frames.files" if name in ("iba", "rtk") else "frames.views"}, used)
 
     def test_the_scan_file_says_where_values_came_from(self):
         self.scan("nikon", HEIGHT, "--format", "nikon")

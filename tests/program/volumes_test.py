@@ -74,7 +74,7 @@ class Volumes(ProgramCase):
         self.assert_error(self.lepus("convert", "mu.mha", "--water", "0", "-o", "no.dcm", code=2), "usage", "above zero")
         self.assert_error(self.lepus("convert", "mu.mha", "--water", "0.02", "--surface", "0.01", "-o", "no.stl", code=2),
                           "usage", "--water")
-        self.assertIn("cut off", self.lepus("convert", "a.mha", "--water", "1e-6", "-o", "bright.dcm").stderr)
+        self.assertIn("beyond the range", self.lepus("convert", "a.mha", "--water", "1e-6", "-o", "bright.dcm").stderr)
         numpy.save(self.folder / "labels.npy", numpy.arange(60, dtype=numpy.uint16).reshape(3, 4, 5))
         self.lepus("convert", "labels.npy", "-o", "labels.dcm")  # integers need no unit
         self.assertEqual(self.lepus_json("info", "labels.dcm")["values"]["max"], 59)
