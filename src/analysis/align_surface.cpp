@@ -100,6 +100,7 @@ public:
   // The amount that half of the points do not exceed.
   static double median(const std::vector<Foot>& feet) {
     std::vector<double> amounts;
+    amounts.reserve(feet.size());
     for (const Foot& f : feet) amounts.push_back(std::abs(f.signed_mm));
     const auto middle = amounts.begin() + static_cast<std::ptrdiff_t>(amounts.size() / 2);
     std::nth_element(amounts.begin(), middle, amounts.end());

@@ -101,6 +101,12 @@ ReconstructReport run_fdk_and_post(const Scan& scan, const std::filesystem::path
   const std::filesystem::path output = files_of_volume(volume_file).front();
   std::filesystem::path between = output;
   between += ".before-post.mha";
+  std::error_code code;
+  if (std::filesystem::exists(between, code) && open_volume(between)->provenance().empty())
+    throw Error(ErrorKind::disk, {.what = "a file of this name is in the way",
+                                  .where = between.string(),
+                                  .why = "the volume before the steps is written there, and this one is not lepus'",
+                                  .hint = "move it away"});
   ReconstructOptions overwriting = options;
   overwriting.force = true;  // one that is whole was left by a run that was killed in the steps
   overwriting.output = {};   // what is stored is said of the output: the steps get floats
