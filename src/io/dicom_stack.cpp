@@ -230,8 +230,6 @@ PixelType dicom_type(PixelType type, const std::string& unit, const fs::path& pa
 }
 
 std::unique_ptr<StackWriter> create_dicom(const StackTarget& target) {
-  if (target.unfinished != Unfinished::removed)
-    refuse_dicom(target.path, "a DICOM volume cannot be continued", "write another format, and lepus convert it");
   if (target.shape.rows > 65535 || target.shape.columns > 65535)
     refuse_dicom(target.path, "a slice has more than 65535 rows or columns", "crop it");
   if (find_number(target.path)) return std::make_unique<CtSeries>(target);

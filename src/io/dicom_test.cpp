@@ -103,7 +103,7 @@ TEST(Dicom, what_does_not_fit_is_refused) {
                      ErrorKind::unsupported, "no 16-bit floats");
   for (const char* name : {"v.dcm", "%04d.dcm"})
     EXPECT_LEPUS_ERROR(create_unfinished(folder / name, odd_grid(), {.unit = "HU"}), ErrorKind::unsupported,
-                       "cannot be continued");
+                       "cannot be gone on with");
   EXPECT_LEPUS_ERROR(create_volume(folder / "v.dcm", {70000, 1, 1, {}, {1, 1, 1}}, {.unit = "HU"}),
                      ErrorKind::unsupported, "65535");
   EXPECT_LEPUS_ERROR(create_volume(folder / "v.dcm", {2048, 2048, 1024, {}, {1, 1, 1}}, {.unit = "HU"}),

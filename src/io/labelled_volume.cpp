@@ -49,11 +49,6 @@ public:
         place_(*find_number(target.path)),
         lock_(lock_slices(target.path, target.sharing)),
         slices_(static_cast<std::size_t>(target.shape.images)) {
-    if (target.unfinished != Unfinished::removed)
-      throw Error(ErrorKind::unsupported, {.what = "slices with header and tail cannot be gone on with",
-                                           .where = target.path.string(),
-                                           .why = "a run that is interrupted could not find its place in them again",
-                                           .hint = "write .mha, and then lepus convert"});
     for (std::int64_t k = 0; k < target.shape.images; ++k)
       check_target(numbered(target_.path, place_, k), target_.force);
     check_free_space(target_.path, target_.shape.bytes() + target_.shape.images * 1024);

@@ -9,9 +9,6 @@
 #include <utility>
 
 #include "core/format.h"
-#include "io/dicom_images.h"
-#include "io/file.h"
-#include "io/file_kind.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -66,10 +63,6 @@ OutputLock wait_for_turn(const fs::path& path) {
 }
 
 }  // namespace
-
-bool can_be_resumed(const fs::path& path) {
-  return !is_dicom_name(path) && !(find_number(path) && lower_extension(path) == ".vol");
-}
 
 ResumableVolume::ResumableVolume(const fs::path& path, const VolumeGrid& grid, const VolumeWriterOptions& options,
                                  const ResumableRun& run, Progress& progress)

@@ -35,9 +35,6 @@ struct ResumableRun {
   Slices slices = Slices::of_volume;
 };
 
-// Whether the format of `path` can be gone on with: all but DICOM and slices of text and numbers (.vol).
-bool can_be_resumed(const std::filesystem::path& path);
-
 class ResumableVolume final : public VolumeWriter {
 public:
   // Goes on with an unfinished volume where its journals are of the same run and its finished slabs are as they were

@@ -135,6 +135,11 @@ StackTarget target_of(const fs::path& path, const VolumeGrid& grid, const Volume
                       Unfinished unfinished, Slices slices) {
   check(grid, path);
   check_type(path, options.type);
+  if (unfinished != Unfinished::removed && !can_be_resumed(path))
+    throw Error(ErrorKind::unsupported, {.what = "a volume of this format cannot be gone on with",
+                                         .where = path.string(),
+                                         .why = "a run that is ended would not find its place in it again",
+                                         .hint = "write another format, such as .mha, and lepus convert it"});
   StackTarget target;
   target.path = slice_pattern(path, grid.nz);
   const PixelType type = is_dicom_name(path) ? dicom_type(options.type, options.unit, path) : options.type;
@@ -150,6 +155,10 @@ StackTarget target_of(const fs::path& path, const VolumeGrid& grid, const Volume
 }
 
 }  // namespace
+
+bool can_be_resumed(const fs::path& path) {
+  return !is_dicom_name(path) && !(find_number(path) && lower_extension(path) == ".vol");
+}
 
 std::unique_ptr<SlabWriter> open_slab_writer(const fs::path& path, const VolumeGrid& grid,
                                              const VolumeWriterOptions& options, Unfinished unfinished, Slices slices) {
