@@ -7,100 +7,16 @@ import pathlib
 import signal
 import socket
 import statistics
-import subprocess
 import threading
 import time
 import unittest
-import urllib.error
-import urllib.request
 
 import numpy
 
-from program_case import PROGRAM, ProgramCase
+from view_case import ViewCase, mha_header, write_mha
 
 
-def mha_header(nx, ny, nz, kind="MET_FLOAT"):
-    return (f"ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\nDimSize = {nx} {ny} {nz}\n"
-            f"ElementSpacing = 0.5 0.5 0.5\nlepus_value_unit = 1/mm\nElementType = {kind}\nElementDataFile = LOCAL\n").encode()
-
-
-def write_mha(path, volume):
-    path.write_bytes(mha_header(*volume.shape[::-1]) + volume.astype("<f4").tobytes())
-
-
-class Viewed:
-    """A running lepus view."""
-
-    def __init__(self, folder, *words, port_needed=True, **options):
-        options.setdefault("env", {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")})
-        self.process = subprocess.Popen([PROGRAM, "view", *map(str, words), "--json"], cwd=folder, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, **options)
-        text = b""
-        while not text.endswith(b"}\n"):
-            line = self.process.stdout.readline()
-            if not line:
-                raise AssertionError(self.process.stderr.read().decode())
-            text += line
-        self.address = json.loads(text)["address"]
-        self.port = int(self.address.split(":")[2].split("/")[0])
-        self.token = self.address.partition("token=")[2]
-
-    def get(self, target, headers=None, data=None, timeout=60):
-        """Status, headers and body."""
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{target}", headers=headers or {}, data=data)
-        try:
-            with urllib.request.urlopen(request, timeout=timeout) as answer:
-                return answer.status, answer.headers, answer.read()
-        except urllib.error.HTTPError as error:
-            return error.code, error.headers, error.read()
-
-    def json(self, target, **options):
-        return json.loads(self.get(target, **options)[2])
-
-    def post(self, target, **body):
-        return self.get(target, {"Content-Type": "application/json"}, json.dumps(body).encode())
-
-    def picture(self, target, kind="<f4", **options):
-        status, headers, body = self.get(target, **options)
-        assert status == 200, body
-        width, height = map(int, headers["X-Lepus-Size"].split(","))
-        return numpy.frombuffer(body, kind).reshape(height, width)
-
-    def memory(self, what="VmHWM"):
-        text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(next(line for line in text.splitlines() if line.startswith(what)).split()[1]) * 1024
-
-    def processor_seconds(self):
-        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def wait_for(self, condition, seconds=20):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            session = self.json("/api/session")
-            if condition(session):
-                return session
-            time.sleep(0.1)
-        raise AssertionError(f"did not happen in {seconds} s: {self.json('/api/session')}")
-
-    def stop(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
-        out, error = self.process.communicate(timeout=30)
-        return self.process.returncode, error.decode()
-
-
-class View(ProgramCase):
-    def view(self, *words, **options):
-        viewed = Viewed(self.folder, *words, **options)
-        self.addCleanup(viewed.stop)
-        return viewed
-
-    def small(self, name="v.mha", shape=(12, 16, 20), seed=1):
-        volume = numpy.random.default_rng(seed).random(shape).astype("f4")
-        write_mha(self.folder / name, volume)
-        return volume
-
+class View(ViewCase):
     def test_voxels_are_those_of_the_file_and_ctrl_c_ends_it(self):
         volume = self.small()
         viewed = self.view("v.mha", "--no-browser", "--water", "0.5")
@@ -361,79 +277,6 @@ class View(ProgramCase):
         self.assertEqual((status, json.loads(body)), (200, {"backup": "scan.toml.bak"}))
         self.assertEqual((scan / "scan.toml").read_text(), toml + "# tuned\n")
         self.assertEqual((scan / "scan.toml.bak").read_text(), toml)
-
-    def test_a_run_is_shown_while_it_writes(self):
-        nx, ny, nz = 64, 32, 24  # slices of two blocks
-        header = mha_header(nx, ny, nz)
-        header = header.replace(b"ElementType", b"lepus_room = " + b"." * (8192 - len(header) - 14) + b"\nElementType")
-        self.assertEqual(len(header), 8192)
-        volume = numpy.random.default_rng(5).random((nz, ny, nx)).astype("<f4")
-        partial = self.folder / "v.mha.partial-1-00000000"
-        with open(partial, "wb") as out:
-            out.write(header)
-            out.seek(len(header) + 8 * volume[0].nbytes)
-            out.write(volume[8:16].tobytes())
-            out.flush()
-            viewed = self.view("v.mha", "--no-browser")
-            session = viewed.json("/api/session")
-            self.assertEqual((session["kind"], session["run"]["state"], session["run"]["slices"]), ("run", "running", nz))
-            self.assertEqual(session["run"]["finished"], [[8, 16]])
-            self.assertEqual(session["volumes"][0]["name"], "v.mha")
-            numpy.testing.assert_array_equal(viewed.picture("/api/volumes/0/slice?index=9&format=f32"), volume[9])
-            self.assertTrue(numpy.isnan(viewed.picture("/api/volumes/0/slice?index=3&format=f32")).all())
-            out.write(volume[16:].tobytes())
-            out.flush()
-            viewed.wait_for(lambda s: s["run"]["finished"] == [[8, 24]])
-            numpy.testing.assert_array_equal(viewed.picture("/api/volumes/0/slice?index=20&format=f32"), volume[20])
-            out.seek(len(header))
-            out.write(volume[:8].tobytes())
-        os.rename(partial, self.folder / "v.mha")
-        viewed.wait_for(lambda s: s["kind"] == "volume" and not s["volumes"][0]["gone"] and s["volumes"][0]["not_finite"] == 0)
-        numpy.testing.assert_array_equal(viewed.picture("/api/volumes/0/slice?index=3&format=f32"), volume[3])
-
-    def test_a_live_run_is_told_by_its_status(self):
-        self.assert_error(self.lepus("view", "v.mha", "--status", "live.json", "--no-browser", code=3), "input", "live.json")
-        said = {"state": "running", "views": 24, "views_in": 7, "waiting_for": ["0007.tif"]}
-        (self.folder / "live.json").write_text(json.dumps(said))
-        viewed = self.view("v.mha", "--status", "live.json", "--no-browser")
-        session = viewed.json("/api/session")
-        self.assertEqual((session["kind"], session["volumes"], session["run"]["views_in"]), ("run", [], 7))
-        self.assertEqual(viewed.get("/api/volumes/0/slice")[0], 404)
-        (self.folder / "live.json").write_text(json.dumps({**said, "state": "finished", "views_in": 24}))
-        volume = self.small()
-        viewed.wait_for(lambda s: s["kind"] == "volume" and s["volumes"] and s["run"]["views_in"] == 24)
-        numpy.testing.assert_array_equal(viewed.picture("/api/volumes/0/slice?index=3&format=f32"), volume[3])
-
-    def test_an_iterative_method_is_told_by_its_states(self):
-        self.simulate()
-        words = ["reconstruct", "scan/scan.toml", "--method", "sirt", "--iterations", "4000", "--save-every", "2", "-o", "it.mha", "--quiet"]
-        run = subprocess.Popen([PROGRAM, *words], cwd=self.folder)
-        try:
-            state = self.folder / "it.mha.state"
-            until = time.monotonic() + 30
-            while not state.exists() and time.monotonic() < until:
-                time.sleep(0.05)
-            viewed = self.view("it.mha", "--no-browser")
-            session = viewed.wait_for(lambda s: s["run"].get("iterations_done", 0) >= 4)
-            self.assertEqual((session["kind"], session["run"]["state"]), ("run", "running"))
-            self.assertEqual(session["run"]["iterations"], 4000)
-            self.assertEqual(len(session["run"]["residual"]), session["run"]["iterations_done"])
-            self.assertLess(session["run"]["residual"][-1], session["run"]["residual"][0])
-            self.assertGreater(session["run"]["seconds_left"], 0)
-        finally:
-            run.terminate()
-            run.wait(30)
-        left = viewed.wait_for(lambda s: s["run"]["state"] == "stopped")["run"]["iterations_done"]
-        later = self.view("it.mha", "--no-browser")  # begun when nobody works on it
-        session = later.json("/api/session")
-        self.assertEqual((session["kind"], session["volumes"], session["run"]["state"]), ("run", [], "stopped"))
-        self.assertEqual(session["run"]["iterations_done"], left)
-        words[words.index("4000")] = str(left)
-        self.lepus(*words)
-        data = (self.folder / "it.mha").read_bytes().partition(b"ElementDataFile = LOCAL\n")[2]
-        for page in (viewed, later):
-            page.wait_for(lambda s: s["kind"] == "volume" and s["volumes"] and not s["volumes"][0]["gone"] and s["volumes"][0]["not_finite"] == 0)
-            numpy.testing.assert_array_equal(page.picture("/api/volumes/0/slice?index=3&format=f32"), numpy.frombuffer(data, "f4").reshape(page.json("/api/session")["volumes"][0]["size"][::-1])[3])
 
     def test_the_end_of_the_terminal_ends_it(self):
         self.small()
