@@ -5,7 +5,8 @@
 // the next column's), so that one load of 16 bytes brings all four taps; for the others it is read in place where the
 // band holds all of it. Copies have zeros around them, so that the loop over the voxels asks no questions. Coordinates
 // are counted from where the chunk's middle falls, which keeps them small and exact; where w changes little along a
-// chunk, as with any wobbling orbit, a series saves the division.
+// chunk, as with any wobbling orbit, a series saves the division. NEON has a loop of its own for most of it:
+// fixed_point-inl.h.
 #if defined(LEPUS_BACKEND_CPU_GENERAL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LEPUS_BACKEND_CPU_GENERAL_INL_H_
 #undef LEPUS_BACKEND_CPU_GENERAL_INL_H_
@@ -18,6 +19,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "device/host/fixed_point-inl.h"
 #include "device/host/kernel.h"
 #include "device/host/seen.h"
 #include "device/host/simd-inl.h"
@@ -362,34 +364,35 @@ void run_general(const Job& job, std::int64_t task, Scratch& scratch) {
       if (sight != Sight::plain) continue;
       const ViewBand& band = job.wedge->bands[static_cast<std::size_t>(view)];
       Seen seen = survey(job, m, band, piece, box);
+#if LEPUS_NEON
+      if (kind == Interpolation::linear && seen.nearly_constant_w && seen.small_and_inside) {
+        add_fixed_view(job, piece, m, band, box, place, next, scratch);
+        continue;
+      }
+#endif
       if constexpr (kind == Interpolation::linear)
         seen.pixels = make_texels<kind, 1, true>(job, &band, box, 0, scratch, seen.stride);
       else
         bring(job, band, box, scratch, seen);
-      // Along the axis that moves u less, so that neighbours find what they see in the L1 cache; a few rows always are.
-      const double u = static_cast<double>(box.columns.first);
-      const bool along_y = !piece.few() && std::abs(m(0, 0) - u * m(2, 0)) > std::abs(m(0, 1) - u * m(2, 1));
-      const std::int64_t outer = along_y ? piece.x1 - piece.x0 : piece.y1 - piece.y0;
-      const int inner = static_cast<int>(along_y ? piece.y1 - piece.y0 : piece.x1 - piece.x0);
-      for (std::int64_t i = 0; i < outer; ++i) {
-        prefetch(job, next, i, outer);
+      const LineOrder order(m, piece, box);
+      for (std::int64_t i = 0; i < order.rows; ++i) {
+        prefetch(job, next, i, order.rows);
         Lines lines;
-        const ColumnIndex start{piece.x0 + (along_y ? i : 0), piece.y0 + (along_y ? 0 : i)};
-        along_y ? trace_lines<kind, true>(job, m, middle, seen, box, start, inner, lines)
-                : trace_lines<kind, false>(job, m, middle, seen, box, start, inner, lines);
+        order.along_y ? trace_lines<kind, true>(job, m, middle, seen, box, order.start(i), order.lines, lines)
+                      : trace_lines<kind, false>(job, m, middle, seen, box, order.start(i), order.lines, lines);
         // Only linear interpolation has a variant for each case: it is the one that is used.
         const auto add = [&](auto depth) HWY_ATTR {
           if (piece.few()) {
             float* own = sums + place(0, i, piece.first);
-            seen.clamped
-                ? add_slices<kind, depth, true>(job, piece, seen, lines, whole_count(inner), own, place.slice_step())
-                : add_slices<kind, depth, false>(job, piece, seen, lines, whole_count(inner), own, place.slice_step());
+            const int count = whole_count(order.lines);
+            seen.clamped ? add_slices<kind, depth, true>(job, piece, seen, lines, count, own, place.slice_step())
+                         : add_slices<kind, depth, false>(job, piece, seen, lines, count, own, place.slice_step());
             return;
           }
-          float* own = sums + (along_y ? place(i, 0, 0) : place(0, i, 0));
-          const std::int64_t apart = along_y ? place(0, 1, 0) : place(1, 0, 0);
-          seen.clamped ? add_lines<kind, depth, true>(job, piece, seen, lines, inner, own, apart)
-                       : add_lines<kind, depth, false>(job, piece, seen, lines, inner, own, apart);
+          float* own = sums + order.first_sum(place, i);
+          const std::int64_t apart = order.sums_apart(place);
+          seen.clamped ? add_lines<kind, depth, true>(job, piece, seen, lines, order.lines, own, apart)
+                       : add_lines<kind, depth, false>(job, piece, seen, lines, order.lines, own, apart);
         };
         if (kind == Interpolation::linear && seen.nearly_constant_w)
           add(std::integral_constant<Depth, Depth::polynomial>());

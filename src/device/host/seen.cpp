@@ -165,9 +165,24 @@ Seen survey(const Job& job, const Matrix34& matrix, const ViewBand& band, const 
       (std::abs(matrix(1, 2)) / w + static_cast<double>(job.rows) * change / (chunk / 2)) * (chunk / 2);
   seen.slowly_changing_w = change <= series_limit;
   seen.nearly_constant_w = change <= polynomial_limit && rows_walked * change * change <= polynomial_pixels;
+  // As far as there are slices, up to whole vectors: the same wherever the slab is cut.
+  const std::int64_t left = job.grid.nz - piece.first_slice;
+  const Extent e = project_corners(job, matrix, piece, 0,
+                                   std::min(chunk, (left + whole_vectors - 1) / whole_vectors * whole_vectors));
+  const auto fits = [](double low, double high, std::int64_t pixels) {
+    return low >= 0 && high < static_cast<double>(pixels - 1) && high - low < largest_fixed_box - 8;
+  };
+  seen.small_and_inside = fits(e.u0, e.u1, job.columns) && fits(e.v0, e.v1, job.rows);
   seen.clamped = box.columns.first < 0 || box.columns.last >= job.columns || box.rows.first < band.first_row ||
                  box.rows.last >= band.first_row + band.rows;
   return seen;
+}
+
+LineOrder::LineOrder(const Matrix34& m, const Piece& piece, const PixelBox& box) : x0_(piece.x0), y0_(piece.y0) {
+  const double u = static_cast<double>(box.columns.first);
+  along_y = !piece.few() && std::abs(m(0, 0) - u * m(2, 0)) > std::abs(m(0, 1) - u * m(2, 1));
+  rows = along_y ? piece.x1 - piece.x0 : piece.y1 - piece.y0;
+  lines = static_cast<int>(along_y ? piece.y1 - piece.y0 : piece.x1 - piece.x0);
 }
 
 void bring(const Job& job, const ViewBand& band, const PixelBox& box, Scratch& scratch, Seen& seen) {

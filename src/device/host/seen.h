@@ -75,6 +75,26 @@ private:
   std::int64_t column_, row_, slice_, voxel_, first_, size_;
 };
 
+// The lines of a tile (its voxel columns), for general matrices, in rows along the axis that moves u less, so that
+// neighbours find what they see in the L1 cache. Rows of a few slices run along x: what these see always is there.
+class LineOrder {
+public:
+  LineOrder(const Matrix34& matrix, const Piece& piece, const PixelBox& box);
+  ColumnIndex start(std::int64_t row) const { return {x0_ + (along_y ? row : 0), y0_ + (along_y ? 0 : row)}; }
+  // Where the sums of a row's first line are, and how far apart those of neighbours.
+  std::int64_t first_sum(const SumPlaces& place, std::int64_t row) const {
+    return along_y ? place(row, 0, 0) : place(0, row, 0);
+  }
+  std::int64_t sums_apart(const SumPlaces& place) const { return along_y ? place(0, 1, 0) : place(1, 0, 0); }
+
+  bool along_y = false;
+  std::int64_t rows = 0;
+  int lines = 0;  // of a row
+
+private:
+  std::int64_t x0_, y0_;
+};
+
 // For general matrices: the pixels of one view as the kernel reads them.
 struct Seen {
   const float* pixels = nullptr;  // of the box' corner: pixels[column * stride + row], both counted from there
@@ -83,7 +103,10 @@ struct Seen {
   // How much w changes within a chunk: so little that coordinates are polynomials of the second degree, or little
   // enough for a series.
   bool nearly_constant_w = false, slowly_changing_w = false;
+  // All that tile and chunk see lies on the detector and within largest_fixed_box pixels each way.
+  bool small_and_inside = false;
 };
+inline constexpr std::int64_t largest_fixed_box = 512;  // see fixed_point-inl.h
 // Everything but where the pixels are.
 Seen survey(const Job& job, const Matrix34& matrix, const ViewBand& band, const Piece& piece, const PixelBox& box);
 // The pixels in place, where the band holds all that is asked for, or else a copy.
