@@ -67,7 +67,7 @@ int run_post(const PostArguments& a, Session& session) {
   options.force = session.common().force;
   options.stored = a.stored.values();
   const auto volume = open_volume(a.input);
-  options.same_input = volume_fact(a.input);
+  options.same_run = JournalHeader{"post", {volume_fact(a.input)}};
   options.restart = a.resume.restart;
   const PostReport report = post_process(*volume, a.output, chain, options, session.context());
 

@@ -21,7 +21,7 @@ void ResumeOptions::check() const {
 }
 
 void ResumeOptions::require_journal(const std::filesystem::path& output) const {
-  if (resume && journals_of(output).empty())
+  if (resume && journals_of(output).empty() && journals_of(volume_before_steps(output)).empty())
     throw Error(ErrorKind::usage, {.what = "there is no unfinished run of this output",
                                    .where = output.string(),
                                    .why = "no journal is beside it",

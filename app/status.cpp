@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -122,24 +123,37 @@ std::string to_text(const fs::path& output, const RunStatus& status, const std::
   return text;
 }
 
+// Of FDK before steps on its volume: of that one until it is whole, then of the output.
+std::optional<RunStatus> status_before_steps(const fs::path& output) {
+  const fs::path before = volume_before_steps(output);
+  std::error_code failure;
+  if (journals_of(before).empty() || (!unfinished_exists(before) && fs::exists(output, failure))) return std::nullopt;
+  RunStatus status = status_of_slabs(before);
+  status.command += ", before its [[post]] steps";
+  return status;
+}
+
+std::optional<RunStatus> status_of(const fs::path& output) {
+  if (!journals_of(output).empty() && unfinished_exists(output)) return status_of_slabs(output);
+  if (auto status = status_before_steps(output)) return status;
+  if (const auto iterations = newest_state(output)) return status_of_iterations(output, *iterations);
+  return std::nullopt;
+}
+
 int run_status(const fs::path& output, Session& session) {
   std::error_code failure;
-  RunStatus status;
-  const bool slabs = !journals_of(output).empty() && unfinished_exists(output);
-  const auto iterations = newest_state(output);
-  if (slabs)
-    status = status_of_slabs(output);
-  else if (iterations)
-    status = status_of_iterations(output, *iterations);
-  else if (fs::exists(output, failure)) {
+  const std::optional<RunStatus> found = status_of(output);
+  if (!found && fs::exists(output, failure)) {
     session.print(format("{}: complete, no run of it is unfinished", output.string()));
     session.result({{"output", output.string()}, {"state", "complete"}});
     return exit_ok;
-  } else
+  }
+  if (!found)
     throw Error(ErrorKind::input, {.what = "there is no run of this output",
                                    .where = output.string(),
                                    .why = "neither it nor the journal of an unfinished run is there",
                                    .hint = "give the name that was given with -o"});
+  const RunStatus& status = *found;
   const bool running = std::any_of(status.parts.begin(), status.parts.end(),
                                    [](const PartStatus& part) { return !part.holder.empty(); });
   const std::string word = running ? "running" : "unfinished";

@@ -15,6 +15,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "core/memory_file.h"
 #include "core/text.h"
 #include <lepus/error.h>
 
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::int64_t worth_a_mapping = 1 << 20;
 constexpr std::int64_t largest_write = std::int64_t{1} << 30;  // Linux moves at most 2^31-4096 bytes a call
 
 fs::path folder_of(const fs::path& file) {
@@ -137,6 +139,7 @@ PartialFile::PartialFile(OutputLock held, const fs::path& target, bool force, st
   } else {
     make();
   }
+  in_memory_ = lies_in_memory(descriptor_);
 }
 
 void PartialFile::make() {
@@ -185,6 +188,11 @@ void PartialFile::remove() noexcept {
 void PartialFile::write(std::int64_t offset, const void* data, std::int64_t bytes) {
   const auto* from = static_cast<const char*>(data);
   std::int64_t done = 0;
+  if (in_memory_ && bytes >= worth_a_mapping && offset + bytes <= end_ &&
+      copy_into_mapping(descriptor_, offset, data, bytes)) {
+    done = bytes;
+    written_ += bytes;
+  }
   while (done < bytes) {
     const auto wanted = static_cast<std::size_t>(std::min(bytes - done, largest_write));
     const ssize_t put = ::pwrite(descriptor_, from + done, wanted, static_cast<off_t>(offset + done));

@@ -7,25 +7,19 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "core/memory_file.h"
 #include "core/text.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace {
 
-// Its blocks are memory, which the threads that write take faster than one call for all of them.
-bool lies_in_memory(int descriptor) {
-  constexpr std::int64_t tmpfs = 0x01021994;
-  struct statfs info {};
-  return ::fstatfs(descriptor, &info) == 0 && static_cast<std::int64_t>(info.f_type) == tmpfs;
-}
-
-// 0, or why there is no space. Not posix_fallocate: where a file system cannot, that writes to every block.
+// 0, or why there is no space. Not posix_fallocate: where a file system cannot, that writes to every block. Nor in
+// memory, which the threads that write take faster than one call for all of it.
 int allocate(int descriptor, std::int64_t offset, std::int64_t bytes) {
   if (descriptor < 0 || lies_in_memory(descriptor)) return 0;
   int status = 0;

@@ -6,6 +6,7 @@
 // device.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -36,6 +37,12 @@ inline constexpr std::int64_t slab_alignment = 16;
 
 // Rows of a view that the interpolation needs beyond the pixel a coordinate falls into, on each side.
 constexpr std::int64_t interpolation_margin(Interpolation i) { return i == Interpolation::cubic ? 2 : 1; }
+
+// The first row of a window that always holds `held` rows (at most all) and now needs these: no row of it lies beyond
+// the detector, so that what is undefined in it belongs to rows that nothing reads.
+inline std::int64_t first_held_row(RowBand needed, std::int64_t held, std::int64_t detector_rows) {
+  return std::min(needed.first, detector_rows - held);
+}
 
 // Filtered rows of views, one view per slot, each with a window of detector rows.
 class ViewStore {

@@ -18,12 +18,14 @@
 namespace lepus {
 namespace {
 
+constexpr std::size_t shown_characters = 40;  // of a word, in an error
+
 double parse_number(std::string_view word, const std::filesystem::path& file, int line) {
   double value = 0;
   const std::string_view digits = word.starts_with('+') ? word.substr(1) : word;  // from_chars knows no plus sign
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value))
-    throw Error(ErrorKind::input, {.what = format("\"{}\" is not a finite number", word.substr(0, 40)),
+    throw Error(ErrorKind::input, {.what = format("\"{}\" is not a finite number", word.substr(0, shown_characters)),
                                    .where = format("{}:{}", file.string(), line),
                                    .why = {},
                                    .hint = "numbers stand between blanks, commas or line ends; # starts a comment"});
@@ -42,7 +44,7 @@ public:
         is_whole(number.substr(0, comma)) && (comma == std::string_view::npos || is_whole(number.substr(comma + 1)));
     possible_ = possible_ && digits_alone;
     if (comma == std::string_view::npos || !first_.empty()) return;
-    first_ = word.substr(0, 40);
+    first_ = word;
     line_ = line;
   }
 
@@ -51,10 +53,11 @@ public:
     std::string point = first_;
     point[point.find(',')] = '.';
     throw Error(ErrorKind::input,
-                {.what = format("\"{}\" may be one number or two", first_),
+                {.what = format("\"{}\" may be one number or two", first_.substr(0, shown_characters)),
                  .where = format("{}:{}", file.string(), line_),
                  .why = "commas separate numbers, and all of these look like decimal commas",
-                 .hint = format("write decimal points ({}), or a blank after commas that separate", point)});
+                 .hint = format("write decimal points ({}), or a blank after commas that separate",
+                                point.substr(0, shown_characters))});
   }
 
 private:

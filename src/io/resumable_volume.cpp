@@ -62,7 +62,19 @@ OutputLock wait_for_turn(const fs::path& path) {
     }
 }
 
+bool all_recorded(const SlabsByPlace& slabs, std::int64_t slices) {
+  std::vector<VolumeSlices> finished;
+  for (const auto& [place, slab] : slabs) finished.push_back(slab.slices);
+  return slices_without({0, slices}, finished).empty();
+}
+
 }  // namespace
+
+// A journal alone says nothing: it goes last.
+void remove_with_journals(const fs::path& path) {
+  for (const fs::path& file : files_of_volume(path)) fs::remove(followed(file));
+  remove_journals(path);
+}
 
 ResumableVolume::ResumableVolume(const fs::path& path, const VolumeGrid& grid, const VolumeWriterOptions& options,
                                  const ResumableRun& run, Progress& progress)
@@ -89,7 +101,7 @@ void ResumableVolume::open(Progress& progress) {
   std::vector<JournalContents> journals;
   std::optional<JournalContents> mine;
   const fs::path file = journal_of_part(path_, run_.part);
-  const bool begun = unfinished_exists(path_);
+  const bool begun = unfinished_exists(path_) || take_back_finished();
   for (const fs::path& other : journals_of(path_)) {
     if (!begun) {  // it was finished, or killed before it had made its volume
       remove_journal(other);
@@ -126,6 +138,14 @@ void ResumableVolume::open(Progress& progress) {
     throw;
   }
   missing_ = slices_without(own_, {});  // a share of a small volume may be empty
+}
+
+// A finished volume whose journals were kept is as one that was killed before it got its name; whether there was one.
+bool ResumableVolume::take_back_finished() const {
+  SlabsByPlace recorded;
+  if (run_.keep_journals)
+    for (const fs::path& file : journals_of(path_)) add_slabs(recorded, read_journal(file));
+  return !recorded.empty() && all_recorded(recorded, grid_.nz) && rename_to_unfinished(path_);
 }
 
 // Shares of sixteen and shares of eight would make the same slices.
@@ -276,9 +296,13 @@ void ResumableVolume::finish(const std::string& provenance) {
   stop_recording();
   if (failure_) std::rethrow_exception(failure_);
   if (!run_.part.empty()) return finish_together(provenance);
+  complete_volume(provenance);
+}
+
+void ResumableVolume::complete_volume(const std::string& provenance) {
   volume_->finish(provenance);
   finished_ = true;
-  remove_journals(path_);
+  if (!run_.keep_journals) remove_journals(path_);
 }
 
 // Whoever is the last finds all slices recorded.
@@ -288,18 +312,12 @@ void ResumableVolume::finish_together(const std::string& provenance) {
   if (!unfinished_exists(path_)) return;
   SlabsByPlace recorded;
   for (const fs::path& file : journals_of(path_)) add_slabs(recorded, read_journal(file));
-  std::vector<VolumeSlices> finished;
   cut_off_before_ = 0;
-  for (const auto& [place, slab] : recorded) {
-    finished.push_back(slab.slices);
-    cut_off_before_ += slab.cut_off;
-  }
-  if (!slices_without({0, grid_.nz}, finished).empty()) return;
+  for (const auto& [place, slab] : recorded) cut_off_before_ += slab.cut_off;
+  if (!all_recorded(recorded, grid_.nz)) return;
   volume_ = open_slab_writer(path_, grid_, options_, Unfinished::joined, run_.slices);
   volume_->written_elsewhere(0, grid_.nz);
-  volume_->finish(provenance);
-  finished_ = true;
-  remove_journals(path_);
+  complete_volume(provenance);
 }
 
 }  // namespace lepus

@@ -33,7 +33,13 @@ struct ResumableRun {
   std::int64_t block = 1;           // what is missing is made in whole blocks of so many slices, counted from the first
   std::optional<VolumeSlices> own;  // the slices that this process makes; none: all of them
   Slices slices = Slices::of_volume;
+  // The journals stay beside the finished volume, so that the next run of the same header finds that it has it; for a
+  // volume that the run itself goes on to use, in a format of one file. remove_with_journals() when it has done so.
+  bool keep_journals = false;
 };
+
+// The finished volume of a run that kept its journals.
+void remove_with_journals(const std::filesystem::path& path);
 
 class ResumableVolume final : public VolumeWriter {
 public:
@@ -73,9 +79,11 @@ public:
 
 private:
   void open(Progress& progress);
+  bool take_back_finished() const;
   void require_same_parts(const std::string& other) const;
   void take_over(const std::vector<JournalContents>& journals, Progress& progress);
   void finish_together(const std::string& provenance);
+  void complete_volume(const std::string& provenance);
   void remove_what_was_made() noexcept;
   void keep_recording();
   void record(std::vector<VolumeSlices> batch);

@@ -116,6 +116,51 @@ TEST_F(Resumable, a_process_that_is_killed_loses_what_it_had_not_recorded) {
   expect_whole("v.mha");
 }
 
+TEST_F(Resumable, a_finished_volume_that_keeps_its_journals_is_taken_for_what_it_is) {
+  const auto open_kept = [&](JournalHeader whose = header()) {
+    ResumableRun run = make_run(std::move(whose), false, 1);
+    run.keep_journals = true;
+    return std::make_unique<ResumableVolume>(folder_ / "v.mha", grid(), VolumeWriterOptions{.force = true}, run,
+                                             heard_);
+  };
+  {
+    const auto volume = open_kept();
+    write(*volume, 0, 12);
+    volume->finish("{}");
+  }
+  EXPECT_FALSE(journals_of(folder_ / "v.mha").empty());
+  for (int again = 0; again < 2; ++again) {
+    const auto volume = open_kept();
+    EXPECT_TRUE(volume->missing().empty());
+    volume->finish("{}");
+  }
+  JournalHeader other = header();
+  other.facts.front().value += " or not";
+  EXPECT_LEPUS_ERROR(open_kept(other), ErrorKind::usage, "cannot be gone on with");
+  {
+    const auto volume = open_kept();  // nothing was lost
+    volume->finish("{}");
+  }
+  {
+    std::fstream file(folder_ / "v.mha", std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(-1, std::ios::end);  // a byte of the last slice
+    file.put('x');
+  }
+  {
+    const auto volume = open_kept();
+    EXPECT_EQ(pairs(volume->missing()), (Pairs{{0, 12}}));  // they were recorded as one slab
+    write_missing(*volume);
+    volume->finish("{}");
+  }
+  std::vector<float> read(voxels_.size());
+  open_volume(folder_ / "v.mha")->read(0, grid().nz, read.data());
+  EXPECT_EQ(read, voxels_);
+  // Without the volume the journals say nothing.
+  std::filesystem::remove(folder_ / "v.mha");
+  EXPECT_EQ(pairs(open_kept()->missing()), (Pairs{{0, 12}}));
+  EXPECT_TRUE(journals_of(folder_ / "v.mha").empty());
+}
+
 TEST_F(Resumable, slices_that_changed_are_made_again) {
   {
     const auto volume = open("v.raw");

@@ -64,6 +64,8 @@ std::unique_ptr<SlabWriter> open_slab_writer(const std::filesystem::path& path, 
                                              Slices slices = Slices::of_volume);
 // What a run left that was killed while it created such a one; a whole one stays.
 void remove_half_made(const std::filesystem::path& path);
+// A finished volume of one file becomes as it was before finish(); false where there is none.
+bool rename_to_unfinished(const std::filesystem::path& path);
 // Whether an unfinished volume of that format can be gone on with: all but DICOM and slices with header and tail
 // (.vol).
 bool can_be_resumed(const std::filesystem::path& path);

@@ -30,6 +30,18 @@ bool unfinished_exists(const fs::path& path) {
   return fs::exists(marking_file(path), code);
 }
 
+bool rename_to_unfinished(const fs::path& path) {
+  const std::vector<fs::path> files = files_of_volume(path);
+  if (files.size() != 1 || is_zarr_name(path) || find_number(slice_pattern(path, 1)))
+    throw Error(ErrorKind::internal,
+                {.what = "a volume of several files is not taken back", .where = path.string(), .why = {}, .hint = {}});
+  std::error_code code;
+  const fs::path target = followed(files.front());
+  if (!fs::exists(target, code)) return false;
+  fs::rename(target, unfinished_name(target));
+  return true;
+}
+
 void remove_half_made(const fs::path& path) {
   if (!unfinished_exists(path)) remove_unfinished(path);
 }

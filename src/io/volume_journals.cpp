@@ -69,6 +69,12 @@ void remove_journals(const fs::path& output) {
   for (const fs::path& file : journals_of(output)) remove_journal(file);
 }
 
+fs::path volume_before_steps(const fs::path& output) {
+  fs::path name = files_of_volume(output).front();
+  name += ".before-post.mha";
+  return name;
+}
+
 JournalRecord slab_record(const RecordedSlab& slab) {
   return {slab_kind, nlohmann::json{{"slices", {slab.slices.z0, slab.slices.z1}},
                                     {"checksum", format("{:016x}", slab.checksum)},

@@ -22,6 +22,10 @@ std::vector<std::filesystem::path> journals_of(const std::filesystem::path& outp
 std::string part_of_journal(const std::filesystem::path& journal, const std::filesystem::path& output);
 void remove_journals(const std::filesystem::path& output);
 
+// Where FDK makes a volume on which [[post]] steps are then taken: "v.mha" -> "v.mha.before-post.mha". Its journals
+// stay until the steps are done.
+std::filesystem::path volume_before_steps(const std::filesystem::path& output);
+
 inline constexpr const char *volume_kind = "volume", *slab_kind = "slab";
 
 using VolumeSlices = FinishedSlices;  // finished or not: [z0, z1)

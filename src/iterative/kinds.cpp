@@ -92,7 +92,7 @@ const std::vector<MethodKind>& method_kinds() {
   return kinds;
 }
 
-const MethodKind& method_kind(const std::string& name) {
+const MethodKind& method_kind(std::string_view name) {
   std::vector<std::string> names;
   for (const MethodKind& kind : method_kinds()) {
     if (name == kind.name) return kind;

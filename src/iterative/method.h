@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -81,7 +82,7 @@ struct MethodKind {
 };
 const std::vector<MethodKind>& method_kinds();
 // Throws Error(usage) for a name that is not known, with the nearest one.
-const MethodKind& method_kind(const std::string& name);
+const MethodKind& method_kind(std::string_view name);
 // Throws Error(usage) for choices that the method does not have or that make no sense.
 void check_options(const MethodOptions& options, std::int64_t views);
 

@@ -18,6 +18,7 @@
 #include "job/warn_once.h"
 #include "run/rank_run.h"
 #include "run/reconstruct_scan.h"
+#include "run/run_state.h"
 #include "post/post.h"
 #include "ranks/ranks.h"
 #include <lepus/error.h>
@@ -31,8 +32,10 @@ std::vector<PostSpec> chain_of(const Scan& scan) {
   return chain;
 }
 
+// same_run: of what `before` is; not given: nothing stays of the output where it is not finished.
 void post_into(const std::filesystem::path& output, const VolumeReader& before, const Scan& scan,
-               const ReconstructOptions& options, ReconstructReport& report, Context& context) {
+               const ReconstructOptions& options, const std::optional<JournalHeader>& same_run,
+               ReconstructReport& report, Context& context) {
   const std::int64_t limit = host_memory_limit(options.compute);
   PostOptions post;
   post.input = scan.file.string();
@@ -41,6 +44,7 @@ void post_into(const std::filesystem::path& output, const VolumeReader& before, 
   post.memory_bytes = std::max<std::int64_t>(1, limit - resident_bytes());
   post.force = options.force;
   post.stored = options.output;
+  post.same_run = same_run;
   const PostReport done = post_process(before, output, chain_of(scan), post, context);
   report.output = output;
   report.grid = done.grid;
@@ -70,23 +74,41 @@ void center_automatically(Scan& scan, ResumableVolume& volume, Context& context)
                                  .hint = "repeat the command as it was, or begin anew with --restart"});
 }
 
-// Of what keeps no journal itself: iterative methods, and FDK before steps on the volume.
-void leave_no_journal(const std::filesystem::path& volume_file, const Scan& scan, bool restart) {
-  if (journals_of(volume_file).empty()) return;
-  if (!restart) refuse_other_run(volume_file, "fdk", scan.method.iterative() ? scan.method.name : "fdk with [[post]]");
+void remove_what_was_made(const std::filesystem::path& volume_file) {
+  if (journals_of(volume_file).empty()) return;  // an unfinished volume without one is none of ours
   remove_unfinished(volume_file);
   remove_journals(volume_file);
 }
 
-ReconstructReport run_fdk(Scan scan, const std::filesystem::path& volume_file, const ReconstructOptions& options,
-                          Context& context) {
-  const std::filesystem::path output = files_of_volume(volume_file).front();
-  if (options.restart) remove_states(output);
-  if (const auto state = newest_state(output)) refuse_other_run(volume_file, state->method, "fdk");
-  const auto volume = open_output(scan, volume_file, options, context);
+// An iterative method keeps states, FDK journals, FDK before steps those of two volumes. With --restart what another
+// kind of run left goes.
+void leave_no_other_run(const std::filesystem::path& volume_file, const Scan& scan, bool restart) {
+  const std::filesystem::path output = files_of_volume(volume_file).front(), between = volume_before_steps(volume_file);
+  const bool iterative = scan.method.iterative(), steps_follow = !iterative && !scan.post.empty();
+  const std::string now = iterative ? scan.method.name : steps_follow ? "fdk with [[post]]" : "fdk";
+  if (restart) {
+    if (!iterative) remove_states(output);
+    if (iterative || steps_follow) remove_what_was_made(volume_file);
+    if (journals_of(between).empty()) return;
+    remove_unfinished(between);
+    remove_with_journals(between);
+    return;
+  }
+  const auto state = newest_state(output);
+  if (state && !iterative) refuse_other_run(volume_file, state->method, now);
+  if (!journals_of(between).empty()) {
+    if (!steps_follow) refuse_other_run(volume_file, "fdk with [[post]]", now);
+  } else if ((iterative || steps_follow) && !journals_of(volume_file).empty()) {
+    refuse_other_run(volume_file, "fdk", now);
+  }
+}
+
+ReconstructReport run_fdk(Scan scan, const std::filesystem::path& volume_file, bool keep_journals,
+                          const ReconstructOptions& options, Context& context) {
+  const auto volume = open_output(scan, volume_file, options, keep_journals, context);
   try {
     center_automatically(scan, *volume, context);
-    ReconstructReport report = reconstruct_scan(scan, *volume, output, options, context);
+    ReconstructReport report = reconstruct_scan(scan, *volume, files_of_volume(volume_file).front(), options, context);
     report.output = volume_file;
     return report;
   } catch (const Error& error) {
@@ -94,13 +116,21 @@ ReconstructReport run_fdk(Scan scan, const std::filesystem::path& volume_file, c
   }
 }
 
-// FDK over ranks, then the steps on its volume by rank 0. The volume between them is a file beside the output that all
-// ranks write into; a run that is killed goes on with it.
-ReconstructReport run_fdk_and_post(const Scan& scan, const std::filesystem::path& volume_file,
+// Where nothing of the steps is finished yet, the volume before them is.
+Error ended_in_steps(const Error& error, const std::filesystem::path& volume_file) {
+  if (!journals_of(volume_file).empty()) return error;  // it says so
+  ErrorParts parts = error.parts();
+  parts.hint += format("{}the volume before the steps is kept beside the output: the same command goes on from there",
+                       parts.hint.empty() ? "" : "; ");
+  return Error(error.kind(), parts);
+}
+
+// FDK, by all ranks, then the steps on its volume, by the first. The volume between them is a file beside the output
+// whose journals stay, so that a run that is killed goes on with it, in the steps too.
+ReconstructReport run_fdk_and_post(const Scan& scan, const std::filesystem::path& volume_file, Sharing sharing,
                                    const ReconstructOptions& options, Context& context) {
-  const std::filesystem::path output = files_of_volume(volume_file).front();
-  std::filesystem::path between = output;
-  between += ".before-post.mha";
+  const std::filesystem::path between = volume_before_steps(volume_file);
+  check_steps(chain_of(scan), scan.grid, "1/mm");
   std::error_code code;
   if (std::filesystem::exists(between, code) && open_volume(between)->provenance().empty())
     throw Error(ErrorKind::disk, {.what = "a file of this name is in the way",
@@ -108,16 +138,20 @@ ReconstructReport run_fdk_and_post(const Scan& scan, const std::filesystem::path
                                   .why = "the volume before the steps is written there, and this one is not lepus'",
                                   .hint = "move it away"});
   ReconstructOptions overwriting = options;
-  overwriting.force = true;  // one that is whole was left by a run that was killed in the steps
+  overwriting.force = true;  // one without a journal was left by a run that was killed when it had finished
   overwriting.output = {};   // what is stored is said of the output: the steps get floats
-  const auto locks = reserve_volume(between, true, context.progress, Sharing::with_others);
-  ReconstructReport report = run_fdk(scan, between, overwriting, context);
-  if (!options.ranks->first()) return report;
-  {
+  const auto locks = reserve_volume(between, true, context.progress, sharing);
+  ReconstructReport report = run_fdk(scan, between, true, overwriting, context);
+  if (options.ranks && !options.ranks->first()) return report;
+  JournalHeader run{"reconstruct", facts_of(scan)};
+  run.facts.push_back({"what computes", format("{}, {}", report.backend, report.kernel)});
+  try {
     const auto before = open_volume(between);
-    post_into(volume_file, *before, scan, options, report, context);
+    post_into(volume_file, *before, scan, options, run, report, context);
+  } catch (const Error& error) {
+    throw ended_in_steps(error, volume_file);
   }
-  std::filesystem::remove(between);
+  remove_with_journals(between);
   return report;
 }
 
@@ -154,24 +188,24 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
          .why = scan.method.iterative() ? "iterative methods need the whole volume"
                                         : "the steps of [[post]] need the whole volume",
          .hint = scan.method.iterative() ? "leave --share out" : "make the volume in shares, then use lepus post"});
-  const bool iterative = scan.method.iterative(), plain_fdk = !iterative && scan.post.empty();
-  const auto locks = reserve_volume(volume_file, options.force, once.progress,
-                                    together || shared ? Sharing::with_others : Sharing::alone);
-  if (plain_fdk) return run_fdk(std::move(scan), volume_file, options, once);
+  const Sharing sharing = together || shared ? Sharing::with_others : Sharing::alone;
+  const auto locks = reserve_volume(volume_file, options.force, once.progress, sharing);
   const bool writes = !together || options.ranks->first();  // FDK's slabs alone are written by all ranks
-  if (writes) leave_no_journal(volume_file, scan, options.restart);
+  if (writes) leave_no_other_run(volume_file, scan, options.restart);
   if (together) require_common_run(*options.ranks, scan, volume_file, options);
-  if (together && !iterative) return run_fdk_and_post(scan, volume_file, options, once);
+  const bool iterative = scan.method.iterative();
+  if (!iterative)
+    return scan.post.empty() ? run_fdk(std::move(scan), volume_file, false, options, once)
+                             : run_fdk_and_post(scan, volume_file, sharing, options, once);
   center_automatically(scan, once);
   if (scan.post.empty()) return iterate_scan(scan, volume_file, options, once);
   std::optional<ScratchVolume> before;
   if (writes) before.emplace(std::filesystem::absolute(volume_file).parent_path(), scan.grid, "1/mm");
   const std::filesystem::path output = files_of_volume(volume_file).front();
-  ReconstructReport report = iterative ? iterate_scan(scan, before ? &*before : nullptr, output, options, once)
-                                       : reconstruct_scan(scan, *before, output, options, once);
+  ReconstructReport report = iterate_scan(scan, before ? &*before : nullptr, output, options, once);
   if (!writes) return report;
-  post_into(volume_file, *before, scan, options, report, once);
-  if (iterative) remove_states(output);
+  post_into(volume_file, *before, scan, options, {}, report, once);
+  remove_states(output);
   return report;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Separable footprints against the exact integral over a pixel's area of the voxel grid: Siddon's lengths in double
 // precision along 16 x 16 rays. Sixteen rays over three voxels are themselves off by 0.2 %.
+#include <algorithm>
 #include <cstdio>
 #include <random>
 
@@ -19,6 +20,7 @@ struct AreaCase {
   double in_plane = 0, pitch = 0;
   Beam beam = Beam::cone;
   int rays = 16;  // per side of a pixel
+  double source_axis_mm = 300;
 };
 
 double integral(RayModel model, const JosephView& view, const JosephGrid& grid, const std::vector<float>& volume,
@@ -36,8 +38,8 @@ double integral(RayModel model, const JosephView& view, const JosephGrid& grid, 
 double error(const AreaCase& c, const std::vector<float>& volume, const VolumeGrid& grid, RayModel model) {
   CircularScan scan;
   scan.beam = c.beam;
-  scan.source_axis_mm = 300;
-  scan.source_detector_mm = 450;
+  scan.source_axis_mm = c.source_axis_mm;
+  scan.source_detector_mm = 1.5 * c.source_axis_mm;
   scan.columns = scan.rows =
       static_cast<std::int64_t>(1.3 * 1.5 * static_cast<double>(grid.nx) * c.voxel_mm / c.pixel_mm) + 1;
   scan.pixel_width_mm = scan.pixel_height_mm = c.pixel_mm;
@@ -74,6 +76,9 @@ TEST(footprint, is_the_mean_over_a_pixel) {
       {"pixels of three voxels, tilted", 1, 4.5, 0.1, 0.05, Beam::cone, 32},
       {"voxels of three pixels, fan", 3, 1.5, 0, 0, Beam::fan},
       {"voxels of three pixels, parallel", 3, 1, 0, 0, Beam::parallel},
+      // Rays rise by about a row in a layer of voxels, and by more: views at slanted angles are not upright, then none.
+      {"voxels of three pixels, wide cone", 3, 1.5, 0, 0, Beam::cone, 16, 150},
+      {"voxels of three pixels, wider cone", 3, 1.5, 0, 0, Beam::cone, 16, 75},
   };
   for (const AreaCase& c : cases) {
     const std::int64_t n = c.voxel_mm > 2 ? 16 : 32;
@@ -86,6 +91,38 @@ TEST(footprint, is_the_mean_over_a_pixel) {
     EXPECT_LE(footprint, 0.003) << c.name;
     EXPECT_GT(siddon, 0.005) << c.name;  // a single ray aliases: the case would show it
   }
+}
+
+TEST(footprint, upright_views) {
+  const VolumeGrid cube = centred_grid(20, 20, 20, {1, 1, 1});
+  const auto upright = [&](CircularScan scan) {
+    const std::vector<JosephView> views = joseph_views(build_scan(scan), cube);
+    return std::count_if(views.begin(), views.end(), [](const JosephView& view) { return view.rows.any(); });
+  };
+  const CircularScan cone = operator_cases::circle(Beam::cone);
+  const auto all = static_cast<std::ptrdiff_t>(cone.angles_rad.size());
+  for (const Beam beam : {Beam::cone, Beam::fan, Beam::parallel}) EXPECT_EQ(upright(operator_cases::circle(beam)), all);
+  CircularScan scan = cone;
+  scan.detector_shift_v_mm = 5;
+  scan.mirror_rows = true;
+  EXPECT_EQ(upright(scan), all);
+  scan = cone;
+  scan.pitch_rad = 1e-3;
+  EXPECT_EQ(upright(scan), 0);
+  scan = cone;
+  scan.in_plane_rad = 1e-3;
+  EXPECT_EQ(upright(scan), 0);
+  scan = cone;  // rays that rise by more than a row
+  scan.pixel_height_mm = 0.2;
+  scan.rows = 200;
+  EXPECT_EQ(upright(scan), 0);
+  scan = cone;  // voxels behind the source
+  scan.source_axis_mm = 12;
+  EXPECT_EQ(upright(scan), 0);
+  scan = cone;
+  scan.perturbations.resize(scan.angles_rad.size());
+  scan.perturbations[2].in_plane_rad = 0.01;
+  EXPECT_EQ(upright(scan), all - 1);
 }
 
 }  // namespace

@@ -123,6 +123,23 @@ std::unique_ptr<FilterDevice> device_for(const PostOptions& options, bool filter
   return devices.front()->info().host ? nullptr : std::make_unique<FilterDevice>(std::move(devices.front()));
 }
 
+std::vector<PostSpec> expanded(const std::vector<PostSpec>& chain) {
+  std::vector<PostSpec> specs;
+  for (const PostSpec& spec : chain)
+    for (PostSpec& part : post::expanded(spec)) specs.push_back(std::move(part));
+  return specs;
+}
+
+// facts: of the volume before the steps; when it returns, of the one after them.
+Steps make_steps(const std::vector<PostSpec>& specs, VolumeFacts& facts, FilterDevice* device) {
+  Steps steps;
+  for (const PostSpec& spec : specs) {
+    steps.push_back(make_step(spec, facts, device));
+    facts = steps.back()->after(facts);
+  }
+  return steps;
+}
+
 Json to_json(const PostSpec& spec) {
   Json json{{"kind", spec.step.kind}};
   for (const auto& parameter : spec.step.parameters)
@@ -168,6 +185,11 @@ std::string provenance_of(const VolumeReader& volume, const std::vector<PostSpec
 
 }  // namespace
 
+void check_steps(const std::vector<PostSpec>& chain, const VolumeGrid& grid, const std::string& unit) {
+  VolumeFacts facts{grid, unit, PixelType::f32};
+  (void)make_steps(expanded(chain), facts, nullptr);
+}
+
 void check_output_values(const std::vector<PostSpec>& chain, const OutputValues& values) {
   const auto rescale =
       std::find_if(chain.begin(), chain.end(), [](const PostSpec& spec) { return spec.step.kind == "rescale"; });
@@ -184,20 +206,14 @@ PostReport post_process(const VolumeReader& volume, const fs::path& output, cons
                                    .why = {},
                                    .hint = "name at least one, such as --do \"median radius=2\""});
   check_output_values(chain, options.stored);
-  std::vector<PostSpec> specs;
-  for (const PostSpec& spec : chain)
-    for (PostSpec& part : expanded(spec)) specs.push_back(std::move(part));
+  const std::vector<PostSpec> specs = expanded(chain);
   const bool filters =
       std::any_of(specs.begin(), specs.end(), [](const PostSpec& spec) { return is_filter(spec.step.kind); });
   const std::unique_ptr<FilterDevice> device = device_for(options, filters, context.threads);
 
   const VolumeFacts before{volume.grid(), volume.unit(), PixelType::f32};
-  Steps steps;
   VolumeFacts facts = before;
-  for (const PostSpec& spec : specs) {
-    steps.push_back(make_step(spec, facts, device.get()));
-    facts = steps.back()->after(facts);
-  }
+  Steps steps = make_steps(specs, facts, device.get());
   SweepLimits limits;
   limits.memory_bytes = (options.memory_bytes > 0 ? options.memory_bytes : available_memory_bytes() / 10 * 6) -
                         PercentileFinder::memory_bytes(context.threads.size());
@@ -213,9 +229,11 @@ PostReport post_process(const VolumeReader& volume, const fs::path& output, cons
   report.unit = facts.unit;
   report.device = device && filters ? device->name() : "cpu";
   std::optional<Output> out;
-  if (options.same_input) {
+  if (options.same_run) {
     ResumableRun run;
-    run.header = {"post", {*options.same_input, fact_of(chain), {"what runs the filters", report.device}}};
+    run.header = *options.same_run;
+    run.header.facts.push_back(fact_of(chain));
+    run.header.facts.push_back({"what runs the filters", report.device});
     run.restart = options.restart;
     out.emplace(output, facts.grid, writing, run, context.progress);
   } else {

@@ -27,6 +27,9 @@ struct PostSpec {
 // suggests the nearest kind or key.
 PostSpec parse_post_step(const std::string& text);
 
+// Throws where a step cannot be taken on such a volume, in the steps' own words.
+void check_steps(const std::vector<PostSpec>& chain, const VolumeGrid& grid, const std::string& unit);
+
 // Throws Error(usage) where a step makes integers, and others were asked for.
 void check_output_values(const std::vector<PostSpec>& chain, const OutputValues& values);
 
@@ -39,9 +42,9 @@ struct PostOptions {
   std::int64_t slab_slices = 0;          // 0: chosen
   bool force = false;                    // overwrite the output
   OutputValues stored = {};              // how its voxels are stored, where no step makes integers
-  // What is read, for a run that can be gone on with (docs/restart.md). Not given: nothing stays of one that is not
-  // finished.
-  std::optional<JournalFact> same_input = {};
+  // The command and what is read, for a run that can be gone on with (docs/restart.md); the steps are added. Not given:
+  // nothing stays of one that is not finished.
+  std::optional<JournalHeader> same_run = {};
   bool restart = false;  // begin anew where an unfinished run is there
 };
 

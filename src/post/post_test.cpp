@@ -289,7 +289,7 @@ TEST_F(PostChain, GoesOnWithTheSlabsThatAreFinished) {
   options.input = "in.mha";
   options.backend = "cpu";
   options.slab_slices = 2;
-  options.same_input = JournalFact{"the input", "1"};
+  options.same_run = JournalHeader{"post", {{"the input", "1"}}};
   const auto process = [&](const VolumeReader& volume, const std::vector<std::string>& steps) {
     std::vector<PostSpec> chain;
     for (const auto& step : steps) chain.push_back(parse_post_step(step));
@@ -306,9 +306,9 @@ TEST_F(PostChain, GoesOnWithTheSlabsThatAreFinished) {
   const FailingVolume failing(noise(), 8);
   EXPECT_LEPUS_ERROR(process(failing, {"median dimensions=2"}), ErrorKind::input, "cannot read file");
   EXPECT_LEPUS_ERROR(process(failing, steps), ErrorKind::usage, "the steps");
-  options.same_input->value = "2";
+  options.same_run->facts.front().value = "2";
   EXPECT_LEPUS_ERROR(process(failing, {"median dimensions=2"}), ErrorKind::usage, "the input");
-  options.same_input->value = "1";
+  options.same_run->facts.front().value = "1";
   const FailingVolume good(noise(), -1);
   process(good, {"median dimensions=2"});
   EXPECT_LT(good.slices_read(), nz);

@@ -11,6 +11,12 @@
 // is moved along by the regression of b on a: a ray that leaves voxel j half way through the layer is at another height
 // there. The product of both shares and of the ray's way through the layer is the mean length.
 //
+// In an upright view (ray_views.h) axis b is z, and the shares on z are those of the row's own height at the middle of
+// the voxel column (i, j): rows meet the column in pieces side by side, the same ones for every pixel of a row that
+// sees it. So the footprint is a product of what a detector column and what a detector row have to do with a voxel
+// column, and kernels can go through one after the other. What the rays rise by within a layer is left out: less than a
+// row.
+//
 // Shares are differences of one cumulative function at the voxels' faces: together they are one, and a pixel that looks
 // at its voxels (A) finds the same numbers as a voxel that looks at its pixels (the transpose).
 #pragma once
@@ -28,9 +34,12 @@ struct FootprintRay {
   int axis = 0;
   int first = 0, last = 0;  // layers that may be met, from the middle
   T a0 = 0, da = 0, b0 = 0, db = 0;
+  T bj = 0;    // the change of b per voxel on a: upright views
+  T rise = 0;  // that the cloud is spread by on b while it passes the layer; upright views: none
   T way_mm = 0;
   T au0 = 0, dau = 0, av0 = 0, dav = 0;  // the change of a per column and per row
   T bu0 = 0, dbu = 0, bv0 = 0, dbv = 0;
+  T bvj = 0;  // the change of bv per voxel on a: upright views
 };
 
 // Half of what the cloud reaches on one axis, at most.
@@ -48,34 +57,37 @@ LEPUS_HD inline FootprintRay<T> footprint_ray(const JosephView& view, const Jose
   const double bu0 = right.b0 - left.b0, dbu = right.db - left.db, bv0 = bottom.b0 - top.b0, dbv = bottom.db - top.db;
   const int a = joseph_axis_a(ray.axis), b = joseph_axis_b(ray.axis);
   double first = -grid.middle[ray.axis], last = grid.size[ray.axis] - grid.middle[ray.axis];
+  const auto t = [](double x) { return static_cast<T>(x); };
+  FootprintRay<T> out{ray.axis,      0,      0,      t(ray.a0), t(ray.da), t(ray.b0), t(ray.db), T(0),   t(ray.db),
+                      t(ray.way_mm), t(au0), t(dau), t(av0),    t(dav),    t(bu0),    t(dbu),    t(bv0), t(dbv),
+                      T(0)};
   // Widths are affine in i, so the widest lie at the ends. The regression moves b by half of db at most.
-  const double reach_a = std::fmax(footprint_reach(first, ray.da, au0, dau, av0, dav),
-                                   footprint_reach(last, ray.da, au0, dau, av0, dav)),
-               reach_b = std::fmax(footprint_reach(first, 2 * ray.db, bu0, dbu, bv0, dbv),
-                                   footprint_reach(last, 2 * ray.db, bu0, dbu, bv0, dbv));
+  const double reach_a =
+      std::fmax(footprint_reach(first, ray.da, au0, dau, av0, dav), footprint_reach(last, ray.da, au0, dau, av0, dav));
+  double reach_b = std::fmax(footprint_reach(first, 2 * ray.db, bu0, dbu, bv0, dbv),
+                             footprint_reach(last, 2 * ray.db, bu0, dbu, bv0, dbv));
+  if (view.rows.any()) {
+    const UprightRows& rows = view.rows;
+    const int i = ray.axis == 0 ? 1 : 2, j = 3 - i;  // of (1, x, y)
+    const double bj = rows.z0[j] + v * rows.step[j];
+    out.b0 = t(rows.z0[0] + v * rows.step[0]);
+    out.db = t(rows.z0[i] + v * rows.step[i]);
+    out.bj = t(bj);
+    out.bv0 = t(rows.step[0]);
+    out.dbv = t(rows.step[i]);
+    out.bvj = t(rows.step[j]);
+    out.av0 = out.dav = out.bu0 = out.dbu = out.rise = T(0);
+    reach_b += std::fabs(bj) * (reach_a + 1);
+  }
   cut_at_source(ray, first, last);
   clip_planes(ray.a0, ray.da, -0.5 - reach_a - grid.middle[a], grid.size[a] - 0.5 + reach_a - grid.middle[a], first,
               last);
   clip_planes(ray.b0, ray.db, -0.5 - reach_b - grid.middle[b], grid.size[b] - 0.5 + reach_b - grid.middle[b], first,
               last);
   if (!(first < last)) first = last = 0;
-  const auto t = [](double x) { return static_cast<T>(x); };
-  return {ray.axis,
-          static_cast<int>(first),
-          static_cast<int>(last),
-          t(ray.a0),
-          t(ray.da),
-          t(ray.b0),
-          t(ray.db),
-          t(ray.way_mm),
-          t(au0),
-          t(dau),
-          t(av0),
-          t(dav),
-          t(bu0),
-          t(dbu),
-          t(bv0),
-          t(dbv)};
+  out.first = static_cast<int>(first);
+  out.last = static_cast<int>(last);
+  return out;
 }
 
 // On a device these are one instruction each, a unit in the last place off, where whole digits would cost more than all
@@ -140,7 +152,8 @@ template <class T>
 struct FootprintLayer {
   T a = 0, b = 0;  // its middle
   Trapezoid<T> on_a, on_b;
-  T slope = 0;  // of b over a
+  T slope = 0;                // of b over a
+  T bj = 0, bv = 0, bvj = 0;  // upright views
 };
 
 template <class T>
@@ -149,15 +162,28 @@ LEPUS_HD inline FootprintLayer<T> footprint_layer(const FootprintRay<T>& ray, in
   const T au = ray.au0 + i * ray.dau, av = ray.av0 + i * ray.dav, bu = ray.bu0 + i * ray.dbu,
           bv = ray.bv0 + i * ray.dbv;
   const T variance = ray.da * ray.da + au * au + av * av;
-  return {ray.a0 + i * ray.da, ray.b0 + i * ray.db, trapezoid(ray.da, au, av), trapezoid(ray.db, bu, bv),
-          variance > T(1e-12) ? (ray.da * ray.db + au * bu + av * bv) * footprint_inverse(variance) : T(0)};
+  return {ray.a0 + i * ray.da,
+          ray.b0 + i * ray.db,
+          trapezoid(ray.da, au, av),
+          trapezoid(ray.rise, bu, bv),
+          variance > T(1e-12) ? (ray.da * ray.rise + au * bu + av * bv) * footprint_inverse(variance) : T(0),
+          ray.bj,
+          bv,
+          ray.bvj};
 }
 
-// The share of voxel j on axis a, and the middle of what lies in it on axis b.
+// The share of voxel j on axis a, and the cloud of what lies in it on axis b.
 template <class T>
 struct FootprintColumn {
   T share = 0, b = 0;
+  Trapezoid<T> on_b;
 };
+
+template <class T>
+LEPUS_HD inline T footprint_share(const Trapezoid<T>& t, T middle, int index) {
+  const T low = static_cast<T>(index) - T(0.5) - middle, high = static_cast<T>(index) + T(0.5) - middle;
+  return share_below(t, high) - share_below(t, low);
+}
 
 template <class T>
 LEPUS_HD inline FootprintColumn<T> footprint_column(const FootprintLayer<T>& layer, int j) {
@@ -165,17 +191,18 @@ LEPUS_HD inline FootprintColumn<T> footprint_column(const FootprintLayer<T>& lay
   // The middle of what the longest width has in common with the voxel.
   const T half = T(0.5) * layer.on_a.p;
   const T from = low < -half ? -half : low > half ? half : low, to = high < -half ? -half : high > half ? half : high;
-  return {share_below(layer.on_a, high) - share_below(layer.on_a, low), layer.b + layer.slope * T(0.5) * (from + to)};
+  const T on_j = static_cast<T>(j);
+  return {footprint_share(layer.on_a, layer.a, j), layer.b + layer.slope * T(0.5) * (from + to) + on_j * layer.bj,
+          layer.bvj == 0 ? layer.on_b : trapezoid(T(0), T(0), layer.bv + on_j * layer.bvj)};
 }
 
 template <class T>
-LEPUS_HD inline T footprint_row(const FootprintLayer<T>& layer, const FootprintColumn<T>& column, int k) {
-  const T low = static_cast<T>(k) - T(0.5) - column.b, high = static_cast<T>(k) + T(0.5) - column.b;
-  return share_below(layer.on_b, high) - share_below(layer.on_b, low);
+LEPUS_HD inline T footprint_row(const FootprintColumn<T>& column, int k) {
+  return footprint_share(column.on_b, column.b, k);
 }
 
 // The mean length in millimetres within voxel (i, j, k) is
-//   way_mm * footprint_column(layer, j).share * footprint_row(layer, column, k),
+//   way_mm * footprint_column(layer, j).share * footprint_row(column, k),
 // and not zero for voxels [first, last] of axis a, and of axis b in one of those columns, only:
 struct IndexRange {
   int first = 0, last = -1;

@@ -21,12 +21,20 @@ struct JosephGrid {
   int middle[3] = {};  // size / 2: the voxel that indices count from
 };
 
+// Rows of an upright view (ray_views.h says which are): the middle of row v meets the voxel column (x, y) at
+// z = z0 . (1, x, y) + v (step . (1, x, y)), from the middle. Any other view has steps of zero.
+struct UprightRows {
+  double z0[3] = {}, step[3] = {};
+  LEPUS_HD bool any() const { return step[0] != 0; }
+};
+
 // A pixel's ray is point + t direction for t > nearest; both are affine in (u, v), given by their value at (0, 0) and
 // their changes per column and per row, in voxel indices from the middle.
 struct JosephView {
   double point[3][3] = {}, direction[3][3] = {};
   double nearest = 0;      // of t: -1 is the source; parallel rays come from -infinity
   double step_mm[3] = {};  // of the grid, positive
+  UprightRows rows;
 };
 
 struct JosephRay {

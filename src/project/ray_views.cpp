@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "project/ray_views.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -37,6 +38,47 @@ JosephView rays_of(const Camera& camera, const VolumeGrid& grid, const JosephGri
   return view;
 }
 
+// How far a ray of the detector rises at most on z from one plane of its main axis to the next, were that x or y.
+double largest_rise(const JosephView& view, const ScanGeometry& geometry) {
+  const auto last_u = static_cast<double>(geometry.columns - 1), last_v = static_cast<double>(geometry.rows - 1);
+  const auto along = [&](int k, double u, double v) {
+    return view.direction[k][0] + u * view.direction[k][1] + v * view.direction[k][2];
+  };
+  double highest = 0;
+  for (const double u : {0.0, last_u})
+    for (const double v : {0.0, last_v}) highest = std::max(highest, std::abs(along(2, u, v)));
+  return highest / slowest_direction(view, 0, last_u);
+}
+
+UprightRows upright_rows(const ScanGeometry& geometry, const Matrix34& in_voxels, const JosephView& view,
+                         const JosephGrid& grid) {
+  constexpr double negligible = 1e-6;       // of a column, over all slices
+  constexpr double surely_in_front = 0.01;  // of the distance from source to axis
+  const Matrix34& m = in_voxels;
+  // What v is divided by, over (1, x, y).
+  const bool cone = geometry.beam == Beam::cone;
+  const auto from_middle = [&](int row, int k) {
+    return k < 3 ? m(row, k) : m(row, 3) + m(row, 0) * grid.middle[0] + m(row, 1) * grid.middle[1];
+  };
+  UprightRows rows;
+  for (int i = 0; i < 3; ++i) {
+    const int k = i == 0 ? 3 : i - 1;
+    rows.z0[i] = -from_middle(1, k) / m(1, 2) - (i == 0 ? grid.middle[2] : 0);
+    rows.step[i] = (cone ? from_middle(2, k) : i == 0 ? 1 : 0) / m(1, 2);
+  }
+  double lowest_row = std::numeric_limits<double>::infinity();
+  for (const int x : {-1, grid.size[0]})
+    for (const int y : {-1, grid.size[1]}) {
+      const double px = x - grid.middle[0], py = y - grid.middle[1];
+      const double w = m(2, 0) * px + m(2, 1) * py + from_middle(2, 3);
+      if (!(w > surely_in_front) || std::abs(m(0, 2)) * grid.size[2] > negligible * w ||
+          std::abs(m(2, 2)) * grid.size[2] * static_cast<double>(geometry.columns) > negligible * w)
+        return {};
+      lowest_row = std::min(lowest_row, std::abs(rows.step[0] + rows.step[1] * px + rows.step[2] * py));
+    }
+  return largest_rise(view, geometry) <= std::min(1.0, lowest_row) ? rows : UprightRows{};
+}
+
 int axis_size(std::int64_t n, const char* axis) {
   constexpr std::int64_t most = 1 << 20;
   if (n < 1 || n > most)
@@ -48,6 +90,17 @@ int axis_size(std::int64_t n, const char* axis) {
 }
 
 }  // namespace
+
+// The larger of |x| and |y| is convex in u: it is smallest at an end, or where both are equal.
+double slowest_direction(const JosephView& view, double first, double last) {
+  const auto& x = view.direction[0];
+  const auto& y = view.direction[1];
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const double u : {first, last, (y[0] - x[0]) / (x[1] - y[1]), -(y[0] + x[0]) / (x[1] + y[1])})
+    if (u >= first && u <= last)
+      slowest = std::min(slowest, std::max(std::abs(x[0] + u * x[1]), std::abs(y[0] + u * y[1])));
+  return slowest;
+}
 
 JosephGrid joseph_grid(const VolumeGrid& grid) {
   JosephGrid joseph;
@@ -62,8 +115,11 @@ std::vector<JosephView> joseph_views(const ScanGeometry& geometry, const VolumeG
   const JosephGrid joseph = joseph_grid(grid);
   std::vector<JosephView> views;
   views.reserve(geometry.matrices.size());
-  for (std::int64_t view = 0; view < geometry.views(); ++view)
+  for (std::int64_t view = 0; view < geometry.views(); ++view) {
     views.push_back(rays_of(camera_of(geometry, view), grid, joseph));
+    const Matrix34 in_voxels = in_voxel_indices(geometry.matrices[static_cast<std::size_t>(view)], grid);
+    views.back().rows = upright_rows(geometry, in_voxels, views.back(), joseph);
+  }
   return views;
 }
 

@@ -79,9 +79,9 @@ void visit_footprint(const FootprintRay<T>& ray, const IndexBox& box, const Visi
     for (int j = std::max(columns.first, box.first[a]); j <= std::min(columns.last, box.last[a] - 1); ++j) {
       const FootprintColumn<T> column = footprint_column(layer, j);
       if (!(column.share > 0)) continue;
-      const IndexRange rows = footprint_indices(layer.on_b, column.b);
+      const IndexRange rows = footprint_indices(column.on_b, column.b);
       for (int k = std::max(rows.first, box.first[b]); k <= std::min(rows.last, box.last[b] - 1); ++k)
-        if (const T share = footprint_row(layer, column, k); share > 0)
+        if (const T share = footprint_row(column, k); share > 0)
           visit_if_inside(box, ray.axis, i, j, k, ray.way_mm * column.share * share, visit);
     }
   }

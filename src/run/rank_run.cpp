@@ -240,13 +240,14 @@ void require_common_run(Ranks& ranks, const Scan& scan, const std::filesystem::p
 
 std::unique_ptr<ResumableVolume> join_volume(Ranks& ranks, const std::filesystem::path& file, const Scan& scan,
                                              const ReconstructOptions& options, const VolumeWriterOptions& writing,
-                                             Progress& progress) {
+                                             bool keep_journals, Progress& progress) {
   require_common_run(ranks, scan, file, options);
   const ResumableRun run{.header = {"reconstruct", facts_of(scan)},
                          .restart = options.restart && ranks.first(),
                          .part = part_name(ranks),
                          .block = slab_alignment,
-                         .own = {}};
+                         .own = {},
+                         .keep_journals = keep_journals};
   const auto open = [&] { return std::make_unique<ResumableVolume>(file, scan.grid, writing, run, progress); };
   std::unique_ptr<ResumableVolume> volume;
   if (ranks.first()) volume = open();

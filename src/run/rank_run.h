@@ -66,6 +66,6 @@ std::string describe_ranks(Ranks& ranks);                               // "6 ra
 // Throws where they have different scans, versions, options or outputs, and Error(disk) where one does not see it.
 std::unique_ptr<ResumableVolume> join_volume(Ranks& ranks, const std::filesystem::path& file, const Scan& scan,
                                              const ReconstructOptions& options, const VolumeWriterOptions& writing,
-                                             Progress& progress);
+                                             bool keep_journals, Progress& progress);
 
 }  // namespace lepus

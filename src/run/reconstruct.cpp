@@ -251,15 +251,17 @@ std::unique_ptr<VolumeWriter> create_output(const Scan& scan, const std::filesys
 }
 
 std::unique_ptr<ResumableVolume> open_output(const Scan& scan, const std::filesystem::path& volume_file,
-                                             const ReconstructOptions& options, Context& context) {
+                                             const ReconstructOptions& options, bool keep_journals, Context& context) {
   if (options.ranks && !options.ranks->alone())
-    return join_volume(*options.ranks, volume_file, scan, options, writer_options(options, context), context.progress);
+    return join_volume(*options.ranks, volume_file, scan, options, writer_options(options, context), keep_journals,
+                       context.progress);
   if (!unfinished_exists(volume_file)) require_disk_space(volume_file, scan.grid, options.output);
   ResumableRun run{.header = {"reconstruct", facts_of(scan)},
                    .restart = options.restart,
                    .part = {},
                    .block = slab_alignment,
-                   .own = {}};
+                   .own = {},
+                   .keep_journals = keep_journals};
   if (options.shares > 0) {
     run.part = format("share-{}-of-{}", options.share, options.shares);
     run.own = slices_of_share(scan.grid.nz, options.share, options.shares);
@@ -270,7 +272,7 @@ std::unique_ptr<ResumableVolume> open_output(const Scan& scan, const std::filesy
 
 ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
                                    const ReconstructOptions& options, Context& context) {
-  const auto volume = open_output(scan, volume_file, options, context);
+  const auto volume = open_output(scan, volume_file, options, false, context);
   ReconstructReport report = reconstruct_scan(scan, *volume, files_of_volume(volume_file).front(), options, context);
   report.output = volume_file;
   return report;

@@ -19,9 +19,9 @@ std::unique_ptr<VolumeWriter> create_output(const Scan& scan, const std::filesys
                                             const ReconstructOptions& options, Context& context);
 
 // The same for a run that can be gone on with: where an unfinished one of the same scan and options is there, its
-// volume.
+// volume. keep_journals: as ResumableRun's.
 std::unique_ptr<ResumableVolume> open_output(const Scan& scan, const std::filesystem::path& volume_file,
-                                             const ReconstructOptions& options, Context& context);
+                                             const ReconstructOptions& options, bool keep_journals, Context& context);
 
 ReconstructReport reconstruct_scan(const Scan& scan, const std::filesystem::path& volume_file,
                                    const ReconstructOptions& options, Context& context);

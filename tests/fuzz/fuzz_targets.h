@@ -5,33 +5,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace lepus::fuzz {
 
-void mha(const std::uint8_t* data, std::size_t size);
-void nrrd(const std::uint8_t* data, std::size_t size);
-void tiff(const std::uint8_t* data, std::size_t size);
-void hdf5(const std::uint8_t* data, std::size_t size);
-void dicom(const std::uint8_t* data, std::size_t size);
-void arrays(const std::uint8_t* data, std::size_t size);  // NumPy, MATLAB
-void raw_sidecar(const std::uint8_t* data, std::size_t size);
-void stl(const std::uint8_t* data, std::size_t size);
-void zarr(const std::uint8_t* data, std::size_t size);
-void journal(const std::uint8_t* data, std::size_t size);
-void rabbitct(const std::uint8_t* data, std::size_t size);
-void zeiss(const std::uint8_t* data, std::size_t size);
-void varian(const std::uint8_t* data, std::size_t size);  // .xim, .hnd or .hnc by the first byte
-void his(const std::uint8_t* data, std::size_t size);
-void edf(const std::uint8_t* data, std::size_t size);
-void sinogram(const std::uint8_t* data, std::size_t size);
-void view_request(const std::uint8_t* data, std::size_t size);
-void nikon_header(const std::uint8_t* data, std::size_t size);
-void skyscan_header(const std::uint8_t* data, std::size_t size);
-void phoenix_header(const std::uint8_t* data, std::size_t size);
-void yxlon_header(const std::uint8_t* data, std::size_t size);
-void diondo_header(const std::uint8_t* data, std::size_t size);
-void northstar_header(const std::uint8_t* data, std::size_t size);
-void xrad_header(const std::uint8_t* data, std::size_t size);
-void iba_header(const std::uint8_t* data, std::size_t size);
+struct Target {
+  const char* name;  // that of its corpus, too
+  void (*read)(const std::uint8_t* data, std::size_t size);
+};
+
+// Those of the program: readers of frames and volumes (reader_targets.cpp), of scanners' headers and scan files
+// (scanner_targets.cpp), or requests to the viewer (view_targets.cpp). A program is linked with one of the three.
+std::span<const Target> targets();
 
 }  // namespace lepus::fuzz

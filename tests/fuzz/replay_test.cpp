@@ -5,22 +5,12 @@
 namespace lepus {
 namespace {
 
-TEST(FuzzCorpus, mha) { replay("mha", fuzz::mha); }
-TEST(FuzzCorpus, nrrd) { replay("nrrd", fuzz::nrrd); }
-TEST(FuzzCorpus, tiff) { replay("tiff", fuzz::tiff); }
-TEST(FuzzCorpus, hdf5) { replay("hdf5", fuzz::hdf5); }
-TEST(FuzzCorpus, dicom) { replay("dicom", fuzz::dicom); }
-TEST(FuzzCorpus, arrays) { replay("arrays", fuzz::arrays); }
-TEST(FuzzCorpus, raw_sidecar) { replay("raw_sidecar", fuzz::raw_sidecar); }
-TEST(FuzzCorpus, zarr) { replay("zarr", fuzz::zarr); }
-TEST(FuzzCorpus, stl) { replay("stl", fuzz::stl); }
-TEST(FuzzCorpus, zeiss) { replay("zeiss", fuzz::zeiss); }
-TEST(FuzzCorpus, varian) { replay("varian", fuzz::varian); }
-TEST(FuzzCorpus, his) { replay("his", fuzz::his); }
-TEST(FuzzCorpus, edf) { replay("edf", fuzz::edf); }
-TEST(FuzzCorpus, sinogram) { replay("sinogram", fuzz::sinogram); }
-TEST(FuzzCorpus, journal) { replay("journal", fuzz::journal); }
-TEST(FuzzCorpus, rabbitct) { replay("rabbitct", fuzz::rabbitct); }
+class Corpus : public testing::TestWithParam<fuzz::Target> {};
+
+TEST_P(Corpus, is_read_or_refused) { replay(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(Fuzz, Corpus, testing::ValuesIn(fuzz::targets().begin(), fuzz::targets().end()),
+                         [](const auto& target) { return std::string(target.param.name); });
 
 }  // namespace
 }  // namespace lepus

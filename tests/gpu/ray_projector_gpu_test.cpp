@@ -159,7 +159,7 @@ const Case larger[] = {
      .ny = 45,
      .nz = 130,
      .columns = 160,
-     .rows = 400,
+     .rows = 320,
      .source_axis = 300,
      .source_detector = 450,
      .pixel = 0.5},
@@ -222,29 +222,53 @@ TEST(ray_projector_gpu, forward_against_reference) {
   }
 }
 
+// Both operators against the sums of all weights in double precision.
+void expect_weights(const Problem& p, RayModel model, const std::string& name) {
+  const std::vector<float> volume = random_values(p.grid.voxels(), 4), lines = random_values(p.values(), 3);
+  std::vector<double> ax(lines.size()), aty(volume.size());
+  each_weight(model, p.job, [&](std::int64_t ray, std::int64_t voxel, double weight) {
+    const auto r = static_cast<std::size_t>(ray), v = static_cast<std::size_t>(voxel);
+    ax[r] += weight * static_cast<double>(volume[v]);
+    aty[v] += weight * static_cast<double>(lines[r]);
+  });
+  Operators operators(p.geometry, p.grid, Precision::exact, model);
+  Difference of_forward, of_adjoint;
+  const std::vector<float> found_lines = operators.forward(volume), found_voxels = operators.adjoint(lines);
+  for (std::size_t i = 0; i < ax.size(); ++i) of_forward.add(found_lines[i], ax[i]);
+  for (std::size_t i = 0; i < aty.size(); ++i) of_adjoint.add(found_voxels[i], aty[i]);
+  // Single-precision coordinates of some hundred voxels and pixels are off by 2^-24 of that, each weight by about
+  // as much.
+  EXPECT_LT(of_forward.relative(), 2e-5) << operators.description() << ", " << name;
+  EXPECT_LT(of_adjoint.relative(), 2e-5) << operators.description() << ", " << name;
+}
+
 TEST(ray_projector_gpu, all_models_against_reference) {
   NEED_DEVICE();
   for (const RayModel model : {RayModel::joseph, RayModel::siddon, RayModel::footprint})
-    for (const Case& c : all_cases()) {
-      SCOPED_TRACE(c.name);
-      const Problem p(c);
-      const std::vector<float> volume = random_values(p.grid.voxels(), 4), lines = random_values(p.values(), 3);
-      std::vector<double> ax(lines.size()), aty(volume.size());
-      each_weight(model, p.job, [&](std::int64_t ray, std::int64_t voxel, double weight) {
-        const auto r = static_cast<std::size_t>(ray), v = static_cast<std::size_t>(voxel);
-        ax[r] += weight * static_cast<double>(volume[v]);
-        aty[v] += weight * static_cast<double>(lines[r]);
-      });
-      Operators operators(p.geometry, p.grid, Precision::exact, model);
-      Difference of_forward, of_adjoint;
-      const std::vector<float> found_lines = operators.forward(volume), found_voxels = operators.adjoint(lines);
-      for (std::size_t i = 0; i < ax.size(); ++i) of_forward.add(found_lines[i], ax[i]);
-      for (std::size_t i = 0; i < aty.size(); ++i) of_adjoint.add(found_voxels[i], aty[i]);
-      // Single-precision coordinates of some hundred voxels and pixels are off by 2^-24 of that, each weight by about
-      // as much.
-      EXPECT_LT(of_forward.relative(), 2e-5) << operators.description() << ", " << c.name;
-      EXPECT_LT(of_adjoint.relative(), 2e-5) << operators.description() << ", " << c.name;
-    }
+    for (const Case& c : all_cases()) expect_weights(Problem(c), model, c.name);
+}
+
+// Upright views have footprints of their own, in every kernel.
+TEST(ray_projector_gpu, footprints_of_upright_and_tilted_views) {
+  NEED_DEVICE();
+  const auto by_columns = [](const Problem& p) {
+    return Operators(p.geometry, p.grid, Precision::exact, RayModel::footprint).description().find("upright") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(by_columns(Problem(cases[0])));
+  for (const Case& c : larger) EXPECT_TRUE(by_columns(Problem(c))) << c.name;
+  Case large = cases[0];  // pixels of more voxels than a block has memory for
+  large.pixel = 12;
+  large.columns = large.rows = 5;
+  Case tilted = cases[0];
+  tilted.in_plane = 0.1;
+  Problem mixed(cases[0]);
+  mixed.geometry.matrices[2] = scan_of(tilted).matrices[2];
+  mixed.job = forward_job(mixed.geometry, mixed.grid, nullptr, nullptr);
+  for (const Problem& p : {Problem(large), mixed}) {
+    EXPECT_FALSE(by_columns(p));
+    expect_weights(p, RayModel::footprint, "general kernels");
+  }
 }
 
 TEST(ray_projector_gpu, voxel_model_samples_at_the_centres) {

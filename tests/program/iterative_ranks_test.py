@@ -84,6 +84,13 @@ class IterativeRanks(ProgramCase):
         said = json.loads(self.over(2, "v.mha", "--json").stdout)
         self.assertEqual(voxels(self.folder / "v.mha"), voxels(self.folder / "alone.mha"))
         self.assertEqual(len(said["post"]), 1)
+        if SHIM:  # killed when the steps are done, before the volume has its name: neither is made again
+            fault = "rename:KILL:1:*k.mha"
+            self.over(2, "k.mha", "--quiet", code=None, first=["-x", f"LD_PRELOAD={SHIM}", "-x", f"LEPUS_FAULT={fault}"])
+            self.assertFalse((self.folder / "k.mha").exists())
+            self.assertEqual(len(list(self.folder.glob("k.mha.before-post.mha.rank-*.journal"))), 2, self.names())
+            self.assertEqual(self.over(3, "k.mha").stderr.count(" are done, 0 are left"), 2)  # by another number of ranks
+            self.assertEqual(voxels(self.folder / "k.mha"), voxels(self.folder / "alone.mha"))
         self.over(2, "i.mha", *METHODS["cgls"], "--quiet")
         self.lepus(*self.words("alone.mha", *METHODS["cgls"])[1:], "--quiet", "--force")
         self.assertLessEqual(self.largest_difference("alone.mha", "i.mha"), 2e-6)

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands that are killed while they work, and the same command again. LEPUS_KILLS=100 kills as often (12 unless told)."""
+import hashlib
+import json
 import os
+import pathlib
 import random
+import re
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 from program_case import PROGRAM, ProgramCase
@@ -11,9 +17,14 @@ from program_case import PROGRAM, ProgramCase
 KILLS = int(os.environ.get("LEPUS_KILLS", "12"))
 SECONDS = 60  # more than any of these runs takes
 
+SCAN = ["--views", "40", "--columns", "64", "--rows", "96", "--pixel", "2", "--flats", "2", "--darks", "2"]
+# Tall and thin, so that there are many slabs and little to do.
+VOLUME = 'size = [80, 80, 512]\nvoxel_mm = [0.8, 0.8, 0.18]\ncentre_mm = [0.0, 0.0, 0.0]\n'
+
 
 class KilledCase(ProgramCase):
     """self.command writes v.raw and v.raw.json; result() says what of them must be the same."""
+    journals = ["v.raw"]  # of the volumes that it makes one after the other
 
     def start(self, *words):
         return subprocess.Popen([PROGRAM, *map(str, words)], cwd=self.folder, stdin=subprocess.DEVNULL,
@@ -62,22 +73,31 @@ class KilledCase(ProgramCase):
         self.assertEqual(self.result(), expected)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir() if path.name.startswith(("v.", ".v."))), ["v.raw", "v.raw.json"])
 
+    def phase(self):
+        """How far it got: "before", "begun" or "slabs" of one of its journals (numbered where there are several), "complete"."""
+        if (self.folder / "v.raw").exists():
+            return "complete"
+        for number, name in reversed(list(enumerate(self.journals, 1))):
+            if (recorded := self.recorded(name)) >= 0:
+                return ("slabs" if recorded > 0 else "begun") + (f" {number}" if len(self.journals) > 1 else "")
+        return "before"
+
     def kill_often(self, kills=KILLS, slabs=12):
-        """At random moments, when it has begun, when some slabs are recorded; how often each was hit."""
+        """At random moments, when it has begun, when some slabs are recorded, of each of its journals; how often each was hit."""
         expected = self.uninterrupted()
         chance = random.Random(kills)
-        hit = {"before": 0, "begun": 0, "slabs": 0, "complete": 0}
+        numbers = [f" {number}" if len(self.journals) > 1 else "" for number in range(1, len(self.journals) + 1)]
+        hit = dict.fromkeys(["before", *(word + number for number in numbers for word in ("begun", "slabs")), "complete"], 0)
         for kill in range(kills):
             moment, enough = chance.uniform(0, 1.1 * self.seconds), chance.randrange(1, slabs)
+            journal = self.journals[kill // 3 % len(self.journals)]
             ready = [lambda end=time.monotonic() + moment: time.monotonic() > end,
-                     lambda: self.recorded() >= 0,
-                     lambda: self.recorded() >= enough][kill % 3]
+                     lambda: self.recorded(journal) >= 0,
+                     lambda: self.recorded(journal) >= enough][kill % 3]
             # Now and then it is killed twice before it may end.
             for _ in range(1 + (kill % 5 == 4)):
                 killed = self.end_when(self.start(*self.command), ready)
-                before = self.recorded()
-                hit["complete" if (self.folder / "v.raw").exists() else
-                    "before" if before < 0 else "slabs" if before > 0 else "begun"] += 1
+                hit[self.phase()] += 1
             if not (self.folder / "v.raw").exists():
                 self.lepus(*self.command)
             elif killed:  # in the last moment: it is whole, and what lies beside it goes with the next run
@@ -89,3 +109,40 @@ class KilledCase(ProgramCase):
         if kills >= 100:
             self.assertTrue(all(hit.values()), hit)
         return hit
+
+
+class KilledScan(KilledCase):
+    """self.command reconstructs a scan of many slabs."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.made = pathlib.Path(tempfile.mkdtemp(prefix="lepus-restart-"))
+        cls.addClassCleanup(shutil.rmtree, cls.made, ignore_errors=True)
+        subprocess.run([PROGRAM, "simulate", "shepp-logan", "-o", "scan", *SCAN, "--quiet"], cwd=cls.made, check=True)
+        toml = cls.made / "scan/scan.toml"
+        toml.write_text(re.sub(r"(?s)(\[volume\]\n).*?(\n\[)", rf"\1{VOLUME}\2", toml.read_text()))
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(self.made / "scan", self.folder / "scan")
+        self.allow_memory(2)
+
+    def allow_memory(self, more):
+        """As little as it takes, and so many MiB, so that slabs are small."""
+        needs = self.lepus("plan", "scan/scan.toml", "--memory", "1MiB", "--threads", "1", code=5).stderr
+        least = int(re.search(r"--memory (\d+)MiB", needs).group(1))
+        self.command = ["reconstruct", "scan/scan.toml", "-o", "v.raw", "--threads", "1", "--memory", f"{least + more}MiB", "--quiet"]
+
+    def edit(self, old, new):
+        toml = self.folder / "scan/scan.toml"
+        text = toml.read_text()
+        self.assertIn(old, text)
+        toml.write_text(text.replace(old, new))
+
+    def result(self, name="v.raw"):
+        """What must be the same: the voxels, and what was counted of the frames."""
+        said = json.loads((self.folder / f"{name}.json").read_text())
+        provenance = said.get("provenance", said)
+        provenance = json.loads(provenance) if isinstance(provenance, str) else provenance
+        counted = {key: provenance[key] for key in ("inputs", "pixels_not_finite", "pixels_saturated", "pixels_at_dark", "counts", "scan")}
+        return hashlib.sha256((self.folder / name).read_bytes()).hexdigest(), counted

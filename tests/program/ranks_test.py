@@ -6,6 +6,7 @@ LEPUS_KILLED_RANKS asks for more than three rounds of killing a rank.
 """
 import array
 import contextlib
+import filecmp
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -139,6 +141,24 @@ class Ranks(ProgramCase):
                 self.assertEqual(voxels(self.folder / "k.mha"), self.alone)
                 for left in self.folder.glob("k.mha*"):
                     left.unlink()
+
+    def test_every_rank_keeps_the_memory_limit(self):
+        """A volume of 125 MiB by two ranks of 96 MiB each, counted by the kernel."""
+        self.lepus("simulate", "ball", "-o", "large", "--views", "40", "--columns", "400", "--rows", "400", "--pixel", "0.8", "--subpixels", "1",
+                   "--flats", "2", "--darks", "2", "--size", "320,320,320", "--voxel", "0.5", "--no-truth", "--quiet")
+        command = [PROGRAM, "reconstruct", "large/scan.toml", "--backend", "cpu", "--threads", "1", "--memory", "96MiB", "--quiet"]
+        measured = [sys.executable, "-c", "import os, resource, subprocess, sys; code = subprocess.call(sys.argv[1:]);"
+                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=open('peak.' + os.environ['OMPI_COMM_WORLD_RANK'], 'w'));"
+                    "sys.exit(code)"]
+        result = subprocess.run([MPIRUN, "--oversubscribe", "-n", "2", *measured, *command, "-o", "ranks.raw"], cwd=self.folder, capture_output=True,
+                                text=True, timeout=120, env=os.environ | ROOT)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for rank in range(2):
+            peak = int((self.folder / f"peak.{rank}").read_text()) / 1024
+            print(f"rank {rank}: peak {peak:.0f} of 96 MiB")
+            self.assertLessEqual(peak, 1.05 * 96)
+        subprocess.run([*command, "-o", "alone.raw"], cwd=self.folder, check=True)
+        self.assertTrue(filecmp.cmp(self.folder / "ranks.raw", self.folder / "alone.raw", shallow=False))
 
     def test_what_one_process_must_do_is_refused(self):
         for more, needle in ((["--compare-methods", "fdk,sirt"], "methods are compared by one process"),

@@ -1,60 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs that are killed, and the same command again: the volume of an uninterrupted run, bit for bit, and the same account of the frames."""
-import hashlib
 import json
 import os
-import pathlib
 import random
-import re
 import shutil
 import signal
-import subprocess
-import tempfile
 import time
 import unittest
 
-from killed_runs import SECONDS, KilledCase
-from program_case import PROGRAM
-
-SCAN = ["--views", "40", "--columns", "64", "--rows", "96", "--pixel", "2", "--flats", "2", "--darks", "2"]
-# Tall and thin, so that there are many slabs and little to do.
-VOLUME = 'size = [80, 80, 512]\nvoxel_mm = [0.8, 0.8, 0.18]\ncentre_mm = [0.0, 0.0, 0.0]\n'
+from killed_runs import SECONDS, KilledScan
 
 
-class Restart(KilledCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.made = pathlib.Path(tempfile.mkdtemp(prefix="lepus-restart-"))
-        cls.addClassCleanup(shutil.rmtree, cls.made, ignore_errors=True)
-        subprocess.run([PROGRAM, "simulate", "shepp-logan", "-o", "scan", *SCAN, "--quiet"], cwd=cls.made, check=True)
-        toml = cls.made / "scan/scan.toml"
-        toml.write_text(re.sub(r"(?s)(\[volume\]\n).*?(\n\[)", rf"\1{VOLUME}\2", toml.read_text()))
-
-    def setUp(self):
-        super().setUp()
-        shutil.copytree(self.made / "scan", self.folder / "scan")
-        self.allow_memory(2)
-
-    def allow_memory(self, more):
-        """As little as it takes, and so many MiB, so that slabs are small."""
-        needs = self.lepus("plan", "scan/scan.toml", "--memory", "1MiB", "--threads", "1", code=5).stderr
-        least = int(re.search(r"--memory (\d+)MiB", needs).group(1))
-        self.command = ["reconstruct", "scan/scan.toml", "-o", "v.raw", "--threads", "1", "--memory", f"{least + more}MiB", "--quiet"]
-
-    def edit(self, old, new):
-        toml = self.folder / "scan/scan.toml"
-        text = toml.read_text()
-        self.assertIn(old, text)
-        toml.write_text(text.replace(old, new))
-
-    def result(self, name="v.raw"):
-        """What must be the same: the voxels, and what was counted of the frames."""
-        said = json.loads((self.folder / f"{name}.json").read_text())
-        provenance = said.get("provenance", said)
-        provenance = json.loads(provenance) if isinstance(provenance, str) else provenance
-        counted = {key: provenance[key] for key in ("inputs", "pixels_not_finite", "pixels_saturated", "pixels_at_dark", "counts", "scan")}
-        return hashlib.sha256((self.folder / name).read_bytes()).hexdigest(), counted
-
+class Restart(KilledScan):
     def test_killed_at_any_moment(self):
         hit = self.kill_often()
         self.assertTrue(hit["begun"] and hit["slabs"], hit)

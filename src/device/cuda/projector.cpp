@@ -23,7 +23,9 @@ public:
     use_device(device_);
     if (is_half(textures.shape().kind)) textures.set_scale(half_scale(value));
   }
-  void set_window(std::int64_t slot, RowBand rows, Keep) override { textures.set_first_row(slot, rows.first); }
+  void set_window(std::int64_t slot, RowBand rows, Keep) override {
+    textures.set_first_row(slot, first_held_row(rows, textures.shape().rows, textures.shape().detector_rows));
+  }
   void put(const float* filtered, std::int64_t view_stride, std::int64_t first_slot, std::int64_t slots, RowBand rows,
            Queue& queue) override {
     use_device(device_);

@@ -6,6 +6,7 @@
 #include "device/cuda/devices.h"
 #include "device/cuda/ray_projector_adjoint.h"
 #include "device/cuda/ray_projector_models_adjoint.h"
+#include "device/cuda/ray_projector_upright_scan.h"
 #include "device/cuda/ray_projector_voxel.h"
 
 namespace lepus::cuda {
@@ -83,6 +84,7 @@ std::unique_ptr<RayProjector> make_ray_projector(int device, const RayProjectorS
     case RayModel::siddon:
       return make_of_pixels<SiddonPixel>(device, "Siddon", setup);
     case RayModel::footprint:
+      if (auto upright = make_upright_footprints(device, setup)) return upright;
       return make_of_pixels<FootprintPixel>(device, "footprint", setup);
     case RayModel::voxel:
       return make<VoxelAdjoint>(device, {"voxel", weights, joseph}, setup, [&](const ScanRays&) {

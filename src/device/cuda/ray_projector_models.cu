@@ -78,13 +78,13 @@ __device__ float sum_of_layer(const FootprintPixel& ray, int i, const float* pla
   for (int j = max(floor_of(layer.a - layer.on_a.half_foot + 0.5f), on_a.first); j <= last_a; ++j) {
     const FootprintColumn<float> column = footprint_column(layer, j);
     if (!(column.share > 0.0f)) continue;
-    const int first_b = max(floor_of(column.b - layer.on_b.half_foot + 0.5f), held.first);
-    const int last_b = min(ceil_of(column.b + layer.on_b.half_foot - 0.5f), held.last - 1);
+    const int first_b = max(floor_of(column.b - column.on_b.half_foot + 0.5f), held.first);
+    const int last_b = min(ceil_of(column.b + column.on_b.half_foot - 0.5f), held.last - 1);
     // Shares are differences of one function at the faces between voxels.
-    float face = static_cast<float>(first_b) - 0.5f - column.b, below = share_below(layer.on_b, face), part = 0.0f;
+    float face = static_cast<float>(first_b) - 0.5f - column.b, below = share_below(column.on_b, face), part = 0.0f;
     for (int k = first_b; k <= last_b; ++k) {
       face += 1.0f;
-      const float above = share_below(layer.on_b, face);
+      const float above = share_below(column.on_b, face);
       part = __fmaf_rn(above - below, __ldg(plane + k * row + j), part);
       below = above;
     }
@@ -133,7 +133,7 @@ __device__ float weight_of(const SiddonPixel& ray, int i, int j, int k) { return
 __device__ float weight_of(const FootprintPixel& ray, int i, int j, int k) {
   const FootprintLayer<float> layer = footprint_layer(ray, i);
   const FootprintColumn<float> column = footprint_column(layer, j);
-  return column.share > 0.0f ? column.share * footprint_row(layer, column, k) : 0.0f;
+  return column.share > 0.0f ? column.share * footprint_row(column, k) : 0.0f;
 }
 
 // How far rays may pass from the middle of a voxel that they have to do with. Siddon's are within it half a layer
@@ -148,11 +148,12 @@ __device__ Reach reach_b(const PictureFace& face, const FootprintPixel*) { retur
 __device__ bool may_meet(const SiddonPixel&, int, int, int) { return true; }
 __device__ bool may_meet(const FootprintPixel& ray, int i, int j, int k) {
   const float layer = static_cast<float>(i);
-  const float a = __fmaf_rn(layer, ray.da, ray.a0), b = __fmaf_rn(layer, ray.db, ray.b0);
+  const float a = __fmaf_rn(layer, ray.da, ray.a0);
+  const float b = __fmaf_rn(static_cast<float>(j), ray.bj, __fmaf_rn(layer, ray.db, ray.b0));
   const float widths_a =
       fabsf(ray.da) + fabsf(__fmaf_rn(layer, ray.dau, ray.au0)) + fabsf(__fmaf_rn(layer, ray.dav, ray.av0));
-  const float widths_b =
-      fabsf(ray.db) + fabsf(__fmaf_rn(layer, ray.dbu, ray.bu0)) + fabsf(__fmaf_rn(layer, ray.dbv, ray.bv0));
+  const float widths_b = fabsf(ray.rise) + fabsf(__fmaf_rn(layer, ray.dbu, ray.bu0)) +
+                         fabsf(__fmaf_rn(static_cast<float>(j), ray.bvj, __fmaf_rn(layer, ray.dbv, ray.bv0)));
   return fabsf(a - static_cast<float>(j)) < 0.51f + 0.5f * widths_a &&
          fabsf(b - static_cast<float>(k)) < 0.51f + widths_b;
 }

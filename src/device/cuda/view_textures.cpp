@@ -111,10 +111,6 @@ void ViewTextures::store(const Source& source, std::int64_t first_slot, std::int
   if (row0 < 0 || rows < 0 || row0 + rows > shape_.detector_rows)
     refuse_shape(format("rows [{}, {}) of {}", row0, row0 + rows, shape_.detector_rows));
   if (rows == 0) return;
-  // Rows that a window holds beyond the detector's last are zero, whatever lay there before.
-  std::int64_t held_to = shape_.detector_rows;
-  for (std::int64_t i = 0; i < slots; ++i) held_to = std::max(held_to, first_row(first_slot + i) + shape_.rows);
-  const std::int64_t written_rows = (row0 + rows == shape_.detector_rows ? held_to : row0 + rows) - row0;
   for (std::int64_t done = 0; done < slots;) {
     const std::int64_t slot = first_slot + done, layer = slot / group;
     const std::int64_t sheet = layers_per_sheet_ > 0 ? layer / layers_per_sheet_ : 0;
@@ -126,10 +122,9 @@ void ViewTextures::store(const Source& source, std::int64_t first_slot, std::int
     s.view_stride = source.view_stride;
     s.factor = source.factor * scale_;
     s.columns = static_cast<int>(shape_.columns);
-    s.detector_rows = static_cast<int>(shape_.detector_rows);
     s.held_rows = static_cast<int>(shape_.rows);
     s.row0 = static_cast<int>(row0);
-    s.rows = static_cast<int>(written_rows);
+    s.rows = static_cast<int>(rows);
     for (std::int64_t i = 0; i < count; ++i) s.first_row[i] = static_cast<int>(first_row(slot + i));
     s.first_layer = static_cast<int>(layer - sheet * layers_per_sheet_);
     s.layers = static_cast<int>(count / group);

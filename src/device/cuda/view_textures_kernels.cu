@@ -59,10 +59,9 @@ __global__ void __launch_bounds__(store_threads)
   const int row = s.row0 + static_cast<int>(blockIdx.y), member0 = static_cast<int>(blockIdx.z) * group;
   const int held = row - s.first_row[member0];
   if (column >= s.columns || held < 0 || held >= s.held_rows) return;
-  float value[group] = {};
-  if (row < s.detector_rows)
-    for (int m = 0; m < group; ++m)
-      value[m] = s.factor * s.data[(member0 + m) * s.view_stride + (row - s.row0) * s.row_stride + column];
+  float value[group];
+  for (int m = 0; m < group; ++m)
+    value[m] = s.factor * s.data[(member0 + m) * s.view_stride + (row - s.row0) * s.row_stride + column];
   const int layer = s.first_layer + static_cast<int>(blockIdx.z);
   using T = typename Texel<kind>::Type;
   if constexpr (kind == TexelKind::linear)

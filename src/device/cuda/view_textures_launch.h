@@ -13,13 +13,12 @@ namespace lepus::cuda {
 inline constexpr int slots_per_store = 256;
 inline constexpr int atlas_margin = 2;  // a row of zeros above and below each view
 
-// Each group of views goes to texels (column, row - first_row) of its layer. The row below the detector's last one may
-// be among the rows: it is written with zeros, because the interpolation fades over it.
+// Each group of views goes to texels (column, row - first_row) of its layer.
 struct StoreOnDevice {
   const float* data;
   std::int64_t row_stride, view_stride;
   float factor;
-  int columns, detector_rows, held_rows, row0, rows;
+  int columns, held_rows, row0, rows;
   int first_row[slots_per_store];
   int first_layer, layers;
 };

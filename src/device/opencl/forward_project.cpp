@@ -17,7 +17,7 @@ struct JosephSlab {
   cl_int views, columns, rows, onto;
   cl_long at[3], plane[3], row[3];
 };
-static_assert(sizeof(JosephView) == 22 * sizeof(double), "JosephView is handed to the kernel as it is");
+static_assert(sizeof(JosephView) == 28 * sizeof(double), "JosephView is handed to the kernel as it is");
 
 // Lines of voxels with zeros before and after them. A ray is cut one plane outside the volume at most and moves by one
 // voxel per plane at most, so that its samples reach 3 voxels beyond the last on both sides; along z the slab's cells

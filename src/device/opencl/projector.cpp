@@ -17,7 +17,9 @@ public:
   OpenclViews(Device& device, Context& context, const StoreShape& shape)
       : texels(device, context, shape, *device.make_queue()) {}
   void set_largest_value(float value) override { texels.set_scale(half_scale(value)); }
-  void set_window(std::int64_t slot, RowBand rows, Keep) override { texels.set_first_row(slot, rows.first); }
+  void set_window(std::int64_t slot, RowBand rows, Keep) override {
+    texels.set_first_row(slot, first_held_row(rows, texels.shape().rows, texels.shape().detector_rows));
+  }
   void put(const float* filtered, std::int64_t view_stride, std::int64_t first_slot, std::int64_t slots, RowBand rows,
            Queue& queue) override {
     texels.store({.data = filtered, .row_stride = texels.shape().columns, .view_stride = view_stride}, first_slot,

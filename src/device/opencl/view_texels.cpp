@@ -14,7 +14,7 @@ namespace {
 // As kernels/view_texels.cl has it.
 struct RowsOnDevice {
   cl_long row_stride, view_stride, slot_stride;
-  cl_int columns, detector_rows, held_rows, pitch;
+  cl_int columns, held_rows, pitch;
   cl_int row0, first_layer;
   cl_float factor;
 };
@@ -93,10 +93,6 @@ void ViewTexels::store(const Source& source, std::int64_t first_slot, std::int64
     refuse_rows_of_views(format("rows [{}, {}) of {}", row0, row0 + rows, shape_.detector_rows));
   if (rows == 0 || slots == 0) return;
   OpenclQueue& q = opencl_queue(queue);
-  // Rows that a window holds beyond the detector's last are zero, whatever lay there before.
-  std::int64_t held_to = shape_.detector_rows;
-  for (std::int64_t i = 0; i < slots; ++i) held_to = std::max(held_to, first_row(first_slot + i) + shape_.rows);
-  const std::int64_t written_rows = (row0 + rows == shape_.detector_rows ? held_to : row0 + rows) - row0;
   const bool linear = shape_.kind == TexelKind::linear;
   Program& program = context_->program("view_texels", shape_.kind == TexelKind::image_half ? "-DHALF" : "");
   const ScratchScope scope(queue);
@@ -110,7 +106,6 @@ void ViewTexels::store(const Source& source, std::int64_t first_slot, std::int64
                          .view_stride = source.view_stride,
                          .slot_stride = slot_floats(shape_),
                          .columns = static_cast<cl_int>(shape_.columns),
-                         .detector_rows = static_cast<cl_int>(shape_.detector_rows),
                          .held_rows = static_cast<cl_int>(shape_.rows),
                          .pitch = static_cast<cl_int>(pitch()),
                          .row0 = static_cast<cl_int>(row0),
@@ -122,7 +117,7 @@ void ViewTexels::store(const Source& source, std::int64_t first_slot, std::int64
       call.memory(pixels() + pixel_offset(slot));
     else
       call.object(sheets_[static_cast<std::size_t>(sheet)].get());
-    call.run(q.get(), {groups_of(shape_.columns, 64), written_rows, count}, {64, 1, 1});
+    call.run(q.get(), {groups_of(shape_.columns, 64), rows, count}, {64, 1, 1});
     done += count;
   }
 }

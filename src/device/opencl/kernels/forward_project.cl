@@ -7,7 +7,7 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
 typedef struct {
-  double point[3][3], direction[3][3], nearest, step_mm[3];
+  double point[3][3], direction[3][3], nearest, step_mm[3], upright_rows[6];
 } View;
 
 typedef struct {

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Filtered rows, [view][row][column], to where the backprojection reads them: layers of an image, or linear memory with
-// zeros around each view. Rows beyond the detector's last are stored as zeros: a band may reach there.
+// zeros around each view.
 // first_row[i]: the detector row that slot i holds first.
 
 typedef struct {
   long row_stride, view_stride, slot_stride;  // of the source; of the store in linear memory
-  int columns, detector_rows, held_rows, pitch;
+  int columns, held_rows, pitch;
   int row0, first_layer;
   float factor;
 } Rows;
 
 float stored(Rows r, __global const float *from, int column, int row) {
-  return row < r.detector_rows
-             ? r.factor * from[get_global_id(2) * r.view_stride + (row - r.row0) * r.row_stride + column]
-             : 0.0f;
+  return r.factor * from[get_global_id(2) * r.view_stride + (row - r.row0) * r.row_stride + column];
 }
 
 __kernel void store_rows(Rows r, MEMORY_IN(source), MEMORY_IN(first_row), MEMORY(pixels)) {
