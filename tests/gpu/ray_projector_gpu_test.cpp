@@ -159,7 +159,7 @@ const Case larger[] = {
      .ny = 45,
      .nz = 130,
      .columns = 160,
-     .rows = 320,
+     .rows = 400,
      .source_axis = 300,
      .source_detector = 450,
      .pixel = 0.5},
@@ -256,7 +256,10 @@ TEST(ray_projector_gpu, footprints_of_upright_and_tilted_views) {
            std::string::npos;
   };
   EXPECT_TRUE(by_columns(Problem(cases[0])));
-  for (const Case& c : larger) EXPECT_TRUE(by_columns(Problem(c))) << c.name;
+  for (Case c : larger) {
+    c.rows = std::min<std::int64_t>(c.rows, 320);  // the rays beyond rise too steeply for their fine pixels
+    EXPECT_TRUE(by_columns(Problem(c))) << c.name;
+  }
   Case large = cases[0];  // pixels of more voxels than a block has memory for
   large.pixel = 12;
   large.columns = large.rows = 5;
