@@ -26,10 +26,13 @@ __kernel void store_layers(Rows r, MEMORY_IN(source), MEMORY_IN(first_row), __wr
   const int column = get_global_id(0), row = r.row0 + (int)get_global_id(1);
   const int held = row - POINTER_IN(int, first_row)[get_global_id(2)];
   if (column >= r.columns || held < 0 || held >= r.held_rows) return;
-  // What is too large for fp16 is clipped; as fp32 it stays as it is.
+  // What is too large for fp16 is clipped; as fp32 it stays as it is. Images may be written by cutting off digits, which
+  // makes every value smaller: it is rounded to fp16 before.
   const float value = stored(r, POINTER_IN(float, source), column, row);
 #ifdef HALF
-  const float kept = clamp(value, -65504.0f, 65504.0f);
+  ushort bits;
+  vstore_half_rte(clamp(value, -65504.0f, 65504.0f), 0, (half *)&bits);
+  const float kept = vload_half(0, (const half *)&bits);
 #else
   const float kept = value;
 #endif
