@@ -6,7 +6,9 @@
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/compute_options.h"
+#include "app/method_options.h"
 #include "core/format.h"
+#include "job/plan_iterations.h"
 #include "run/reconstruct_scan.h"
 #include <lepus/error.h>
 
@@ -16,6 +18,7 @@ namespace {
 struct PlanArguments {
   std::string scan_file;
   ComputeOptions compute;
+  MethodArguments method;
   ClusterOptions cluster;
 };
 
@@ -48,8 +51,15 @@ int run_plan(const PlanArguments& arguments, Session& session) {
   ReconstructOptions options;
   options.compute = arguments.compute.compute();
   options.compute.memory_bytes = session.memory_bytes();
-  const Scan scan = read_scan(arguments.scan_file);
-  const PlanReport report = plan_scan(scan, options, session.context());
+  Scan scan = read_scan(arguments.scan_file);
+  arguments.method.apply(scan, false);
+  if (scan.method.iterative() && cluster.asked())
+    throw Error(ErrorKind::usage, {.what = "clusters are planned for fdk alone",
+                                   .where = format("method {}", scan.method.name),
+                                   .why = "what its processes exchange in an iteration is not modelled",
+                                   .hint = "leave --nodes out for the plan of one machine, or add --method fdk"});
+  const PlanReport report = scan.method.iterative() ? plan_iterations(scan, options, session.context())
+                                                    : plan_scan(scan, options, session.context());
   session.print(report.text);
   if (!cluster.asked()) {
     session.result(nlohmann::json::parse(report.json));
@@ -79,13 +89,19 @@ std::unique_ptr<Command> plan_command() {
       "view, how the work will be cut to fit the memory limit, how often rows are read again, the space on disk and "
       "the time "
       "that is to be expected on this machine. The backprojection is timed on a small piece for that; nothing is "
-      "written.";
-  command->examples = {{"lepus plan scan.toml", "with 60 % of the free memory"},
-                       {"lepus plan scan.toml --memory 4GiB --json", "for a limit of 4 GiB, for a script"},
-                       {"lepus plan scan.toml --nodes 64 --gpus-per-node 4 --gups 1000 --network 25GB/s --disk 50GB/s",
-                        "on a cluster: every term of the time, and which one bounds it"}};
+      "written.\n\n"
+      "With --method, or [method] in the scan file, it is the plan of an iterative method: the memory of its vectors, "
+      "how the operator and its transpose are cut on the device, the time of an iteration and of all, the size of "
+      "its saved state.";
+  command->examples = {
+      {"lepus plan scan.toml", "with 60 % of the free memory"},
+      {"lepus plan scan.toml --memory 4GiB --json", "for a limit of 4 GiB, for a script"},
+      {"lepus plan scan.toml --method os-sart --subsets 20 --iterations 10", "what an iterative method will take"},
+      {"lepus plan scan.toml --nodes 64 --gpus-per-node 4 --gups 1000 --network 25GB/s --disk 50GB/s",
+       "on a cluster: every term of the time, and which one bounds it"}};
   command->options.positional("SCAN", arguments->scan_file, "the scan file (TOML)").file();
   arguments->compute.describe(command->options);
+  arguments->method.describe(command->options);
   arguments->cluster.describe(command->options);
   command->run = [arguments](Session& session) { return run_plan(*arguments, session); };
   return command;

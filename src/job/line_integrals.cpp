@@ -21,11 +21,6 @@
 namespace lepus {
 namespace {
 
-ScanGeometry without_arc(ScanGeometry geometry) {
-  geometry.recorded_on_arc.reset();
-  return geometry;
-}
-
 RowBand rows_of_rank(std::int64_t rows, const Ranks* ranks) {
   if (!ranks) return {0, rows};
   if (rows < ranks->size())
@@ -37,14 +32,6 @@ RowBand rows_of_rank(std::int64_t rows, const Ranks* ranks) {
   return {share.first, share.last};
 }
 
-ScanGeometry with_rows(ScanGeometry geometry, RowBand rows) {
-  FrameSelection selection;
-  selection.first_row = rows.first;
-  selection.rows = rows.size();
-  if (rows.size() < geometry.rows) select_rows(geometry, selection);
-  return geometry;
-}
-
 double total(double mine, Ranks* ranks) {
   if (!ranks) return mine;
   const std::vector<double> all = numbers_of_all(*ranks, mine);
@@ -52,6 +39,19 @@ double total(double mine, Ranks* ranks) {
 }
 
 }  // namespace
+
+ScanGeometry without_arc(ScanGeometry geometry) {
+  geometry.recorded_on_arc.reset();
+  return geometry;
+}
+
+ScanGeometry with_rows(ScanGeometry geometry, RowBand rows) {
+  FrameSelection selection;
+  selection.first_row = rows.first;
+  selection.rows = rows.size();
+  if (rows.size() < geometry.rows) select_rows(geometry, selection);
+  return geometry;
+}
 
 LineIntegrals::LineIntegrals(const Scan& scan, const std::filesystem::path& output, const ReconstructOptions& options,
                              Context& context)

@@ -18,6 +18,11 @@
 
 namespace lepus {
 
+// The same scan seen by some rows of its detector alone.
+ScanGeometry with_rows(ScanGeometry geometry, RowBand rows);
+// The flat detector that the matrices describe, where frames were recorded on an arc.
+ScanGeometry without_arc(ScanGeometry geometry);
+
 class LineIntegrals {
 public:
   // output: the run's; what does not fit into the memory is kept beside it.

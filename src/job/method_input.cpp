@@ -6,7 +6,6 @@
 
 #include "core/format.h"
 #include "geometry/camera.h"
-#include "io/volume_file.h"
 #include "iterative/method.h"
 #include <lepus/error.h>
 
@@ -71,9 +70,8 @@ ExtendedGrid extended_grid(const VolumeGrid& grid, const std::vector<double>& ex
   return extended;
 }
 
-std::vector<float> read_volume_for(const std::string& file, const VolumeGrid& grid, const ExtendedGrid& extended,
-                                   float outside) {
-  const auto volume = open_volume(file);
+std::unique_ptr<VolumeReader> open_volume_for(const std::string& file, const VolumeGrid& grid) {
+  auto volume = open_volume(file);
   const VolumeGrid& given = volume->grid();
   if (given.nx != grid.nx || given.ny != grid.ny || given.nz != grid.nz)
     throw Error(ErrorKind::input, {.what = "a volume of another size",
@@ -81,6 +79,12 @@ std::vector<float> read_volume_for(const std::string& file, const VolumeGrid& gr
                                    .why = format("it has {} x {} x {} voxels, the scan's volume {} x {} x {}", given.nx,
                                                  given.ny, given.nz, grid.nx, grid.ny, grid.nz),
                                    .hint = "reconstruct it with the same [volume]"});
+  return volume;
+}
+
+std::vector<float> read_volume_for(const std::string& file, const VolumeGrid& grid, const ExtendedGrid& extended,
+                                   float outside) {
+  const auto volume = open_volume_for(file, grid);
   std::vector<float> voxels(static_cast<std::size_t>(extended.grid.voxels()), outside);
   std::vector<float> slice(static_cast<std::size_t>(grid.nx * grid.ny));
   for (std::int64_t z = 0; z < grid.nz; ++z) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "io/volume_file.h"
 #include "iterative/problem.h"
 #include "scan/scan.h"
 #include <lepus/operator.h>
@@ -25,7 +27,9 @@ struct ExtendedGrid {
 };
 ExtendedGrid extended_grid(const VolumeGrid& grid, const std::vector<double>& extend);
 
-// A volume of the given grid's size, zero (or `outside`) beyond it. Throws Error(input) where it has another size.
+// A volume of the given grid's size. Throws Error(input) where it has another one.
+std::unique_ptr<VolumeReader> open_volume_for(const std::string& file, const VolumeGrid& grid);
+// Its voxels, and zero (or `outside`) beyond it.
 std::vector<float> read_volume_for(const std::string& file, const VolumeGrid& grid, const ExtendedGrid& extended,
                                    float outside);
 std::vector<double> view_angles(const ScanGeometry& geometry);

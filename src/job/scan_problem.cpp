@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "core/format.h"
-#include "core/memory.h"
 #include "geometry/row_band.h"
 #include "iterative/vectors.h"
 #include "job/map_filters.h"
+#include "job/method_memory.h"
 #include "operators/pieces.h"
 #include "operators/rank_map.h"
 #include "operators/scan_map.h"
@@ -19,19 +19,6 @@
 #include <lepus/error.h>
 
 namespace lepus {
-namespace {
-
-void check_memory(std::int64_t needed, const Compute& compute) {
-  const std::int64_t limit = host_memory_limit(compute), left = limit - resident_bytes();
-  if (needed <= left) return;
-  throw Error(ErrorKind::memory, {.what = "the method's vectors do not fit into the memory",
-                                  .where = {},
-                                  .why = format("they need {}, {} of {} are left", format_bytes(needed),
-                                                format_bytes(std::max<std::int64_t>(0, left)), format_bytes(limit)),
-                                  .hint = "allow more with --memory, use fewer views or voxels, or take fdk"});
-}
-
-}  // namespace
 
 ScanProblem::ScanProblem(const Scan& scan, const std::filesystem::path& output, const ReconstructOptions& options,
                          Context& context)
@@ -68,18 +55,16 @@ std::unique_ptr<LinearMap> ScanProblem::map_of_rows(std::int64_t method_bytes) c
 
 void ScanProblem::make_map() {
   const std::int64_t values = lines_.geometry().views() * lines_.values_per_view(), voxels = extended_.grid.voxels();
-  const std::int64_t bytes = (kind_.data * values + kind_.volumes * voxels) * float_bytes;
+  const std::int64_t bytes = method_bytes(kind_, values, voxels);
   map_ = map_of_rows(bytes);
   const Device& home = map_->home();
-  if (home.info().host) check_memory(bytes, compute_);
+  if (home.info().host) require_host_memory(bytes, compute_);
   std::vector<float> mask;
   if (!scan_.method.mask.empty()) mask = read_volume_for(scan_.method.mask, scan_.grid, extended_, 0);
   for (float& value : mask) value = value == 0 ? 0.0F : 1.0F;
   problem_ = make_problem(*map_, kind_, mask);
   problem_.angles_rad = view_angles(lines_.geometry());
-  const std::int64_t left =
-      home.info().host ? host_memory_limit(compute_) - resident_bytes() : home.memory_limit_bytes();
-  problem_.spare_bytes = std::max<std::int64_t>(0, (left - bytes) / 2);
+  problem_.spare_bytes = spare_bytes(bytes, home, compute_);
   problem_.fdk = [this](const float* line_integrals, float* volume) {
     ranks_ ? fdk_over_ranks(line_integrals, volume) : fdk_of(line_integrals, volume);
   };
@@ -162,7 +147,8 @@ void ScanProblem::fdk_over_ranks(const float* line_integrals, float* volume) con
   const ScanGeometry& whole = lines_.whole_geometry();
   const std::int64_t view_values = whole.rows * whole.columns, values = whole.views() * view_values;
   const std::int64_t own = lines_.values_per_view(), before = lines_.rows().first * whole.columns;
-  if (map_->home().info().host) check_memory((values + 2 * map_->voxels() / ranks_->size()) * float_bytes, compute_);
+  if (map_->home().info().host)
+    require_host_memory((values + 2 * map_->voxels() / ranks_->size()) * float_bytes, compute_);
   std::vector<float> all(static_cast<std::size_t>(values));
   Algebra algebra(*map_);
   for (std::int64_t view = 0; view < whole.views(); ++view)

@@ -42,17 +42,22 @@ private:
 
 }  // namespace
 
+bool holds_vectors(const ScanOperator& scan, std::int64_t method_bytes) {
+  const Devices& devices = scan.machines().devices;
+  if (devices.size() > 1) return false;
+  const Device& device = *devices.front();
+  const ScanGeometry& geometry = scan.geometry();
+  return device.info().host ||
+         method_bytes + scan.projector().work_bytes(scan.grid().nz, geometry.views(), geometry.rows) <=
+             device.memory_limit_bytes();
+}
+
 std::unique_ptr<LinearMap> make_scan_map(const ScanGeometry& geometry, const VolumeGrid& grid,
                                          const OperatorOptions& options, std::int64_t method_bytes) {
   auto scan = std::make_unique<ScanOperator>(geometry, grid, options);
-  OperatorDevices& machines = scan->machines();
-  const Device& first = *machines.devices.front();
-  const bool fits =
-      first.info().host || method_bytes + scan->projector().work_bytes(grid.nz, geometry.views(), geometry.rows) <=
-                               first.memory_limit_bytes();
   auto home = std::make_shared<MapHome>();
-  if (machines.devices.size() > 1 || !fits) {
-    home->host = host::make_device("cpu", machines.threads);
+  if (!holds_vectors(*scan, method_bytes)) {
+    home->host = host::make_device("cpu", scan->machines().threads);
     home->host_queue = home->host->make_queue();
   }
   return std::make_unique<ScanMap>(std::move(scan), std::move(home));

@@ -10,8 +10,13 @@
 
 namespace lepus {
 
-// The vectors' home is the operator's device where there is one alone and its memory holds `method_bytes` (what the
-// method keeps in vectors) beside the operator; else the host, and pieces travel.
+class ScanOperator;
+
+// Whether the operator has one device alone whose memory holds `method_bytes` (what a method keeps in vectors) beside
+// the operator's own.
+bool holds_vectors(const ScanOperator& scan, std::int64_t method_bytes);
+
+// The vectors' home is the operator's device where it holds them; else the host, and pieces travel.
 std::unique_ptr<LinearMap> make_scan_map(const ScanGeometry& geometry, const VolumeGrid& grid,
                                          const OperatorOptions& options, std::int64_t method_bytes);
 

@@ -110,33 +110,42 @@ std::string provenance(const Scan& scan, const PrePass& pre, const Fdk* fdk, con
   return all.dump();
 }
 
-std::string plan_json(const Scan& scan, const Fdk& fdk, const CountFigures& counts) {
+std::string scan_json(const Scan& scan, const FdkWeights& weights, double field_of_view_mm,
+                      const CountFigures& counts) {
   return Json{{"volume", to_json(scan.grid)},
               {"views", scan.geometry.views()},
-              {"coverage", name_of(fdk.weights().coverage())},
-              {"arc_deg", degrees(fdk.weights().arc_rad())},
-              {"field_of_view_mm", fdk.field_of_view_mm()},
+              {"coverage", name_of(weights.coverage())},
+              {"arc_deg", degrees(weights.arc_rad())},
+              {"field_of_view_mm", field_of_view_mm},
               {"disk_bytes", scan.grid.voxels() * static_cast<std::int64_t>(sizeof(float))},
-              {"backend", fdk.backend()},
-              {"device", fdk.device()},
-              {"kernel", fdk.kernel()},
-              {"plan", to_json(fdk.plan())},
               {"counts", Json::parse(counts.json())}}
-      .dump(2);
+      .dump();
 }
 
-std::string plan_text(const Scan& scan, const Fdk& fdk, const CountFigures& counts) {
+std::string scan_text(const Scan& scan, const FdkWeights& weights, double field_of_view_mm,
+                      const CountFigures& counts) {
   const VolumeGrid& grid = scan.grid;
   std::string text = format("volume    {}x{}x{} voxels of {:.6g}x{:.6g}x{:.6g} mm, {} on disk\n", grid.nx, grid.ny,
                             grid.nz, grid.step_mm.x, grid.step_mm.y, grid.step_mm.z,
                             format_bytes(grid.voxels() * static_cast<std::int64_t>(sizeof(float))));
   text += format("scan      {} views over {:.6g} degrees: {}; field of view {:.6g} mm across\n", scan.geometry.views(),
-                 degrees(fdk.weights().arc_rad()), name_of(fdk.weights().coverage()), 2 * fdk.field_of_view_mm());
-  text += format("counts    {}\n", counts.text());
-  text += describe(fdk.plan());
-  text += format("\nkernel    {} on {}\ntime      {}{}", fdk.kernel(), fdk.device(), expected_time(fdk.plan().seconds),
-                 scan.corrections.empty() ? "" : ", and what the corrections take");
-  return text;
+                 degrees(weights.arc_rad()), name_of(weights.coverage()), 2 * field_of_view_mm);
+  return text + format("counts    {}\n", counts.text());
+}
+
+std::string plan_json(const Scan& scan, const Fdk& fdk, const CountFigures& counts) {
+  Json all = Json::parse(scan_json(scan, fdk.weights(), fdk.field_of_view_mm(), counts));
+  all["backend"] = fdk.backend();
+  all["device"] = fdk.device();
+  all["kernel"] = fdk.kernel();
+  all["plan"] = to_json(fdk.plan());
+  return all.dump(2);
+}
+
+std::string plan_text(const Scan& scan, const Fdk& fdk, const CountFigures& counts) {
+  return scan_text(scan, fdk.weights(), fdk.field_of_view_mm(), counts) + describe(fdk.plan()) +
+         format("\nkernel    {} on {}\ntime      {}{}", fdk.kernel(), fdk.device(), expected_time(fdk.plan().seconds),
+                scan.corrections.empty() ? "" : ", and what the corrections take");
 }
 
 }  // namespace lepus

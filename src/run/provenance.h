@@ -17,6 +17,10 @@ namespace lepus {
 std::string provenance(const Scan& scan, const PrePass& pre, const Fdk* fdk, const RowAudit& audit,
                        const ReconstructReport& report);
 
+// What a plan says of the scan and its volume, whatever method makes it.
+std::string scan_json(const Scan& scan, const FdkWeights& weights, double field_of_view_mm, const CountFigures& counts);
+std::string scan_text(const Scan& scan, const FdkWeights& weights, double field_of_view_mm, const CountFigures& counts);
+
 std::string plan_json(const Scan& scan, const Fdk& fdk, const CountFigures& counts);
 std::string plan_text(const Scan& scan, const Fdk& fdk, const CountFigures& counts);
 

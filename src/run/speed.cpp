@@ -2,30 +2,15 @@
 #include "run/speed.h"
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
+#include "core/fastest.h"
 #include "core/memory.h"
 #include "device/host/row_filter.h"
 #include "device/projector.h"
 
 namespace lepus {
 namespace {
-
-// Seconds of the fastest run: the first one also warms caches and wakes threads, and short ones are disturbed by
-// whatever else the machine does, so that they are repeated for a twentieth of a second.
-template <class Work>
-double fastest(Work work) {
-  double best = 1e30, all = 0;
-  for (int run = 0; run < 2 || all < 0.05; ++run) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    best = std::min(best, seconds);
-    all += std::max(seconds, 1e-6);
-  }
-  return std::max(best, 1e-9);
-}
 
 double updates_per_second(const SweepJob& job, Device& device) {
   VolumeGrid piece = job.grid;  // the middle of the volume, small enough to take a tenth of a second
@@ -55,14 +40,16 @@ double updates_per_second(const SweepJob& job, Device& device) {
   }
   const auto slab = projector->make_slab_store((piece.nz + slab_alignment - 1) / slab_alignment * slab_alignment);
   slab->begin({0, piece.nz}, *queue);
-  const double seconds = fastest([&] { projector->back({store.get(), 0, 0, views}, *slab, {0, piece.nz}, *queue); });
+  const double seconds = fastest_seconds([&] {
+    projector->back({store.get(), 0, 0, views}, *slab, {0, piece.nz}, *queue);
+  });
   return static_cast<double>(piece.voxels() * views) / seconds * slab_overhead(piece.nz);
 }
 
 double filtered_pixels_per_second(const SweepJob& job, ThreadPool& threads) {
   const RampFilter ramp(job.wide->columns, job.ramp);
   const std::int64_t rows = std::min(job.wide->rows, host::rows_at_once), blocks = std::int64_t{2} * threads.size();
-  const double seconds = fastest([&] {
+  const double seconds = fastest_seconds([&] {
     threads.parallel_for(0, blocks, 1, [&](std::int64_t begin, std::int64_t end, int) {
       Buffer<float> data(rows * ramp.columns()), scratch(ramp.scratch_floats());
       for (std::int64_t block = begin; block < end; ++block) {
