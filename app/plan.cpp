@@ -29,7 +29,20 @@ void show(const ClusterPlan& plan, const ClusterMachine& machine, nlohmann::json
   session.result(result);
 }
 
-int plan_problem(const ClusterOptions& cluster, Session& session) {
+void require_fdk(const MethodSettings& method) {
+  if (!method.iterative()) return;
+  throw Error(ErrorKind::usage, {.what = "clusters are planned for fdk alone",
+                                 .where = format("method {}", method.name),
+                                 .why = "what its processes exchange in an iteration is not modelled",
+                                 .hint = "leave --nodes out for the plan of one machine, or add --method fdk"});
+}
+
+int plan_problem(const PlanArguments& arguments, Session& session) {
+  const ClusterOptions& cluster = arguments.cluster;
+  Scan without_file;
+  if (!arguments.method.method.empty()) without_file.method.name = arguments.method.method;
+  require_fdk(without_file.method);
+  arguments.method.apply(without_file, false);  // fdk has none of its options
   if (!cluster.asked())
     throw Error(ErrorKind::usage, {.what = "how large is the cluster?",
                                    .where = "option --problem",
@@ -44,7 +57,7 @@ int plan_problem(const ClusterOptions& cluster, Session& session) {
 int run_plan(const PlanArguments& arguments, Session& session) {
   const ClusterOptions& cluster = arguments.cluster;
   cluster.check();
-  if (!cluster.problem.empty()) return plan_problem(cluster, session);
+  if (!cluster.problem.empty()) return plan_problem(arguments, session);
   if (arguments.scan_file.empty())
     throw Error(ErrorKind::usage,
                 {.what = "SCAN is required", .where = {}, .why = {}, .hint = "see 'lepus plan --help'"});
@@ -53,11 +66,7 @@ int run_plan(const PlanArguments& arguments, Session& session) {
   options.compute.memory_bytes = session.memory_bytes();
   Scan scan = read_scan(arguments.scan_file);
   arguments.method.apply(scan, false);
-  if (scan.method.iterative() && cluster.asked())
-    throw Error(ErrorKind::usage, {.what = "clusters are planned for fdk alone",
-                                   .where = format("method {}", scan.method.name),
-                                   .why = "what its processes exchange in an iteration is not modelled",
-                                   .hint = "leave --nodes out for the plan of one machine, or add --method fdk"});
+  if (cluster.asked()) require_fdk(scan.method);
   const PlanReport report = scan.method.iterative() ? plan_iterations(scan, options, session.context())
                                                     : plan_scan(scan, options, session.context());
   session.print(report.text);

@@ -107,6 +107,10 @@ class PlanIterations(ProgramCase):
             with self.subTest(words):
                 result = self.lepus("plan", "scan/scan.toml", *words, code=code)
                 self.assertIn(needle, result.stderr)
+        for words in (["--method", "sirt"], ["--iterations", "3"]):
+            with self.subTest(words):
+                result = self.lepus("plan", "--problem", "256x256x100-256", "--nodes", 4, "--gups", 100, *words, code=2)
+                self.assertIn("fdk", result.stderr)
 
     def test_what_is_not_known_is_said(self):
         missing = self.plan("--method", "fista-tv", "--strength", "auto")["time"]["not_counted"]

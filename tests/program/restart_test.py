@@ -67,7 +67,8 @@ class Restart(KilledScan):
         os.utime(frame, (1, 1))
         self.assert_error(self.lepus(*self.command, code=2), "usage", "input files", "--restart")
         os.utime(frame, ns=(times.st_atime_ns, times.st_mtime_ns))
-        self.assert_error(self.lepus(*self.command, "--backend", "reference", code=2), "usage", "what computes", "--restart")
+        elsewhere = [word.replace("cpu", "reference") for word in self.command]
+        self.assert_error(self.lepus(*elsewhere, code=2), "usage", "what computes", "--restart")
         self.assert_error(self.lepus(*self.command, "--resume", "--restart", code=2), "usage", "contradict")
         self.assert_error(self.lepus(*self.command, "--method", "sirt", "--iterations", "1", code=2), "usage",
                           "the method was fdk, now it is sirt", "--restart")
