@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/output_file.h"
@@ -64,6 +65,18 @@ TEST_F(MemoryFile, is_written_at_any_place) {
     file.commit();
   }
   EXPECT_TRUE(content(folder_ / "v.raw") == "head" + bytes + bytes + "tail");
+}
+
+TEST_F(MemoryFile, is_filled_through_a_mapping) {
+  const std::string data(1 << 20, 'x');
+  ASSERT_EQ(::ftruncate(descriptor_, 2 << 20), 0);
+#ifdef MADV_POPULATE_WRITE
+  if (!copy_into_mapping(descriptor_, 4099, data.data(), 1 << 20)) {
+    std::puts("*** SKIPPED: the kernel is older than Linux 5.14; nothing was tested ***");
+    GTEST_SKIP();
+  }
+  EXPECT_TRUE(content(folder_ / "file") == std::string(4099, '\0') + data + std::string((1 << 20) - 4099, '\0'));
+#endif
 }
 
 // As where the memory is full: what cannot be filled is said, and the process lives on.

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/format.h"
+#include "core/io_threads.h"
 #include "core/memory.h"
 #include "core/memory_file.h"
 #include "core/text.h"
@@ -24,7 +25,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t worth_a_mapping = 1 << 20;
+// Of files in memory. Measured on 16 cores of an x86_64: write() 2.9 GB/s by any number of threads; mappings 1.7 by
+// one, 2.2 by two, 3.3 by four, 3.4 by eight.
+constexpr std::int64_t worth_a_mapping = 1 << 20;  // bytes
+constexpr int worth_threads = 4;
 constexpr std::int64_t largest_write = std::int64_t{1} << 30;  // Linux moves at most 2^31-4096 bytes a call
 
 fs::path folder_of(const fs::path& file) {
@@ -139,7 +143,7 @@ PartialFile::PartialFile(OutputLock held, const fs::path& target, bool force, st
   } else {
     make();
   }
-  in_memory_ = lies_in_memory(descriptor_);
+  filled_by_threads_ = io_threads() >= worth_threads && lies_in_memory(descriptor_);
 }
 
 void PartialFile::make() {
@@ -188,7 +192,7 @@ void PartialFile::remove() noexcept {
 void PartialFile::write(std::int64_t offset, const void* data, std::int64_t bytes) {
   const auto* from = static_cast<const char*>(data);
   std::int64_t done = 0;
-  if (in_memory_ && bytes >= worth_a_mapping && offset + bytes <= end_ &&
+  if (filled_by_threads_ && bytes >= worth_a_mapping && offset + bytes <= end_ &&
       copy_into_mapping(descriptor_, offset, data, bytes)) {
     done = bytes;
     written_ += bytes;

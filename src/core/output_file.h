@@ -67,7 +67,7 @@ private:
   std::int64_t needed_ = 0;
   std::atomic<std::int64_t> end_ = 0, written_ = 0;
   int descriptor_ = -1;
-  bool in_memory_ = false;
+  bool filled_by_threads_ = false;  // through mappings
   Unfinished unfinished_;
   std::atomic<bool> there_ = false;  // the partial file exists and is ours
   bool placed_ = false;              // a run that was killed while it finished had renamed it

@@ -17,8 +17,9 @@ namespace {
 constexpr std::int64_t usual_wedge = 64;
 // What a data-centre card of 2024 does, per second; only ratios matter here.
 constexpr double link_bytes = card_link_bytes, filtered_pixels = card_filtered_pixels, memory_rate = 4e12;
-constexpr double launch_seconds = 1.3e-4;                       // of sums over a slab: start, tables, the last blocks
-constexpr std::int64_t usual_landing = std::int64_t{32} << 20;  // bytes
+constexpr double launch_seconds = 1.3e-4;  // of sums over a slab: start, tables, the last blocks
+constexpr std::int64_t usual_landing = std::int64_t{64}
+                                       << 20;  // bytes; half of it writes files in memory a tenth slower
 
 class DeviceModel final : public PlanModel {
 public:
@@ -88,7 +89,8 @@ private:
     // Frames on their way up (two buffers), and filtered rows of each worker before they become texels.
     plan.device.rows = wedge * plan.held_rows * (copies * 2 * row_bytes + workers * wide * float_bytes);
     const std::int64_t slice_bytes = request_.grid.nx * request_.grid.ny * float_bytes;
-    plan.landing_slices = std::clamp<std::int64_t>(usual_landing / slice_bytes, 1, slices);
+    plan.landing_slices =
+        std::clamp<std::int64_t>(std::min(usual_landing, request_.memory_bytes / 16) / slice_bytes, 1, slices);
     plan.host.rows =
         std::int64_t{2} * (resident ? devices_.cards : devices_.workers) * wedge * plan.held_rows * row_bytes;
     plan.host.slabs = std::int64_t{2} * devices_.workers * plan.slab_buffers * plan.landing_slices * slice_bytes;
