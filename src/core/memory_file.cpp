@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@ bool lies_in_memory(int descriptor) {
 
 bool copy_into_mapping(int descriptor, std::int64_t offset, const void* data, std::int64_t bytes) {
 #ifdef MADV_POPULATE_WRITE
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0 || info.st_size < offset + bytes) return false;
   const std::int64_t before = offset % ::sysconf(_SC_PAGESIZE);  // a mapping begins with a page
   const auto length = static_cast<std::size_t>(before + bytes);
   void* const pages =

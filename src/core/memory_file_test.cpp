@@ -79,8 +79,7 @@ TEST_F(MemoryFile, is_filled_through_a_mapping) {
 #endif
 }
 
-// As where the memory is full: what cannot be filled is said, and the process lives on.
-TEST_F(MemoryFile, that_cannot_be_filled_is_left_to_write) {
+TEST_F(MemoryFile, that_is_too_short_is_left_to_write) {
   ASSERT_EQ(::ftruncate(descriptor_, 4096), 0);
   const std::string data(1 << 20, 'x');
   EXPECT_FALSE(copy_into_mapping(descriptor_, 4096, data.data(), 1 << 20));
