@@ -10,11 +10,13 @@
 
 #include "app/analyze_report.h"
 #include "app/commands.h"
+#include "app/resume_options.h"
 #include "core/format.h"
 #include "core/forwarded_progress.h"
 #include "core/output_file.h"
-#include "core/output_folder.h"
 #include "device/device.h"
+#include "io/input_identity.h"
+#include "io/resumable_folder.h"
 #include <lepus/version.h>
 
 namespace lepus::app {
@@ -33,6 +35,7 @@ struct AnalyzeArguments {
   std::int64_t minimum_voxels = 1, maximum_voxels = 0, cell = 0, bins = 1024;
   bool porosity = false, blobs = false, thickness = false, remove_air = false, remove_container = false,
        no_labels = false, noise = false, resolution = false, register_them = false, align = false;
+  ResumeOptions resume;
 };
 
 [[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& hint) {
@@ -109,7 +112,7 @@ analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
 }
 
 // Only a report is replaced, and only where that was asked for.
-void check_folder(const PartialFolder& folder, bool force) {
+void check_folder(const ResumableFolder& folder, bool force) {
   if (folder.target_is_free()) return;
   const bool ours = fs::exists(folder.target() / "analysis.json") && fs::exists(folder.target() / "index.html");
   if (force && ours) return;
@@ -144,6 +147,36 @@ std::string provenance_of(const VolumeReader& volume, const AnalyzeArguments& a)
   return object.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
+// What must be the same for a run to go on with what an earlier one has finished.
+JournalHeader header_of(const AnalyzeArguments& a) {
+  JournalHeader header{"analyze", {volume_fact(a.volume)}};
+  const auto add = [&](const std::string& name, const Json& value) { header.facts.push_back({name, value.dump()}); };
+  for (const auto& [name, file] : {std::pair{"--mask", a.mask}, std::pair{"--against", a.against}})
+    header.facts.push_back({name, file.empty() ? "not given" : volume_fact(file).value});
+  header.facts.push_back({"--nominal", a.nominal.empty() ? "not given" : identity_of_files({a.nominal}, "").checksum});
+  const auto given = [](const auto& value) { return value ? Json(*value) : Json("not given"); };
+  add("--threshold", a.threshold);
+  add("--phase", a.phase);
+  add("--sort", a.sort);
+  add("--box", a.box);
+  add("--noise-box", a.noise_box);
+  add("--cylinder", a.cylinder);
+  add("--radius", given(a.radius));
+  add("--seal", given(a.seal));
+  add("--part", given(a.part));
+  add("--tolerance", given(a.tolerance));
+  add("--clean", a.clean);
+  add("--save", a.save);
+  add("--connectivity", a.connectivity);
+  add("--minimum-voxels", a.minimum_voxels);
+  add("--maximum-voxels", a.maximum_voxels);
+  add("--cell", a.cell);
+  add("--bins", a.bins);
+  add("what is measured", {a.porosity, a.blobs, a.thickness, a.noise, a.resolution});
+  add("the options", {a.remove_air, a.remove_container, a.no_labels, a.register_them, a.align});
+  return header;
+}
+
 // Warnings also stand on the page.
 class KeptWarnings final : public ForwardedProgress {
 public:
@@ -161,7 +194,18 @@ std::int64_t minimum_bytes(const VolumeGrid& g, int threads) {
   return 40 * slice * threads + 6 * three + (std::int64_t{24} << 20);
 }
 
-int run_analyze(const AnalyzeArguments& a, Session& session) {
+// All but the volumes that the analysis wrote: what a killed run had begun, and what only the next start would need.
+void remove_others(const fs::path& folder, const std::vector<std::string>& files) {
+  std::vector<fs::path> others;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(".mha") || std::find(files.begin(), files.end(), name) == files.end())
+      others.push_back(entry.path());
+  }
+  for (const fs::path& path : others) fs::remove_all(path);
+}
+
+int run_analyze(const AnalyzeArguments& a, Session& session, std::optional<ResumableFolder>& folder) {
   analysis::AnalyzeOptions options = options_from(a);
   const auto volume = open_volume(a.volume);
   std::unique_ptr<VolumeReader> mask;
@@ -197,11 +241,12 @@ int run_analyze(const AnalyzeArguments& a, Session& session) {
   facts.phase = a.phase;
   facts.region = options.region.mask.description() + (a.mask.empty() ? "" : ", mask " + a.mask);
   facts.grid = volume->grid();
-  std::optional<PartialFolder> folder;
+  std::optional<KeptStages> stages;
   options.scratch_folder = fs::temp_directory_path();
   if (!a.output.empty()) {
-    folder.emplace(a.output, context.progress);
+    folder.emplace(a.output, header_of(a), a.resume.restart, context.progress);
     check_folder(*folder, session.common().force);
+    options.stages = &stages.emplace(*folder);
     options.scratch_folder = folder->path();
     const auto place = [&](const char* name, fs::path& path) {
       path = folder->path() / name;
@@ -238,6 +283,8 @@ int run_analyze(const AnalyzeArguments& a, Session& session) {
     if (!options.labels.empty())
       facts.labels = extract_slices(*open_volume(options.labels), middle_slices(volume->grid()), slab_bytes, context);
     json["provenance"] = Json::parse(options.provenance);
+    context.cancel.check();
+    remove_others(folder->path(), facts.files);
     write_file(folder->path() / "analysis.json", json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n",
                false);
     if (options.blobs) write_file(folder->path() / "blobs.csv", blobs_csv(result.blobs), false);
@@ -251,6 +298,23 @@ int run_analyze(const AnalyzeArguments& a, Session& session) {
   return exit_ok;
 }
 
+// What cannot be analysed as it was asked for leaves nothing: the same command would end there again.
+int run_or_keep(const AnalyzeArguments& a, Session& session) {
+  a.resume.check();
+  if (a.output.empty() && (a.resume.resume || a.resume.restart))
+    refuse("there is no folder to go on with", a.resume.resume ? "option --resume" : "option --restart",
+           "give it with -o");
+  a.resume.require_journal(a.output);
+  std::optional<ResumableFolder> folder;
+  try {
+    return run_analyze(a, session, folder);
+  } catch (const Error& error) {
+    if (!folder) throw;
+    if (error.kind() == ErrorKind::input || error.kind() == ErrorKind::usage) folder->give_up();
+    throw folder->ended_by(error);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Command> analyze_command() {
@@ -262,7 +326,9 @@ std::unique_ptr<Command> analyze_command() {
       "Parts the values by a threshold, and measures what is dark (pores) or bright (inclusions): how much of the\n"
       "region it fills, every connected blob of it, how thick it is. The folder gets a page (index.html), all numbers\n"
       "(analysis.json), every blob (blobs.csv), the blobs' labels (labels.mha) and a porosity map (porosity.mha).\n"
-      "The volume need not fit into memory, and the result does not depend on how it is cut.\n\n"
+      "The volume need not fit into memory, and the result does not depend on how it is cut.\n"
+      "Where a run ends early, what it has finished stays beside the folder, and the same command goes on from there\n"
+      "(docs/restart.md).\n\n"
       "--threshold: otsu; multi-otsu:3 (classes); a number, or several with commas; local:RADIUS,OFFSET (in voxels "
       "and\n"
       "values); hysteresis:LOW,HIGH. A threshold belongs to the darker side. docs/analysis.md has the formulas.";
@@ -319,7 +385,8 @@ std::unique_ptr<Command> analyze_command() {
       .otherwise("a sixteenth of the longest side");
   table.flag("--no-labels", a.no_labels, "write no volume of labels");
   table.value("--save", "NAME", a.save, "write this volume, too: phase, distance, thickness, registered");
-  command->run = [arguments](Session& session) { return run_analyze(*arguments, session); };
+  a.resume.describe(table);
+  command->run = [arguments](Session& session) { return run_or_keep(*arguments, session); };
   return command;
 }
 

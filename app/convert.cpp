@@ -257,10 +257,10 @@ int run_convert(const ConvertArguments& a, Session& session) {
                                    .where = a.output,
                                    .why = "the pixels of a scan are not changed, and a surface has none",
                                    .hint = "leave them out"});
-  if ((scan || a.surface) && (a.resume.resume || a.resume.restart))
-    throw Error(ErrorKind::usage, {.what = "--resume and --restart are for volumes",
+  if ((a.surface || !a.geometry.empty()) && (a.resume.resume || a.resume.restart))
+    throw Error(ErrorKind::usage, {.what = "--resume and --restart are for volumes and scans",
                                    .where = a.output,
-                                   .why = "a scan or a surface that is not finished leaves nothing to go on with",
+                                   .why = "a surface or a geometry that is not finished leaves nothing to go on with",
                                    .hint = "leave them out"});
   if (!scan) {
     if (!a.form.empty() || a.order != "frames" || !a.geometry.empty())
@@ -279,10 +279,11 @@ int run_convert(const ConvertArguments& a, Session& session) {
                                    .why = "the input is a scan file",
                                    .hint = "choose views and rows in the [frames] section of the scan file"});
   if (!a.geometry.empty()) return convert_geometry(a, session);
+  a.resume.require_journal(a.output);
   ScanForm form;
   form.frames = a.form.empty() ? "tiff" : a.form;
   form.sinograms = a.order == "sinograms";
-  const ConvertedScan converted = convert_scan(a.input, a.output, form, session);
+  const ConvertedScan converted = convert_scan(a.input, a.output, form, a.resume.restart, session);
   session.note(format("wrote {} ({} views of {} x {} pixels)", converted.scan_file.string(), converted.views,
                       converted.columns, converted.rows));
   session.result({{"kind", "scan"},
@@ -304,15 +305,16 @@ std::unique_ptr<Command> convert_command() {
   command->description =
       "A volume: the ending of the output chooses the format (.mha, .mhd, .nrrd, .tif, .h5, .npy, .npz, .dcm, .raw,\n"
       ".zarr, or a folder of slices as slices/%04d.tif or series/%04d.dcm); grid and provenance are kept.\n"
-      "Where a run ends early, what it has finished stays beside the output, and the same command goes on from there "
-      "to\n"
-      "the same bits (docs/restart.md).\n"
       "A .zarr is an OME-Zarr with all its resolutions. With --surface the output is a closed surface\n"
       "(marching cubes), closed at the volume's ends, too.\n"
       "\n"
       "A scan (a file ending in .toml): the output is a folder, which gets the frames, flats and darks in the form "
       "that\n"
-      "--frames and --order choose, and a scan.toml that names them. Values are not changed.";
+      "--frames and --order choose, and a scan.toml that names them. Values are not changed.\n"
+      "\n"
+      "Where a run ends early, what it has finished of a volume or a scan stays beside the output, and the same "
+      "command\n"
+      "goes on from there to the same bits (docs/restart.md).";
   command->examples = {
       {"lepus convert demo/truth.mha -o demo/truth.nrrd", "A volume as NRRD"},
       {"lepus convert demo/truth.mha -o demo/truth.zarr", "A pyramid for napari, Fiji or neuroglancer"},

@@ -2,7 +2,10 @@
 #include "app/convert_scan.h"
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 #include <sstream>
+#include <vector>
 
 #include <toml++/toml.h>
 
@@ -10,7 +13,10 @@
 #include "core/input_file.h"
 #include "core/memory.h"
 #include "core/output_file.h"
-#include "core/output_folder.h"
+#include "core/row_checksum.h"
+#include "io/resumable_folder.h"
+#include "io/resumable_volume.h"
+#include "run/run_state.h"
 #include "scan/scan.h"
 #include <lepus/version.h>
 
@@ -33,26 +39,36 @@ SetName name_set(const std::string& set, const ScanForm& form, const std::string
   return {set + ".raw", set + ".raw", {}};
 }
 
-void copy_frames(const FrameSource& source, FrameWriter& writer, Context& context) {
+// Images of one kind in the scan, and what they become.
+struct ImageSet {
+  std::string what;  // "frames"
+  std::unique_ptr<FrameSource> source;
+  SetName name;
+  bool sinograms = false;
+
+  std::int64_t images() const { return sinograms ? source->rows() : source->frames(); }
+};
+
+void copy_frames(const FrameSource& source, ResumableVolume& writer, Context& context) {
   Buffer<std::byte> frame(source.rows() * source.columns() * bytes_per_pixel(source.pixel_type()));
-  for (std::int64_t i = 0; i < source.frames(); ++i) {
-    context.cancel.check();
-    source.read_native(i, 0, source.rows(), frame.data());
-    writer.write(frame.data());
-    context.progress.advance();
-  }
+  for (const VolumeSlices missing : writer.missing())
+    for (std::int64_t i = missing.z0; i < missing.z1; ++i) {
+      context.cancel.check();
+      source.read_native(i, 0, source.rows(), frame.data());
+      writer.write_stored(i, i + 1, frame.data());
+      context.progress.advance();
+    }
 }
 
 // Rows of all views are read in bands that fit the memory; a band gives one sinogram per row.
-void copy_sinograms(const FrameSource& source, FrameWriter& writer, const Session& session, Context& context) {
+void copy_sinograms(const FrameSource& source, ResumableVolume& writer, const Session& session, Context& context) {
   const std::int64_t line = source.columns() * bytes_per_pixel(source.pixel_type());
   const std::int64_t sinogram = line * source.frames();
   // A band, its turned copy of one sinogram, and what the writer makes of that.
   const std::int64_t fits = session.buffer_bytes(3 * sinogram) / sinogram - 2;
   const std::int64_t rows = std::min(fits, source.rows());
   Buffer<std::byte> band(rows * sinogram), turned(sinogram);
-  for (std::int64_t row0 = 0; row0 < source.rows(); row0 += rows) {
-    const std::int64_t row1 = std::min(source.rows(), row0 + rows);
+  const auto copy_rows = [&](std::int64_t row0, std::int64_t row1) {
     context.threads.parallel_for(0, source.frames(), 1, [&](std::int64_t begin, std::int64_t end, int) {
       for (std::int64_t view = begin; view < end; ++view) {
         context.cancel.check();
@@ -65,32 +81,88 @@ void copy_sinograms(const FrameSource& source, FrameWriter& writer, const Sessio
         const std::byte* from = band.data() + (view * (row1 - row0) + row - row0) * line;
         std::copy(from, from + line, turned.data() + view * line);
       }
-      writer.write(turned.data());
+      writer.write_stored(row, row + 1, turned.data());
       context.progress.advance();
     }
-  }
+  };
+  for (const VolumeSlices missing : writer.missing())
+    for (std::int64_t row0 = missing.z0; row0 < missing.z1; row0 += rows)
+      copy_rows(row0, std::min(missing.z1, row0 + rows));
 }
 
-void write_set(const FrameFiles& files, const std::string& what, const SetName& name, const fs::path& folder,
-               bool sinograms, Session& session) {
-  const auto source = open_frames(files);
-  FrameWriterOptions options;
-  options.columns = source->columns();
-  options.rows = sinograms ? source->frames() : source->rows();
-  options.frames = sinograms ? source->rows() : source->frames();
-  options.type = source->pixel_type();
-  options.dataset = name.dataset;
-  fs::create_directories((folder / name.path).parent_path());
-  const auto writer = create_frames(folder / name.path, options);
+// Of images that were written, as ResumableVolume::checksum has it; "" where they cannot be read.
+std::string checksum_of(const SetName& name, const fs::path& folder) try {
+  FrameFiles files;
+  files.files = expand_pattern(folder, name.in_scan);
+  files.dataset = name.dataset;
+  const auto images = open_frames(files);
+  Buffer<std::byte> image(images->rows() * images->columns() * bytes_per_pixel(images->pixel_type()));
+  std::uint64_t sum = 0;
+  for (std::int64_t i = 0; i < images->frames(); ++i) {
+    images->read_native(i, 0, images->rows(), image.data());
+    sum += row_checksum(i, 0, image.data(), image.bytes());
+  }
+  return format("{:016x}", sum);
+} catch (const Error&) {
+  return {};
+}
+
+void write_set(const ImageSet& set, ResumableFolder& folder, Session& session) {
   Context& context = session.context();
-  context.progress.begin("converting " + what, options.frames);
-  if (sinograms)
-    copy_sinograms(*source, *writer, session, context);
-  else
-    copy_frames(*source, *writer, context);
-  context.progress.end();
-  context.cancel.check();
-  writer->finish();
+  const FrameSource& source = *set.source;
+  if (const auto known = folder.finished(set.what)) {
+    if (checksum_of(set.name, folder.path()) == *known) return;
+    context.progress.warning(
+        format("the {} of the unfinished output are not as they were written and are made again", set.what));
+  }
+  const fs::path path = folder.path() / set.name.path;
+  fs::create_directories(path.parent_path());
+  const VolumeGrid shape{.nx = source.columns(),
+                         .ny = set.sinograms ? source.frames() : source.rows(),
+                         .nz = set.images(),
+                         .origin_mm = {},
+                         .step_mm = {1, 1, 1}};
+  VolumeWriterOptions options;
+  options.type = source.pixel_type();
+  options.dataset = set.name.dataset;
+  options.force = true;  // a run that was killed may have finished it and not said so
+  ResumableRun run;
+  run.header = {"convert", {}};  // the folder's journal says of what
+  run.slices = Slices::of_scan;
+  run.unit = "images";
+  ResumableVolume writer(path, shape, options, run, context.progress);
+  try {
+    context.progress.begin("converting " + set.what, count_slices(writer.missing()));
+    if (set.sinograms)
+      copy_sinograms(source, writer, session, context);
+    else
+      copy_frames(source, writer, context);
+    context.progress.end();
+    context.cancel.check();
+  } catch (...) {
+    writer.stop_recording();
+    if (writer.stays()) folder.keep();
+    throw;
+  }
+  const std::string checksum = format("{:016x}", writer.checksum());
+  folder.keep();
+  writer.finish({});
+  folder.finish(set.what, set.images(), checksum);
+}
+
+// What a run that was killed had brought beside the sets, and locks that it held in them.
+void remove_others(const std::vector<ImageSet>& sets, const fs::path& folder) {
+  std::set<fs::path> ours;
+  for (const ImageSet& set : sets) {
+    ours.insert(*set.name.path.begin());  // "frames" of "frames/%05d.tif"
+    for (const fs::path& file : files_of_volume(set.name.path)) ours.insert(*file.begin());
+  }
+  std::vector<fs::path> others;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (!ours.contains(entry.path().filename())) others.push_back(entry.path());
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.path().extension() == ".lepus-lock") others.push_back(entry.path());
+  for (const fs::path& path : others) fs::remove_all(path);
 }
 
 // A name that nothing else has in the new folder: "angles.txt", or "angles-2.txt".
@@ -138,7 +210,48 @@ void bring_all_files(toml::table& document, const Scan& scan, const fs::path& fr
 
 }  // namespace
 
-ConvertedScan convert_scan(const fs::path& scan_file, const fs::path& folder, const ScanForm& form, Session& session) {
+namespace {
+
+// The sets of the scan in their new form, named in the scan file's section of frames.
+std::vector<ImageSet> name_sets(const Scan& scan, const ScanForm& form, toml::table& frames) {
+  for (const char* key : {"dataset", "order", "axes", "images", "image_key", "flats_dataset", "flats_images",
+                          "flats_axes", "darks_dataset", "darks_images", "darks_axes", "raw"})
+    frames.erase(key);
+  std::vector<ImageSet> sets;
+  // Gives its name for the scan file.
+  const auto add = [&](const FrameFiles& files, const std::string& set, const char* dataset_key, const char* dataset,
+                       bool sinograms) {
+    const SetName name = name_set(sinograms ? "sinograms" : set, form, dataset);
+    if (!name.dataset.empty()) frames.insert_or_assign(dataset_key, name.dataset);
+    sets.push_back({set, open_frames(files), name, sinograms});
+    return name.in_scan;
+  };
+  frames.insert_or_assign("files", add(scan.frames, "frames", "dataset", "/exchange/data", form.sinograms));
+  const char* const white = "/exchange/data_white";
+  if (!scan.flat_series.empty()) {
+    toml::array names;
+    for (std::size_t i = 0; i < scan.flat_series.size(); ++i)
+      names.push_back(add(scan.flat_series[i].files, format("flats-{}", i + 1), "flats_dataset", white, false));
+    frames.insert_or_assign("flats", names);
+  } else if (scan.flats) {
+    frames.insert_or_assign("flats", add(*scan.flats, "flats", "flats_dataset", white, false));
+  }
+  if (scan.darks)
+    frames.insert_or_assign("darks", add(*scan.darks, "darks", "darks_dataset", "/exchange/data_dark", false));
+  if (form.sinograms) frames.insert_or_assign("order", "sinograms");
+  return sets;
+}
+
+JournalHeader header_of(const Scan& scan, const ScanForm& form) {
+  JournalHeader header{"convert", facts_of(scan)};
+  header.facts.push_back({"the form", format("{} of {}", form.frames, form.sinograms ? "sinograms" : "frames")});
+  return header;
+}
+
+}  // namespace
+
+ConvertedScan convert_scan(const fs::path& scan_file, const fs::path& folder, const ScanForm& form, bool restart,
+                           Session& session) {
   const Scan scan = read_scan(scan_file);  // checks everything before anything is written
   for (const auto& warning : scan.warnings) session.context().progress.warning(warning);
   const fs::path old_folder = fs::absolute(scan_file).parent_path();
@@ -149,48 +262,30 @@ ConvertedScan convert_scan(const fs::path& scan_file, const fs::path& folder, co
                                    .why = "its files would be replaced while they are read",
                                    .hint = "give another folder"});
   toml::table document = toml::parse(read_text_file(scan_file, largest_scan_file), scan_file.string());
-  PartialFolder target(folder, session.context().progress);
+  ResumableFolder target(folder, header_of(scan, form), restart, session.context().progress);
   const bool force = session.common().force;
-  if (!target.target_is_free() && !(force && fs::is_directory(target.target())))
+  if (!target.target_is_free() && !(force && target.target_is_folder()))
     throw Error(ErrorKind::disk, {.what = "the folder exists already",
                                   .where = folder.string(),
                                   .why = "it is not empty",
                                   .hint = "give another name, or --force to replace the scan in it"});
-
-  toml::table& frames = *document["frames"].as_table();
-  for (const char* key : {"dataset", "order", "axes", "images", "image_key", "flats_dataset", "flats_images",
-                          "flats_axes", "darks_dataset", "darks_images", "darks_axes", "raw"})
-    frames.erase(key);
-  // Writes one set of images and gives its name for the scan file.
-  const auto convert = [&](const FrameFiles& files, const std::string& set, const char* dataset_key,
-                           const char* dataset, bool sinograms) {
-    const SetName name = name_set(sinograms ? "sinograms" : set, form, dataset);
-    write_set(files, set, name, target.path(), sinograms, session);
-    if (!name.dataset.empty()) frames.insert_or_assign(dataset_key, name.dataset);
-    return name.in_scan;
-  };
-  frames.insert_or_assign("files", convert(scan.frames, "frames", "dataset", "/exchange/data", form.sinograms));
-  const char* const white = "/exchange/data_white";
-  if (!scan.flat_series.empty()) {
-    toml::array names;
-    for (std::size_t i = 0; i < scan.flat_series.size(); ++i)
-      names.push_back(convert(scan.flat_series[i].files, format("flats-{}", i + 1), "flats_dataset", white, false));
-    frames.insert_or_assign("flats", names);
-  } else if (scan.flats) {
-    frames.insert_or_assign("flats", convert(*scan.flats, "flats", "flats_dataset", white, false));
+  try {
+    const std::vector<ImageSet> sets = name_sets(scan, form, *document["frames"].as_table());
+    target.expect("images", std::accumulate(sets.begin(), sets.end(), std::int64_t{0},
+                                            [](std::int64_t sum, const ImageSet& set) { return sum + set.images(); }));
+    for (const ImageSet& set : sets) write_set(set, target, session);
+    remove_others(sets, target.path());
+    bring_all_files(document, scan, old_folder, target.path());
+    std::ostringstream text;
+    text << format("# Converted by lepus {} from {}\n", version, fs::absolute(scan_file).lexically_normal().string())
+         << document << "\n";
+    write_file(target.path() / "scan.toml", text.str(), false);
+    session.context().cancel.check();
+    // Only what has the name of something new is replaced; whatever else is in the folder stays.
+    target.commit(force ? PartialFolder::Replace::same_names : PartialFolder::Replace::nothing);
+  } catch (const Error& error) {
+    throw target.ended_by(error);
   }
-  if (scan.darks)
-    frames.insert_or_assign("darks", convert(*scan.darks, "darks", "darks_dataset", "/exchange/data_dark", false));
-  if (form.sinograms) frames.insert_or_assign("order", "sinograms");
-  bring_all_files(document, scan, old_folder, target.path());
-
-  std::ostringstream text;
-  text << format("# Converted by lepus {} from {}\n", version, fs::absolute(scan_file).lexically_normal().string())
-       << document << "\n";
-  write_file(target.path() / "scan.toml", text.str(), false);
-  session.context().cancel.check();
-  // Only what has the name of something new is replaced; whatever else is in the folder stays.
-  target.commit(force ? PartialFolder::Replace::same_names : PartialFolder::Replace::nothing);
   return {folder / "scan.toml", scan.recorded.frames, scan.recorded.columns, scan.recorded.rows};
 }
 

@@ -20,8 +20,9 @@ struct ConvertedScan {
   std::int64_t views = 0, columns = 0, rows = 0;
 };
 
-// Writes beside `folder` and renames at the end; nothing is left after an error.
+// Writes beside `folder` and renames at the end; what an error leaves is gone on with (docs/restart.md), unless
+// `restart` throws it away.
 ConvertedScan convert_scan(const std::filesystem::path& scan_file, const std::filesystem::path& folder,
-                           const ScanForm& form, Session& session);
+                           const ScanForm& form, bool restart, Session& session);
 
 }  // namespace lepus::app

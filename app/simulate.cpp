@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
+#include "app/compute_options.h"
 #include "core/format.h"
 #include "geometry/row_band.h"
 #include "io/number_file.h"
@@ -29,7 +30,7 @@ constexpr Preset presets[] = {
 struct SimulateArguments {
   SimulationOptions options;
   std::string output, preset = "demo", beam = "cone", angles, content = "counts", format = "automatic";
-  std::string spectrum;
+  std::string spectrum, backend = "auto", device = "auto";
   bool no_truth = false;
   std::int64_t seed = 1;
   std::optional<std::int64_t> columns, rows, views;
@@ -111,6 +112,9 @@ int run_simulate(const SimulateArguments& a, Session& session) {
   options.write_truth = !a.no_truth;
   options.detector.seed = static_cast<std::uint64_t>(a.seed);
   options.force = session.common().force;
+  check_device_list(a.device);
+  options.compute.backend = a.backend;
+  if (a.device != "auto") options.compute.devices = a.device;
   options.grid = grid_of(a, options.scan);
   check(options);
   const SimulationReport report = simulate_scan(options, a.output, session.context());
@@ -125,14 +129,15 @@ int run_simulate(const SimulateArguments& a, Session& session) {
   if (!report.truth_volume.empty()) text += format("{}: the phantom itself\n", (folder / options.truth_file).string());
   if (report.porosity) text += format("porosity: {:.6f}\n", *report.porosity);
   text += format("\nnext: lepus reconstruct {} -o {}\n", scan_file, (folder / "volume.mha").string());
-  session.report(text);
+  session.report(text, report.device.empty() ? "" : format("kernel    rays on {}\n", report.device));
   nlohmann::json object{{"scan", report.scan_file.string()},
                         {"truth_json", report.truth_json.string()},
                         {"views", report.views},
                         {"columns", report.columns},
                         {"rows", report.rows},
                         {"saturated_pixels", report.saturated_pixels},
-                        {"largest_line_integral", report.largest_line_integral}};
+                        {"largest_line_integral", report.largest_line_integral},
+                        {"device", report.device}};
   object["truth"] = report.truth_volume.empty() ? nlohmann::json() : nlohmann::json(report.truth_volume.string());
   object["porosity"] = report.porosity ? nlohmann::json(*report.porosity) : nlohmann::json();
   session.result(object);
@@ -200,6 +205,12 @@ void add_options(OptionTable& table, SimulateArguments& a) {
   table.value("--aluminium", "MM", o.filter_aluminium_mm, "aluminium filter of the spectrum");
   table.value("--copper", "MM", o.filter_copper_mm, "copper filter of the spectrum");
   table.value("--spectrum", "FILE", a.spectrum, "a spectrum from a file instead").file();
+
+  table
+      .value("--backend", "NAME", a.backend,
+             "what traces rays through parts (.stl): a GPU where there is one, else the CPU")
+      .one_of({"auto", "cpu", "cuda", "opencl"});
+  table.value("--device", "LIST", a.device, "which GPUs: a number, several with commas between them, all, or auto");
 
   table.group("Detector");
   table.value("--photons", "N", o.detector.photons, "photons per pixel in the open beam").otherwise("no photon noise");

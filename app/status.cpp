@@ -10,7 +10,9 @@
 #include "app/command.h"
 #include "app/commands.h"
 #include "core/format.h"
+#include "core/output_folder.h"
 #include "core/output_lock.h"
+#include "io/resumable_folder.h"
 #include "io/volume_journals.h"
 #include "iterative/saved_states.h"
 #include "run/plan.h"
@@ -32,7 +34,7 @@ struct PartStatus {
 struct RunStatus {
   std::string command, lepus;
   std::int64_t all = 0, done = 0;  // of `unit`
-  const char* unit = "slices";
+  std::string unit = "slices";
   std::vector<PartStatus> parts;
   double seconds_left = -1;  // -1: not known
 
@@ -91,6 +93,18 @@ RunStatus status_of_iterations(const fs::path& output, const StateHeader& state)
   return status;
 }
 
+// Of a scan that is converted, of an analysis.
+RunStatus status_of_pieces(const fs::path& output, const FolderProgress& progress) {
+  RunStatus status;
+  status.command = progress.command;
+  status.lepus = progress.lepus;
+  status.unit = progress.unit;
+  status.all = progress.all;
+  status.done = progress.done;
+  status.parts.push_back({"", holder_of_output(folder_target(output)), status.done, 0});
+  return status;
+}
+
 nlohmann::json to_json(const fs::path& output, const RunStatus& status, const std::string& word) {
   nlohmann::json parts = nlohmann::json::array();
   for (const PartStatus& part : status.parts)
@@ -134,6 +148,7 @@ std::optional<RunStatus> status_before_steps(const fs::path& output) {
 }
 
 std::optional<RunStatus> status_of(const fs::path& output) {
+  if (const auto progress = progress_of_folder(output)) return status_of_pieces(output, *progress);
   if (!journals_of(output).empty() && unfinished_exists(output)) return status_of_slabs(output);
   if (auto status = status_before_steps(output)) return status;
   if (const auto iterations = newest_state(output)) return status_of_iterations(output, *iterations);

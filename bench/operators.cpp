@@ -6,7 +6,7 @@
 // double precision.
 // Beside them what iterative methods do between two uses of an operator: an iteration of SIRT, and one of FISTA with
 // total variation (20 steps of its proximal map), of Joseph's pair.
-//   lepus_bench_operators [--size 1024] [--repeats 2] [--only circular] [--model joseph]
+//   lepus_bench_operators [--size 1024] [--repeats 2] [--only circular] [--model joseph] [--backend opencl]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -19,12 +19,12 @@
 #include "bench/suite/synthetic.h"
 #include "core/format.h"
 #include "device/device.h"
-#include "device/forward_project_job.h"
 #include "device/ray_projector.h"
 #include "device/vector_kernels.h"
 #include "geometry/camera.h"
 #include "project/detector_point.h"
 #include "project/interpolate.h"
+#include "project/ray_views.h"
 #include "project/visit_voxels.h"
 #include <lepus/error.h>
 
@@ -34,7 +34,7 @@ namespace {
 struct Options {
   std::int64_t size = 512;
   int repeats = 2;
-  std::string only, model;
+  std::string only, model, backend = "cuda";
 };
 
 struct Kind {
@@ -102,13 +102,13 @@ struct RelativeError {
 
 class Bench {
 public:
-  Bench(const Problem& problem, const Kind& kind, int repeats)
+  Bench(const Problem& problem, const Kind& kind, const Options& options)
       : problem_(problem),
         kind_(kind),
-        repeats_(repeats),
-        devices_(open_devices(compute_on("cuda", "0", kind.precision), threads_)),
+        repeats_(options.repeats),
+        devices_(open_devices(compute_on(options.backend, "0", kind.precision), threads_)),
         queue_(device().make_queue()),
-        job_(forward_job(problem.geometry, problem.grid, nullptr, nullptr)),
+        job_(ray_views(problem.geometry, problem.grid)),
         voxels_(problem.grid.voxels()),
         values_(problem.geometry.views() * job_.pixels()),
         on_card_{device().allocate(4 * voxels_), device().allocate(4 * values_)} {
@@ -275,7 +275,7 @@ private:
   ThreadPool threads_;
   Devices devices_;
   std::unique_ptr<Queue> queue_;
-  ForwardJob job_;
+  RayViews job_;
   Pattern pattern_;
   std::int64_t voxels_, values_;
   Block on_card_[2];
@@ -294,6 +294,8 @@ Options read_options(int argc, char** argv) {
       options.only = argv[i + 1];
     else if (name == "--model")
       options.model = argv[i + 1];
+    else if (name == "--backend")
+      options.backend = argv[i + 1];
     else
       throw lepus::Error(ErrorKind::usage,
                          {.what = format("{} is not known", name), .where = {}, .why = {}, .hint = {}});
@@ -309,7 +311,7 @@ void run(const Options& options) {
         problem.name.find("general") != std::string::npos;  // matrices matter to Joseph's kernels alone
     const std::string model = options.model.empty() && general ? "joseph" : options.model;
     for (const Kind& kind : kinds)
-      if (std::string(kind.name).find(model) != std::string::npos) Bench(problem, kind, options.repeats).run();
+      if (std::string(kind.name).find(model) != std::string::npos) Bench(problem, kind, options).run();
   }
 }
 

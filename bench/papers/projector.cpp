@@ -7,10 +7,11 @@
 #include <limits>
 #include <utility>
 
-#include "device/forward_project.h"
-#include "device/forward_project_job.h"
 #include "bench/papers/parts.h"
+#include "bench/suite/samples.h"
 #include "core/format.h"
+#include "project/ray_views.h"
+#include "project/visit_voxels.h"
 #include <lepus/operator.h>
 
 namespace lepus::bench {
@@ -50,20 +51,29 @@ void fill_balls(const VolumeGrid& grid, float* volume, ThreadPool& threads) {
 }
 
 // The largest error of some thousand rays, over the largest line integral among them.
-double sampled_error(const ForwardJob& job, ThreadPool& threads) {
+double sampled_error(const RayViews& scan, const float* volume, const float* line_integrals, ThreadPool& threads) {
   constexpr std::int64_t rays = 4000;
-  const std::int64_t all = static_cast<std::int64_t>(job.views.size()) * job.pixels();
+  const std::int64_t all = static_cast<std::int64_t>(scan.views.size()) * scan.pixels();
+  const IndexBox box = whole_grid(scan.grid);
+  const auto integral = [&](const JosephLine& line) {
+    double sum = 0;
+    visit_joseph(line, box, [&](int x, int y, int z, double weight) {
+      const std::int64_t row = (std::int64_t{z} - box.first[2]) * scan.grid.size[1] + y - box.first[1];
+      sum += weight * static_cast<double>(volume[row * scan.grid.size[0] + x - box.first[0]]);
+    });
+    return sum;
+  };
   std::vector<double> off(rays), must(rays);
   threads.parallel_for(0, rays, 16, [&](std::int64_t first, std::int64_t last, int) {
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t ray = all * i / rays + (i * 7919) % std::max<std::int64_t>(1, all / rays);
-      const std::int64_t pixel = ray % job.pixels();
+      const std::int64_t pixel = ray % scan.pixels();
       const JosephLine line =
-          joseph_line(job.views[static_cast<std::size_t>(ray / job.pixels())], job.grid,
-                      static_cast<double>(pixel % job.columns), static_cast<double>(pixel / job.columns));
-      must[static_cast<std::size_t>(i)] = reference_line_integral(job, line);
+          joseph_line(scan.views[static_cast<std::size_t>(ray / scan.pixels())], scan.grid,
+                      static_cast<double>(pixel % scan.columns), static_cast<double>(pixel / scan.columns));
+      must[static_cast<std::size_t>(i)] = integral(line);
       off[static_cast<std::size_t>(i)] =
-          std::abs(static_cast<double>(job.line_integrals[ray]) - must[static_cast<std::size_t>(i)]);
+          std::abs(static_cast<double>(line_integrals[ray]) - must[static_cast<std::size_t>(i)]);
     }
   });
   double worst = 0;
@@ -120,7 +130,7 @@ std::vector<Figure> operator_pair(const PaperRun& run) {
   f.note = format("{0}x{0}x{1}, {2} views of {3}x{4}, memory to memory; {5}", nx, nz, views, geometry.columns,
                   geometry.rows, a.description());
   f.seconds = best_of_repeats(run, [&] { a.forward({volume.get(), size(voxels)}, {pictures.get(), size(pixels)}); });
-  f.error = sampled_error(forward_job(geometry, grid, volume.get(), pictures.get()), run.context.threads);
+  f.error = sampled_error(ray_views(geometry, grid), volume.get(), pictures.get(), run.context.threads);
   f.error_limit = texture_weights ? 1.5e-4 / run.scale : 1e-5;
   f.error_of = "largest of 4000 rays against double precision, of the largest line integral";
   put_published(f, 7.5, "its forward projection, one card of 2013", ratio);
@@ -150,7 +160,8 @@ std::vector<Figure> projector_paper(const PaperRun& run) {
   fill_balls(grid, volume.get(), run.context.threads);
   const std::int64_t pixels = views * geometry.rows * geometry.columns;
   const std::shared_ptr<float> pictures = host_floats(run, pixels);
-  const ForwardJob job = forward_job(geometry, grid, volume.get(), pictures.get());
+  const RayViews rays = ray_views(geometry, grid);
+  const double samples = joseph_samples(geometry, grid);
 
   const auto measured = [&](const std::string& name, const std::string& devices) {
     std::fill_n(pictures.get(), pixels, std::nanf(""));
@@ -158,22 +169,24 @@ std::vector<Figure> projector_paper(const PaperRun& run) {
     options.backend = run.kind;
     options.devices = devices;
     options.precision = run.precision;
-    ForwardReport report;
+    options.threads = run.context.threads.size();
+    const Operator a(geometry, grid, {.compute = options});
     Figure f;
     f.group = "multi-GPU projector";
     f.name = name;
     f.seconds = best_of_repeats(run, [&] {
-      report = forward_project(geometry, grid, volume.get(), pictures.get(), options, run.context.threads);
+      a.forward({volume.get(), static_cast<std::size_t>(grid.voxels())},
+                {pictures.get(), static_cast<std::size_t>(pixels)});
     });
-    f.work = report.samples / 1e9;
+    f.work = samples / 1e9;
     f.unit = "Gsamples/s";
-    f.error = sampled_error(job, run.context.threads);
+    f.error = sampled_error(rays, volume.get(), pictures.get(), run.context.threads);
     // The texture unit's 8-bit weights only matter at the balls' rims: a ray meets a few, or grazes one, while the sum
     // grows with the size. Measured on an H200: 5.3e-5 at full size, 3.2e-4 at a scale of 0.15. Three times that.
     f.error_limit = run.gpu && run.precision != Precision::exact ? 1.5e-4 / run.scale : 1e-5;
     f.error_of = "largest of 4000 rays against double precision, of the largest line integral";
     f.note = format("{0}x{0}x{1} into {2} views of {3}x{4}, memory to memory; {5}, {6}", nx, nz, views,
-                    geometry.columns, geometry.rows, run.how(), report.kernel);
+                    geometry.columns, geometry.rows, run.how(), a.description());
     return f;
   };
   // Samples along a ray grow with nx, rays with columns x rows.
@@ -187,7 +200,6 @@ std::vector<Figure> projector_paper(const PaperRun& run) {
     add_note(figures.back(), "four logical devices on one card: they share the views of one queue, and the card");
     put_published(figures.back(), 4.28, "multi-GPU projector, four Titans", ratio);
   }
-  if (run.kind == "opencl") return figures;  // it has no operators
   for (Figure& figure : operator_pair(run)) figures.push_back(std::move(figure));
   return figures;
 }

@@ -8,13 +8,14 @@
 #include <limits>
 
 #include "device/device.h"
-#include "device/forward_project.h"
 #include "device/ray_projector.h"
 #include "device/vector_kernels.h"
 #include "bench/suite/synthetic.h"
 #include "bench/suite/parts.h"
+#include "bench/suite/samples.h"
 #include "core/format.h"
 #include "bench/measure/clock.h"
+#include <lepus/operator.h>
 
 namespace lepus::bench {
 namespace {
@@ -116,7 +117,9 @@ void project(Run& run, std::int64_t size, const Run::Views& v, const std::vector
   CircularScan few = scan;
   few.angles_rad.clear();
   for (const std::int64_t view : checked) few.angles_rad.push_back(scan.angles_rad[static_cast<std::size_t>(view)]);
-  forward_project(build_scan(few), grid, volume, expected.data(), {.backend = "reference"}, threads);
+  Operator(build_scan(few), grid, {.compute = {.backend = "reference", .threads = threads.size()}})
+      .forward({volume, static_cast<std::size_t>(grid.voxels())}, expected);
+  const double samples = joseph_samples(geometry, grid);
   for (const ProjectorCase& c : cases) {
     const Devices devices = open_devices(c.options, threads);
     const auto queue = devices.front()->make_queue();
@@ -124,7 +127,14 @@ void project(Run& run, std::int64_t size, const Run::Views& v, const std::vector
       devices.front()->copy(to.data(), from, static_cast<std::int64_t>(to.size() * sizeof(float)), *queue);
       queue->wait();
     };
-    ForwardReport report = forward_project(geometry, grid, volume, lines, c.options, threads);
+    Compute options = c.options;
+    options.threads = threads.size();
+    const Operator a(geometry, grid, {.compute = options});
+    const auto forward = [&] {
+      a.forward({volume, static_cast<std::size_t>(grid.voxels())},
+                {lines, static_cast<std::size_t>(v.views * view_pixels)});
+    };
+    forward();
     const auto error_of = [&](const float* found) {  // wherever it lies
       std::vector<float> view(static_cast<std::size_t>(view_pixels));
       double error = 0;
@@ -141,17 +151,15 @@ void project(Run& run, std::int64_t size, const Run::Views& v, const std::vector
     f.unit = "Gsample/s";
     f.error_limit = c.error_limit;
     f.error_of = "rms against Joseph's sum in double precision, over the largest value";
-    f.seconds = measure::best_seconds(std::max(1, run.repeats() / 2), [&] {
-      report = forward_project(geometry, grid, volume, lines, c.options, threads);
-    });
-    f.work = 1e-9 * report.samples;
+    f.seconds = measure::best_seconds(std::max(1, run.repeats() / 2), forward);
+    f.work = 1e-9 * samples;
     // Per sample three blends and the sum.
     if (kind == "cuda") f.limit_rate = run.limits.texture_samples, f.limit = "texture rate";
     if (kind == "cpu") f.limit_rate = run.limits.multiply_adds / 4, f.limit = "multiply-adds of the formula";
     f.note =
-        format("{}; {}; {:.1f} ms per view", v.text(), report.kernel, 1e3 * f.seconds / static_cast<double>(v.views));
+        format("{}; {}; {:.1f} ms per view", v.text(), a.description(), 1e3 * f.seconds / static_cast<double>(v.views));
     run.add(f);
-    if (kind == "cuda") project_on_device(run, geometry, grid, volume, c, f, error_of);
+    if (kind != "cpu") project_on_device(run, geometry, grid, volume, c, f, error_of);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <memory>
 
+#include "analysis/result_json.h"
+#include "analysis/staged.h"
 #include "analysis/value_slices.h"
 #include "analysis/value_sums.h"
 #include "core/format.h"
@@ -78,7 +80,7 @@ private:
   mutable Buffer<Word> words_;  // read by one thread only
 };
 
-void write_phase(const PhaseReader& phase, const AnalyzeOptions& options) {
+bool write_phase(const PhaseReader& phase, const AnalyzeOptions& options) {
   const VolumeGrid& grid = phase.grid();
   const auto writer = create_volume(
       options.phase_map, grid,
@@ -89,11 +91,12 @@ void write_phase(const PhaseReader& phase, const AnalyzeOptions& options) {
     writer->write(z, z + 1, slice.data());
   }
   writer->finish(options.provenance);
+  return true;
 }
 
 // From every voxel of the phase to the nearest one that is not, centre to centre, in mm.
 template <class T>
-void write_distances(const BitVolume& phase, const SquaredSteps<T>& steps, const VoxelShape& shape,
+bool write_distances(const BitVolume& phase, const SquaredSteps<T>& steps, const VoxelShape& shape,
                      const VolumeGrid& grid, const AnalyzeOptions& options, WorkMemory& memory, Context& context) {
   const DistanceVolume<T> distances(phase, steps, memory, context);
   const auto writer = create_volume(options.distance_map, grid, {.force = true, .unit = "mm"});
@@ -106,6 +109,7 @@ void write_distances(const BitVolume& phase, const SquaredSteps<T>& steps, const
     writer->write(z, z + 1, slice.data());
   }
   writer->finish(options.provenance);
+  return true;
 }
 
 // The share of the phase in every cell; NaN where a cell has no voxel of the region.
@@ -123,26 +127,61 @@ void write_map(const CellCounts& cells, const VolumeReader& volume, const Analyz
   writer->finish(options.provenance);
 }
 
-void find_sample(const AnalyzeOptions& options, const VoxelShape& shape, bool dark, const BitVolume& phase,
-                 BitVolume& inside, Analysis& result, WorkMemory& memory, Context& context) {
+SampleReport find_sample(const AnalyzeOptions& options, const VoxelShape& shape, bool dark, const BitVolume& phase,
+                         BitVolume& inside, WorkMemory& memory, Context& context) {
   context.progress.note("taking away what surrounds the sample");
-  if (dark) {
-    result.sample = remove_surroundings(options.sample, phase, shape, inside, memory, context);
-    return;
-  }
+  if (dark) return remove_surroundings(options.sample, phase, shape, inside, memory, context);
   BitVolume air(memory, phase.size());
   WorkerSlices buffers(phase, context.threads.size());
   context.threads.parallel_for(0, phase.size().nz, 1, [&](std::int64_t z, std::int64_t, int worker) {
     air.write(z, phase.slice(z, buffers[worker]));
   });
   complement(air, context);
-  result.sample = remove_surroundings(options.sample, air, shape, inside, memory, context);
+  return remove_surroundings(options.sample, air, shape, inside, memory, context);
+}
+
+// What the stages give; see Analysis.
+struct Looked {
+  Survey survey;
+  Histogram histogram;
+};
+struct Phased {
+  PhaseResult phase;
+  std::optional<SampleReport> sample;
+  std::int64_t inside = 0, phase_inside = 0;
+};
+struct PhaseValues {
+  ValueStatistics phase, rest;
+};
+struct Measured {
+  std::optional<Porosity> porosity;
+  std::vector<Blob> blobs;
+  std::int64_t components = 0, small = 0, small_voxels = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Looked, survey, histogram)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Phased, phase, sample, inside, phase_inside)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PhaseValues, phase, rest)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measured, porosity, blobs, components, small, small_voxels)
+
+Phased make_phase(const VolumeReader& volume, const AnalyzeOptions& options, const VoxelShape& shape,
+                  const Looked& looked, BitVolume& phase, BitVolume& inside, WorkMemory& memory, Context& context) {
+  Phased result;
+  result.phase =
+      find_phase(volume, options.threshold, options.phase, looked.histogram, looked.survey, phase, memory, context);
+  const bool dark = !options.phase.bright && options.phase.number <= 0;
+  if (options.sample.remove_air || options.sample.remove_container)
+    result.sample = find_sample(options, shape, dark, phase, inside, memory, context);
+  for (const MorphologyStep& step : options.clean) apply(step, shape, phase, memory, context, options.device);
+  intersect(phase, inside, context);
+  result.inside = inside.count(context);
+  result.phase_inside = phase.count(context);
+  return result;
 }
 
 // The values of the phase and of the rest of the region.
-void measure_values(const VolumeReader& volume, const BitVolume& phase, const BitVolume& inside, Analysis& result,
-                    WorkMemory& memory, Context& context) {
-  const ValueScale scale(result.survey);
+PhaseValues measure_values(const VolumeReader& volume, const BitVolume& phase, const BitVolume& inside,
+                           const Survey& looked, WorkMemory& memory, Context& context) {
+  const ValueScale scale(looked);
   const int workers = context.threads.size();
   WorkerSlices phase_words(phase, workers), inside_words(inside, workers);
   std::vector<std::array<ValueSums, 2>> sums(static_cast<std::size_t>(workers));
@@ -163,12 +202,13 @@ void measure_values(const VolumeReader& volume, const BitVolume& phase, const Bi
   const auto statistics = [&](const ValueSums& s) {
     return ValueStatistics{s.count(), s.mean(scale), s.spread(scale)};
   };
-  result.phase_values = statistics(sums[0][0]);
-  result.rest_values = statistics(sums[0][1]);
+  return {statistics(sums[0][0]), statistics(sums[0][1])};
 }
 
-void measure(const VolumeReader& volume, const AnalyzeOptions& options, const VoxelShape& shape, BitVolume& phase,
-             const BitVolume& inside, Analysis& result, WorkMemory& memory, Context& context) {
+Measured measure(const VolumeReader& volume, const AnalyzeOptions& options, const VoxelShape& shape,
+                 const BitVolume& phase, const BitVolume& inside, const Survey& looked, WorkMemory& memory,
+                 Context& context) {
+  Measured result;
   Components components(phase, options.connectivity, memory, context);
   result.components = components.count();
   const auto touched = border_touching(components, inside, context);
@@ -180,7 +220,7 @@ void measure(const VolumeReader& volume, const AnalyzeOptions& options, const Vo
     result.porosity = measure_porosity(phase, inside, components, touched, cell, context);
     if (!options.map.empty()) write_map(result.porosity->cells, volume, options);
   }
-  if (!options.blobs) return;
+  if (!options.blobs) return result;
 
   std::vector<std::uint8_t> keep(components.voxels().size(), 1), open;
   for (std::size_t i = 1; i < keep.size(); ++i) {
@@ -201,7 +241,7 @@ void measure(const VolumeReader& volume, const AnalyzeOptions& options, const Vo
     const ArrayLabels parted =
         part_blobs(phase, shape.steps, shape.cubes,
                    {.connectivity = options.connectivity, .depth = *options.part_depth}, memory, context);
-    result.blobs = measure_blobs(parted, volume, result.survey, memory, context);
+    result.blobs = measure_blobs(parted, volume, looked, memory, context);
     std::erase_if(result.blobs, [&](const Blob& b) {
       const bool out =
           b.voxels < options.minimum_voxels || (options.maximum_voxels > 0 && b.voxels > options.maximum_voxels);
@@ -212,11 +252,22 @@ void measure(const VolumeReader& volume, const AnalyzeOptions& options, const Vo
     if (!options.labels.empty()) write_labels(parted, result.blobs, volume, options.labels, options.provenance);
   } else {
     const ComponentLabels labels(components);
-    result.blobs = measure_blobs(labels, volume, result.survey, memory, context);
+    result.blobs = measure_blobs(labels, volume, looked, memory, context);
     for (std::size_t i = 0; i < result.blobs.size(); ++i) result.blobs[i].open = open[i] != 0;
     if (!options.labels.empty()) write_labels(labels, result.blobs, volume, options.labels, options.provenance);
   }
   sort_blobs(result.blobs, options.sort);
+  return result;
+}
+
+std::int64_t stages_of(const AnalyzeOptions& options) {
+  std::int64_t stages = 1;
+  for (const bool asked : {options.noise.has_value(), options.resolution.has_value(), options.against.has_value(),
+                           options.nominal.has_value()})
+    stages += asked ? 1 : 0;
+  if (!options.needs_phase()) return stages;
+  return stages + 3 + (options.phase_map.empty() ? 0 : 1) + (options.distance_map.empty() ? 0 : 1) +
+         (options.thickness ? 2 : 0);
 }
 
 }  // namespace
@@ -231,59 +282,87 @@ Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Cont
   sort_blobs(none, options.sort);  // refuses a wrong key before any work
   WorkMemory memory(options.memory_bytes, options.scratch_folder);
   const VoxelShape shape = shape_of(volume.grid());
+  Staged staged(options.stages, context);
+  if (options.stages) options.stages->expect(stages_of(options));
   BitVolume inside(memory, size_of(volume));
-  result.survey = survey(volume, options.region, inside, memory, context);
+  const Looked looked = staged("survey", {.bits = {&inside}}, [&](Context& c) {
+    const Survey seen = survey(volume, options.region, inside, memory, c);
+    return Looked{seen, histogram_of(volume, inside, seen, options.bins, memory, c)};
+  });
+  result.survey = looked.survey;
+  result.histogram = looked.histogram;
   if (result.survey.not_finite > 0)
     context.progress.warning(format("{} of {} voxels are not finite numbers: they are left out",
                                     result.survey.not_finite, result.survey.voxels));
-  result.histogram = histogram_of(volume, inside, result.survey, options.bins, memory, context);
   if (options.noise)
-    result.noise = measure_noise(volume, *options.noise, inside, result.survey, result.histogram, memory, context);
+    result.noise = staged("noise", {}, [&](Context& c) {
+      return measure_noise(volume, *options.noise, inside, result.survey, result.histogram, memory, c);
+    });
   // One value between material and air, where edges are looked for.
   const auto level = [&] {
     return options.threshold.kind == ThresholdKind::fixed ? options.threshold.values.front()
                                                           : otsu_threshold(result.histogram);
   };
   if (options.resolution)
-    result.resolution = measure_resolution(volume, *options.resolution, inside, result.survey, result.histogram,
-                                           level(), memory, context);
-  if (options.against) result.against = compare_against(volume, *options.against, memory, context);
-  if (options.nominal) result.nominal = measure_nominal(volume, *options.nominal, inside, level(), memory, context);
+    result.resolution = staged("resolution", {}, [&](Context& c) {
+      return measure_resolution(volume, *options.resolution, inside, result.survey, result.histogram, level(), memory,
+                                c);
+    });
+  if (options.against)
+    result.against = staged("against", {.files = {options.against->moved_map}},
+                            [&](Context& c) { return compare_against(volume, *options.against, memory, c); });
+  if (options.nominal)
+    result.nominal = staged("nominal", {}, [&](Context& c) {
+      return measure_nominal(volume, *options.nominal, inside, level(), memory, c);
+    });
   result.inside = result.survey.inside;
   if (!options.needs_phase()) return result;
   BitVolume phase(memory, size_of(volume));
-  result.phase =
-      find_phase(volume, options.threshold, options.phase, result.histogram, result.survey, phase, memory, context);
-  const bool dark = !options.phase.bright && options.phase.number <= 0;
-  if (options.sample.remove_air || options.sample.remove_container)
-    find_sample(options, shape, dark, phase, inside, result, memory, context);
-  for (const MorphologyStep& step : options.clean) apply(step, shape, phase, memory, context, options.device);
-  intersect(phase, inside, context);
-  result.inside = inside.count(context);
-  result.phase_inside = phase.count(context);
+  const Phased phased = staged("phase", {.bits = {&inside, &phase}}, [&](Context& c) {
+    return make_phase(volume, options, shape, looked, phase, inside, memory, c);
+  });
+  result.phase = phased.phase;
+  result.sample = phased.sample;
+  result.inside = phased.inside;
+  result.phase_inside = phased.phase_inside;
   require_both(result);
-  measure_values(volume, phase, inside, result, memory, context);
+  const PhaseValues values =
+      staged("values", {}, [&](Context& c) { return measure_values(volume, phase, inside, result.survey, memory, c); });
+  result.phase_values = values.phase;
+  result.rest_values = values.rest;
 
   const PhaseReader reader(phase, inside, volume.grid());
   result.phase_slices = extract_slices(reader, middle_slices(volume.grid()), memory.left_bytes(), context);
-  if (!options.phase_map.empty()) write_phase(reader, options);
-  if (!options.distance_map.empty()) {
-    if (shape.cubes)
-      write_distances<std::int32_t>(phase, {}, shape, volume.grid(), options, memory, context);
-    else
-      write_distances<double>(phase, shape.steps, shape, volume.grid(), options, memory, context);
-  }
-  measure(volume, options, shape, phase, inside, result, memory, context);
+  if (!options.phase_map.empty())
+    staged("phase map", {.files = {options.phase_map}}, [&](Context&) { return write_phase(reader, options); });
+  if (!options.distance_map.empty())
+    staged("distances", {.files = {options.distance_map}}, [&](Context& c) {
+      return shape.cubes ? write_distances<std::int32_t>(phase, {}, shape, volume.grid(), options, memory, c)
+                         : write_distances<double>(phase, shape.steps, shape, volume.grid(), options, memory, c);
+    });
+  Measured measured = staged("blobs", {.files = {options.labels, options.map}}, [&](Context& c) {
+    return measure(volume, options, shape, phase, inside, result.survey, memory, c);
+  });
+  result.porosity = std::move(measured.porosity);
+  result.blobs = std::move(measured.blobs);
+  result.components = measured.components;
+  result.small = measured.small;
+  result.small_voxels = measured.small_voxels;
   if (options.thickness) {
-    std::unique_ptr<VolumeWriter> map;
-    if (!options.thickness_map.empty())
-      map = create_volume(options.thickness_map, volume.grid(), {.force = true, .unit = "mm"});
-    result.thickness = local_thickness(phase, shape, map.get(), memory, context);
-    if (map) map->finish(options.provenance);
+    result.thickness = staged("thickness", {.files = {options.thickness_map}}, [&](Context& c) {
+      std::unique_ptr<VolumeWriter> map;
+      if (!options.thickness_map.empty())
+        map = create_volume(options.thickness_map, volume.grid(), {.force = true, .unit = "mm"});
+      ThicknessResult thickness = local_thickness(phase, shape, map.get(), memory, c);
+      if (map) map->finish(options.provenance);
+      return thickness;
+    });
     // The walls: inside, and not of the phase.
-    complement(phase, context);
-    intersect(phase, inside, context);
-    result.wall = local_thickness(phase, shape, nullptr, memory, context);
+    result.wall = staged("walls", {}, [&](Context& c) {
+      complement(phase, c);
+      intersect(phase, inside, c);
+      return local_thickness(phase, shape, nullptr, memory, c);
+    });
   }
   context.cancel.check();
   return result;

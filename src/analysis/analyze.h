@@ -20,6 +20,7 @@
 #include "analysis/slices.h"
 #include "analysis/thickness.h"
 #include "analysis/watershed.h"
+#include "io/kept_stages.h"
 
 namespace lepus::analysis {
 
@@ -46,6 +47,7 @@ struct AnalyzeOptions {
   std::string provenance;  // for these, JSON
   std::int64_t memory_bytes = 0;
   std::filesystem::path scratch_folder;
+  KeptStages* stages = nullptr;  // what an earlier run finished, and for the next one; null: neither
 
   bool needs_phase() const { return porosity || blobs || thickness || !phase_map.empty() || !distance_map.empty(); }
 };

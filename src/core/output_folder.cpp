@@ -13,13 +13,12 @@
 namespace lepus {
 namespace fs = std::filesystem;
 
-namespace {
-
-// "scans/demo/" -> "/home/ada/scans/demo"
 fs::path folder_target(const fs::path& wanted) {
   const fs::path path = fs::absolute(wanted).lexically_normal();
   return followed(path.has_filename() ? path : path.parent_path());
 }
+
+namespace {
 
 [[noreturn]] void throw_folder(const fs::path& folder, const char* what, std::string why, const char* hint) {
   throw Error(ErrorKind::disk, {.what = what, .where = folder.string(), .why = std::move(why), .hint = hint});
@@ -78,19 +77,18 @@ void PartialFolder::commit(Replace replace) {
                  "give another name or use --force");
   try {
     if (replace == Replace::whole) {
-      if (exchange(partial_, target_)) {
-        unfinished_ = Unfinished::removed;  // what was there: the destructor removes it
-        return;
+      if (!exchange(partial_, target_)) {
+        fs::remove_all(target_);
+        fs::rename(partial_, target_);
       }
-      fs::remove_all(target_);
-      fs::rename(partial_, target_);
-      return;
+    } else {
+      for (const auto& entry : fs::directory_iterator(partial_)) {
+        const fs::path place = target_ / entry.path().filename();
+        fs::remove_all(place);
+        fs::rename(entry.path(), place);
+      }
     }
-    for (const auto& entry : fs::directory_iterator(partial_)) {
-      const fs::path place = target_ / entry.path().filename();
-      fs::remove_all(place);
-      fs::rename(entry.path(), place);
-    }
+    unfinished_ = Unfinished::removed;  // what was there before, or an empty folder: the destructor removes it
   } catch (const fs::filesystem_error& e) {
     throw_folder(target_, "the finished folder cannot be renamed into place", e.code().message(),
                  "check your rights there");

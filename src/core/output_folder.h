@@ -10,6 +10,9 @@
 
 namespace lepus {
 
+// "scans/demo/" -> "/home/ada/scans/demo", links followed
+std::filesystem::path folder_target(const std::filesystem::path& wanted);
+
 class PartialFolder {
 public:
   // Throws Error(disk) where another run writes it or nothing can be written beside it.

@@ -57,6 +57,16 @@ ScratchFile::ScratchFile(const std::filesystem::path& output, const std::string&
   reserve(bytes);
 }
 
+ScratchFile::ScratchFile(const Kept& kept, std::int64_t bytes, Words words)
+    : folder_(std::filesystem::absolute(kept.file).parent_path()),
+      name_(kept.file),
+      words_(std::move(words)),
+      stays_(true) {
+  descriptor_ = ::open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (descriptor_ < 0) fail("make", errno);
+  if (bytes > 0) reserve(bytes);
+}
+
 ScratchFile::~ScratchFile() { close(); }
 
 void ScratchFile::reserve(std::int64_t bytes) {
@@ -67,7 +77,7 @@ void ScratchFile::reserve(std::int64_t bytes) {
 }
 
 void ScratchFile::close() noexcept {
-  if (!name_.empty()) ::unlink(name_.c_str());
+  if (!name_.empty() && !stays_) ::unlink(name_.c_str());
   ::close(descriptor_);
 }
 

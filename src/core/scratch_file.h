@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Space on a disk for what is needed again in the same run. A file without a name: no other run can meet it, and it is
 // gone when the program is, however that ends. Or a file that belongs to the run's output, under the output's lock: its
-// name can be handed on, and where the run is killed the next one that writes the output removes it.
+// name can be handed on, and where the run is killed the next one that writes the output removes it. Or one that stays
+// until whoever owns it removes it: a journal says what is in it.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,11 @@ public:
   // "OUTPUT.rows-4711-0a1b2c3d" for `what` = "rows". Throws Error(disk), too, where another run writes the output or
   // this one has such a file already.
   ScratchFile(const std::filesystem::path& output, const std::string& what, std::int64_t bytes, Words words);
+  // Made where it is not there; it stays.
+  struct Kept {
+    std::filesystem::path file;
+  };
+  ScratchFile(const Kept& kept, std::int64_t bytes, Words words);
   ~ScratchFile();
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
@@ -41,6 +47,7 @@ private:
   OutputLock lock_;  // of the output it belongs to
   std::filesystem::path folder_, name_;
   Words words_;
+  bool stays_ = false;
   int descriptor_ = -1;
 };
 

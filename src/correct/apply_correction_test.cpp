@@ -41,7 +41,6 @@ public:
   void clear(void*, std::int64_t, Queue&) override {}
   std::unique_ptr<Projector> make_projector(const ProjectorSetup&) override { return nullptr; }
   std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup&) override { return nullptr; }
-  void forward_project(const ForwardJob&, const Devices&, ForwardReport&) override {}
   BandKernels& band_kernels() override { return kernels_; }
 
   std::int64_t copied_bytes = 0;

@@ -3,6 +3,7 @@
 
 #include "core/format.h"
 #include "device/ray_projector.h"
+#include "device/surface_tracer.h"
 #include "device/vector_kernels.h"
 #include <lepus/error.h>
 
@@ -19,6 +20,8 @@ namespace {
 }  // namespace
 
 std::unique_ptr<RayProjector> Device::make_ray_projector(const RayProjectorSetup&) { lacks(*this, "apply operators"); }
+
+std::unique_ptr<SurfaceTracer> Device::make_surface_tracer(const SurfaceTracerSetup&) { return nullptr; }
 
 VectorKernels& Device::vector_kernels() { lacks(*this, "run iterative methods"); }
 

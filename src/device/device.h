@@ -27,13 +27,13 @@ class Projector;
 class Queue;
 class RayProjector;
 class RowFilter;
+class SurfaceTracer;
 class VectorKernels;
 class VolumeKernels;
-struct ForwardJob;
-struct ForwardReport;
 struct ProjectorSetup;
 struct RayProjectorSetup;
 struct RowFilterSetup;
+struct SurfaceTracerSetup;
 
 // Memory that is given back with its last owner.
 using Block = std::shared_ptr<std::byte>;
@@ -158,8 +158,7 @@ public:
   virtual std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup);
   virtual VectorKernels& vector_kernels();
   virtual VolumeKernels* volume_kernels() { return nullptr; }  // null: it has none, and the host does that work
-  // Line integrals of a volume, whose views `all` devices of this kind share.
-  virtual void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) = 0;
+  virtual std::unique_ptr<SurfaceTracer> make_surface_tracer(const SurfaceTracerSetup& setup);  // likewise
 };
 
 // What a test or a benchmark asks for.

@@ -104,7 +104,7 @@ void ResumableVolume::open(Progress& progress) {
   const bool begun = unfinished_exists(path_) || take_back_finished();
   for (const fs::path& other : journals_of(path_)) {
     if (!begun) {  // it was finished, or killed before it had made its volume
-      remove_journal(other);
+      remove_journal_and_kept(other);
       continue;
     }
     require_same_parts(part_of_journal(other, path_));
@@ -120,12 +120,26 @@ void ResumableVolume::open(Progress& progress) {
   if (mine) {
     journal_.emplace(file, *mine);
   } else {
+    if (!begun) require_nothing_kept(file);
     journal_.emplace(file, run_.header);
     journal_->append(volume_record(grid_.nz));
     journal_->flush();
   }
+  results_ = std::make_unique<ResultsFile>(kept_file(kept_results), mine ? mine->records : std::vector<JournalRecord>(),
+                                           [this](const JournalRecord& record) { journal_->append(record); });
   if (!journals.empty()) {
-    volume_ = open_slab_writer(path_, grid_, options_, Unfinished::joined, run_.slices);
+    // One of which nothing is recorded may be half made, if no other process is at work on it.
+    const auto removed = [this] {
+      try {
+        remove_unfinished(path_);
+        return true;
+      } catch (const Error&) {
+        return false;
+      }
+    };
+    const bool anew =
+        std::ranges::all_of(journals, [](const auto& journal) { return recorded_slabs(journal).empty(); }) && removed();
+    volume_ = open_slab_writer(path_, grid_, options_, anew ? Unfinished::kept : Unfinished::joined, run_.slices);
     take_over(journals, progress);
     return;
   }
@@ -134,6 +148,8 @@ void ResumableVolume::open(Progress& progress) {
     volume_ = open_slab_writer(path_, grid_, options_, Unfinished::kept, run_.slices);
   } catch (...) {
     if (!begun) remove_what_was_made();
+    results_.reset();
+    journal_.reset();  // files are looked at before they go: where no more could be opened, one can now
     remove_journal(file);
     throw;
   }
@@ -165,7 +181,6 @@ void ResumableVolume::take_over(const std::vector<JournalContents>& journals, Pr
     add_slabs(recorded, journal);
     notes_.insert(notes_.end(), journal.records.begin(), journal.records.end());
   }
-  const char* const unit = run_.slices == Slices::of_scan ? "views" : "slices";
   std::vector<VolumeSlices> finished;
   std::int64_t changed = 0;
   for (const auto& [place, slab] : recorded) {
@@ -184,28 +199,36 @@ void ResumableVolume::take_over(const std::vector<JournalContents>& journals, Pr
   missing_ = slices_without(own_, slices_without(own_, missing_));  // gaps that meet become one
   for (const VolumeSlices whole : finished_before()) volume_->written_elsewhere(whole.z0, whole.z1);
   worth_keeping_ = std::any_of(notes_.begin(), notes_.end(), [](const JournalRecord& record) {
-    return record.kind != later_kind && record.kind != volume_kind;
+    return record.kind != later_kind && record.kind != volume_kind && record.kind != result_kind;
   });
   if (changed > 0)
     progress.warning(format("{}: {} {} of the unfinished output are not as they were written and are made again",
-                            path_.string(), changed, unit));
+                            path_.string(), changed, run_.unit));
   const std::int64_t left = count_slices(missing_);
   progress.note(format("an unfinished run is gone on with: {} of {} {} are done, {} are left", own_.z1 - own_.z0 - left,
-                       own_.z1 - own_.z0, unit, left));
+                       own_.z1 - own_.z0, run_.unit, left));
 }
 
 ResumableVolume::~ResumableVolume() {
   stop_recording();
-  if (finished_ || worth_keeping_ || !run_.part.empty()) return;  // other processes may be at work on other parts
-  volume_.reset();
+  if (finished_ || stays() || !run_.part.empty()) return;  // other processes may be at work on other parts
   remove_what_was_made();
 }
 
+bool ResumableVolume::stays() const {
+  constexpr double long_seconds = 10;  // what took as long to find out is worth keeping without a slab
+  return worth_keeping_ || (results_ && results_->seconds() > long_seconds);
+}
+
+// What cannot be removed the next run finds.
 void ResumableVolume::remove_what_was_made() noexcept {
+  volume_.reset();
+  results_.reset();
+  journal_.reset();
   try {
     remove_unfinished(path_);
     remove_journals(path_);
-  } catch (...) {  // the next run finds them
+  } catch (...) {
   }
 }
 
@@ -219,6 +242,18 @@ void ResumableVolume::stop_recording() noexcept {
 }
 
 std::vector<VolumeSlices> ResumableVolume::finished_before() const { return slices_without(own_, missing_); }
+
+fs::path ResumableVolume::kept_file(const std::string& what) const {
+  return kept_beside(journal_of_part(path_, run_.part), what);
+}
+
+void ResumableVolume::note_with_state(const JournalRecord& record) {
+  if (!state_) return;
+  const std::scoped_lock lock(noting_);
+  journal_->append({state_kind, state_()});
+  journal_->append(record);
+  worth_keeping_ = true;
+}
 
 void ResumableVolume::note(const JournalRecord& record) {
   journal_->append(record);
@@ -235,10 +270,19 @@ void ResumableVolume::require_same(const JournalFact& fact) {
 
 void ResumableVolume::write(std::int64_t z0, std::int64_t z1, const float* slices) {
   volume_->write(z0, z1, slices);
+  was_written({z0, z1});
+}
+
+void ResumableVolume::write_stored(std::int64_t z0, std::int64_t z1, const void* slices) {
+  volume_->write_stored(z0, z1, slices);
+  was_written({z0, z1});
+}
+
+void ResumableVolume::was_written(VolumeSlices slices) {
   {
     const std::scoped_lock lock(mutex_);
     if (failure_) std::rethrow_exception(failure_);
-    written_.push_back({z0, z1});
+    written_.push_back(slices);
   }
   wake_.notify_all();
 }
@@ -247,7 +291,7 @@ std::int64_t ResumableVolume::cut_off() const { return cut_off_before_ + (volume
 
 Error ResumableVolume::ended_by(const Error& error) {
   stop_recording();
-  if (!worth_keeping_) return error;
+  if (!stays()) return error;
   ErrorParts parts = error.parts();
   parts.hint += parts.hint.empty() ? "" : "; ";
   parts.hint +=
@@ -283,6 +327,7 @@ void ResumableVolume::keep_recording() {
 void ResumableVolume::record(std::vector<VolumeSlices> batch) {
   const std::vector<VolumeSlices> slabs = joined(std::move(batch));
   for (const VolumeSlices slab : slabs) volume_->flush(slab.z0, slab.z1);
+  const std::scoped_lock lock(noting_);
   if (state_) journal_->append({state_kind, state_()});
   const double seconds = std::chrono::duration<double>(Clock::now() - opened_).count();
   for (const VolumeSlices slab : slabs)
@@ -302,7 +347,8 @@ void ResumableVolume::finish(const std::string& provenance) {
 void ResumableVolume::complete_volume(const std::string& provenance) {
   volume_->finish(provenance);
   finished_ = true;
-  if (!run_.keep_journals) remove_journals(path_);
+  if (!run_.keep_journals) return remove_journals(path_);
+  for (const fs::path& file : journals_of(path_)) remove_kept(file);  // of no use any more
 }
 
 // Whoever is the last finds all slices recorded.

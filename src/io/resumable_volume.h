@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/journal.h"
+#include "io/results_file.h"
 #include "io/slab_writer.h"
 #include "io/volume_journals.h"
 #include <lepus/error.h>
@@ -33,6 +34,7 @@ struct ResumableRun {
   std::int64_t block = 1;           // what is missing is made in whole blocks of so many slices, counted from the first
   std::optional<VolumeSlices> own;  // the slices that this process makes; none: all of them
   Slices slices = Slices::of_volume;
+  const char* unit = "slices";  // what a slice is called in messages: "views"
   // The journals stay beside the finished volume, so that the next run of the same header finds that it has it; for a
   // volume that the run itself goes on to use, in a format of one file. remove_with_journals() when it has done so.
   bool keep_journals = false;
@@ -59,6 +61,13 @@ public:
   // What earlier runs noted, in their order; states only of this part.
   const std::vector<JournalRecord>& earlier_notes() const { return notes_; }
 
+  // Of earlier runs and for later ones, beside the journal. One thread at a time.
+  KeptResults& results() { return *results_; }
+  std::filesystem::path kept_file(const std::string& what) const;  // "v.mha.rows" for "rows": goes with the journal
+  // After the state as it is now; counts when the journal is flushed, with the next slabs at the latest. Nothing where
+  // there is no state.
+  void note_with_state(const JournalRecord& record);
+
   void note(const JournalRecord& record);  // is on the disk when it returns; other kinds than this file's own
   // What becomes known when it is open: was the same in earlier runs, or Error(usage), as a fact of the header.
   void require_same(const JournalFact& fact);
@@ -67,11 +76,14 @@ public:
   void keep_state(std::function<std::string()> state) { state_ = std::move(state); }
 
   void write(std::int64_t z0, std::int64_t z1, const float* slices) override;
+  void write_stored(std::int64_t z0, std::int64_t z1, const void* slices);   // of the file's type already
+  std::uint64_t checksum() const { return volume_->checksum(0, grid_.nz); }  // of all slices, when they are there
   std::int64_t memory_bytes() const override { return volume_->memory_bytes(); }
   std::int64_t cut_off() const override;  // of what earlier runs wrote too; of all parts when it is complete
   // And the journals go. A part of a volume: the last process to come here completes it; see complete().
   void finish(const std::string& provenance) override;
   bool complete() const { return finished_; }  // after finish(): the volume is there
+  bool stays() const;                          // where it ends now: something that can be gone on with
   void stop_recording() noexcept;  // what was written is on the disk and recorded, or finish() will say why not
   // For a run that ends with this error: records what was written, and adds to the hint that the same command goes on
   // where something of it stays.
@@ -85,6 +97,7 @@ private:
   void finish_together(const std::string& provenance);
   void complete_volume(const std::string& provenance);
   void remove_what_was_made() noexcept;
+  void was_written(VolumeSlices slices);
   void keep_recording();
   void record(std::vector<VolumeSlices> batch);
 
@@ -100,6 +113,8 @@ private:
   std::vector<JournalRecord> notes_;
   std::int64_t cut_off_before_ = 0;  // in slices that earlier runs wrote
   std::function<std::string()> state_;
+  std::mutex noting_;  // states come into the journal in the order in which they were
+  std::unique_ptr<ResultsFile> results_;
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -116,6 +116,30 @@ TEST_F(Resumable, a_process_that_is_killed_loses_what_it_had_not_recorded) {
   expect_whole("v.mha");
 }
 
+TEST_F(Resumable, what_a_killed_run_left_half_made_is_made_anew) {
+  for (const VolumeFormat& format : volume_formats()) {
+    const std::string name = "half_" + format.name.substr(0, 3) + format.ending;
+    if (!format.available || !can_be_resumed(name)) continue;
+    SCOPED_TRACE(name);
+    const ::pid_t other = ::fork();
+    if (other == 0) {
+      const auto volume = open(name);
+      volume->require_same({"what computes", "a card"});  // nothing that took any time
+      ::kill(::getpid(), SIGKILL);
+    }
+    ::waitpid(other, nullptr, 0);
+    ASSERT_TRUE(unfinished_exists(folder_ / name));
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path()))
+      if (entry.path().extension() == ".unfinished" && entry.is_regular_file())
+        std::filesystem::resize_file(entry.path(), 0);  // killed before it had written its header
+    const auto volume = open(name);
+    EXPECT_EQ(pairs(volume->missing()), (Pairs{{0, 12}}));
+    write_missing(*volume);
+    volume->finish("{}");
+    expect_whole(name);
+  }
+}
+
 TEST_F(Resumable, a_finished_volume_that_keeps_its_journals_is_taken_for_what_it_is) {
   const auto open_kept = [&](JournalHeader whose = header()) {
     ResumableRun run = make_run(std::move(whose), false, 1);
@@ -247,6 +271,7 @@ TEST_F(Resumable, frames_are_images_without_a_place) {
   ResumableRun run;
   run.header = header();
   run.slices = Slices::of_scan;
+  run.unit = "views";
   const auto open_file = [&](const std::string& name) {
     return std::make_unique<ResumableVolume>(folder_ / name, grid(), VolumeWriterOptions{}, run, heard_);
   };
@@ -329,6 +354,50 @@ TEST(VolumeJournals, knows_its_parts) {
   std::vector<std::string> parts;
   for (const fs::path& file : found) parts.push_back(part_of_journal(file, folder / "v.mha"));
   EXPECT_EQ(parts, (std::vector<std::string>{"", "rank-1-of-2", "share-3-of-16"}));
+}
+
+TEST_F(Resumable, results_are_kept_with_the_journal_and_checked) {
+  const auto results_file = folder_ / "v.mha.results";
+  {
+    const auto volume = open("v.mha");
+    EXPECT_FALSE(volume->results().find("a"));
+    volume->results().keep("a", "what was found", 0.1);
+    volume->results().keep("b", std::string("\0\n\xff", 3), 0.1);
+    write(*volume, 0, 4);
+  }
+  {
+    const auto volume = open("v.mha");
+    EXPECT_EQ(volume->results().find("a"), "what was found");
+    EXPECT_EQ(volume->results().find("b"), std::string("\0\n\xff", 3));
+    volume->results().keep("c", "more", 0.1);
+  }
+  std::fstream(results_file, std::ios::in | std::ios::out).write("W", 1);
+  {
+    const auto volume = open("v.mha");
+    EXPECT_FALSE(volume->results().find("a")) << "it is not as it was written";
+    EXPECT_EQ(volume->results().find("c"), "more");
+    write_missing(*volume);
+    volume->finish("");
+  }
+  expect_whole("v.mha");
+  EXPECT_FALSE(std::filesystem::exists(results_file));
+}
+
+TEST_F(Resumable, results_stay_without_a_slab_where_they_took_long) {
+  for (const double seconds : {0.1, 100.0}) {
+    open("v.mha")->results().keep("a", "found", seconds);
+    EXPECT_EQ(unfinished_exists(folder_ / "v.mha"), seconds > 1);
+    EXPECT_EQ(std::filesystem::exists(folder_ / "v.mha.results"), seconds > 1);
+  }
+  EXPECT_EQ(open("v.mha")->results().find("a"), "found");
+  EXPECT_FALSE(open("v.mha", true)->results().find("a"));
+}
+
+TEST_F(Resumable, a_file_in_the_way_of_results_is_not_touched) {
+  write_file(folder_ / "v.mha.results", "mine", false);
+  EXPECT_THROW(open("v.mha"), Error);
+  EXPECT_EQ(std::filesystem::file_size(folder_ / "v.mha.results"), 4U);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "v.mha.journal"));
 }
 
 }  // namespace

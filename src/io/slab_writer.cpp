@@ -27,10 +27,18 @@ SlabWriter::SlabWriter(std::unique_ptr<StackWriter> stack, const StackTarget& ta
 }
 
 void SlabWriter::write(std::int64_t z0, std::int64_t z1, const float* slices) {
+  write_with(z0, z1, [&](StackWriter& stack) { put(stack, z0, z1, slices); });
+}
+
+void SlabWriter::write_stored(std::int64_t z0, std::int64_t z1, const void* slices) {
+  write_with(z0, z1, [&](StackWriter& stack) { put_as_it_is(stack, z0, z1, slices); });
+}
+
+void SlabWriter::write_with(std::int64_t z0, std::int64_t z1, const std::function<void(StackWriter&)>& put) {
   const std::shared_ptr<StackWriter> stack = current();
   written_.begin(z0, z1);
   try {
-    put(*stack, z0, z1, slices);
+    put(*stack);
   } catch (...) {
     if (kept_) {
       written_.give_back(z0, z1);
@@ -108,12 +116,15 @@ void SlabWriter::wait_for_others() {
 
 void SlabWriter::put(StackWriter& stack, std::int64_t z0, std::int64_t z1, const float* slices) {
   const std::int64_t n = shape_.columns * shape_.rows;
-  if (shape_.type == PixelType::f32) {
-    stack.write(z0, z1 - z0, slices);
-    if (kept_) io_parallel(z1 - z0, io_threads(), [&](std::int64_t i) { remember(z0 + i, slices + i * n, 0); });
-    return;
-  }
+  if (shape_.type == PixelType::f32) return put_as_it_is(stack, z0, z1, slices);
   io_parallel(z1 - z0, io_threads(), [&](std::int64_t i) { put_stored(stack, z0 + i, slices + i * n); });
+}
+
+void SlabWriter::put_as_it_is(StackWriter& stack, std::int64_t z0, std::int64_t z1, const void* slices) {
+  stack.write(z0, z1 - z0, slices);
+  if (!kept_) return;
+  const auto* const bytes = static_cast<const char*>(slices);
+  io_parallel(z1 - z0, io_threads(), [&](std::int64_t i) { remember(z0 + i, bytes + i * shape_.image_bytes(), 0); });
 }
 
 // Slice by slice: what is made of it stays small.

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,6 +25,8 @@ public:
   std::int64_t memory_bytes() const override { return memory_bytes_; }
   std::int64_t cut_off() const override { return cut_off_; }
   void write(std::int64_t z0, std::int64_t z1, const float* slices) override;
+  // The same of slices that are of the file's type already, one after another.
+  void write_stored(std::int64_t z0, std::int64_t z1, const void* slices);
   void finish(const std::string& provenance) override;
   void flush(std::int64_t z0, std::int64_t z1) override { current()->flush(z0, z1 - z0); }
   std::uint64_t checksum(std::int64_t z0, std::int64_t z1) const override;
@@ -34,7 +37,9 @@ private:
   std::shared_ptr<StackWriter> current() const;
   void give_up();
   void wait_for_others();
+  void write_with(std::int64_t z0, std::int64_t z1, const std::function<void(StackWriter&)>& put);
   void put(StackWriter& stack, std::int64_t z0, std::int64_t z1, const float* slices);
+  void put_as_it_is(StackWriter& stack, std::int64_t z0, std::int64_t z1, const void* slices);
   void put_stored(StackWriter& stack, std::int64_t z, const float* slice);
   void remember(std::int64_t z, const void* stored, std::int64_t cut_off);
 

@@ -50,6 +50,7 @@ struct StackTarget {
   StackShape shape;
   StackText text;
   bool force = false;
+  std::string dataset = {};                     // of frames in HDF5; "": the usual one
   Unfinished unfinished = Unfinished::removed;  // of volumes
   Sharing sharing = Sharing::alone;
   int threads = 0;                              // for packing, where a format does; 0: one per hardware thread

@@ -92,7 +92,10 @@ std::unique_ptr<StackWriter> create_stack(const StackTarget& target, std::int64_
   if (ending == ".mha" || ending == ".mhd") return create_meta_image(target, room);
   if (ending == ".nrrd" || ending == ".nhdr") return create_nrrd(target, room);
   if (is_tiff_name(path)) return create_tiff_stack(target);
-  if (is_hdf5_name(path)) return create_hdf5_stack(target, target.text.grid ? "/volume" : frames_dataset);
+  if (is_hdf5_name(path)) {
+    const std::string frames = target.dataset.empty() ? frames_dataset : target.dataset;
+    return create_hdf5_stack(target, target.text.grid ? "/volume" : frames);
+  }
   if (ending == ".raw") return create_raw_stack(target);
   if (is_numpy_name(path)) return create_numpy_stack(target);
   throw_unknown_ending(path);
@@ -134,7 +137,7 @@ void check_type(const fs::path& path, PixelType type) {
 StackTarget target_of(const fs::path& path, const VolumeGrid& grid, const VolumeWriterOptions& options,
                       Unfinished unfinished, Slices slices) {
   check(grid, path);
-  check_type(path, options.type);
+  if (slices == Slices::of_volume) check_type(path, options.type);
   if (unfinished != Unfinished::removed && !can_be_resumed(path))
     throw Error(ErrorKind::unsupported, {.what = "a volume of this format cannot be gone on with",
                                          .where = path.string(),
@@ -148,6 +151,7 @@ StackTarget target_of(const fs::path& path, const VolumeGrid& grid, const Volume
   if (options.type != PixelType::f32 && options.type != PixelType::f16) target.text.scale = options.scale;
   std::replace(target.text.unit.begin(), target.text.unit.end(), '\n', ' ');  // headers are made of lines
   target.force = options.force;
+  target.dataset = options.dataset;
   target.unfinished = unfinished;
   target.sharing = unfinished == Unfinished::removed ? Sharing::alone : options.sharing;
   target.threads = options.threads;

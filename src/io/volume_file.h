@@ -71,8 +71,9 @@ struct VolumeWriterOptions {
   // Of the file: f32; f16 where the format has it; or u8, u16 or i16, for which (value - offset) / slope is rounded to
   // the nearest integer. What is beyond the type's range is cut off there; NaN is an Error(input) for integers.
   PixelType type = PixelType::f32;
-  ValueScale scale = {};  // of integers
-  int threads = 0;        // for packing, where a format does; 0: one per hardware thread
+  ValueScale scale = {};     // of integers
+  int threads = 0;           // for packing, where a format does; 0: one per hardware thread
+  std::string dataset = {};  // of frames in HDF5; "": /exchange/data
   // Of unfinished volumes: several processes (shares, ranks) have it open at a time, and share its locks.
   Sharing sharing = Sharing::alone;
 };

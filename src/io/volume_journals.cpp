@@ -66,7 +66,35 @@ std::string part_of_journal(const fs::path& journal, const fs::path& output) {
 }
 
 void remove_journals(const fs::path& output) {
-  for (const fs::path& file : journals_of(output)) remove_journal(file);
+  for (const fs::path& file : journals_of(output)) remove_journal_and_kept(file);
+}
+
+fs::path kept_beside(const fs::path& journal, const std::string& what) {
+  return fs::path(journal).replace_extension(what);
+}
+
+void remove_kept(const fs::path& journal) {
+  std::error_code code;
+  for (const char* what : {kept_rows, kept_results}) fs::remove(kept_beside(journal, what), code);
+}
+
+void require_nothing_kept(const fs::path& journal) {
+  for (const char* what : {kept_rows, kept_results}) {
+    std::error_code code;
+    const fs::path file = kept_beside(journal, what);
+    if (fs::exists(fs::symlink_status(file, code)))
+      throw Error(ErrorKind::disk, {.what = "a file of this name is in the way",
+                                    .where = file.string(),
+                                    .why = "the run keeps something there for the next start, and this is not lepus'",
+                                    .hint = "remove it, or give the output another name"});
+  }
+}
+
+// A journal alone says nothing: it goes last.
+void remove_journal_and_kept(const fs::path& journal) {
+  require_journal(journal);
+  remove_kept(journal);
+  remove_journal(journal);
 }
 
 fs::path volume_before_steps(const fs::path& output) {

@@ -22,6 +22,15 @@ std::vector<std::filesystem::path> journals_of(const std::filesystem::path& outp
 std::string part_of_journal(const std::filesystem::path& journal, const std::filesystem::path& output);
 void remove_journals(const std::filesystem::path& output);
 
+// What a run keeps for the next start beside its journal, until the journal goes: "v.mha.journal", "rows" ->
+// "v.mha.rows". What the journal does not record was not kept.
+std::filesystem::path kept_beside(const std::filesystem::path& journal, const std::string& what);
+inline constexpr const char *kept_rows = "rows", *kept_results = "results";
+void remove_kept(const std::filesystem::path& journal);
+// Error(disk) where there is such a file: without a journal it is none of ours.
+void require_nothing_kept(const std::filesystem::path& journal);
+void remove_journal_and_kept(const std::filesystem::path& journal);
+
 // Where FDK makes a volume on which [[post]] steps are then taken: "v.mha" -> "v.mha.before-post.mha". Its journals
 // stay until the steps are done.
 std::filesystem::path volume_before_steps(const std::filesystem::path& output);

@@ -13,6 +13,7 @@ namespace {
 
 ResumableRun of_frames(ResumableRun run) {
   run.slices = Slices::of_scan;
+  run.unit = "views";
   return run;
 }
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any cut into chunks, slabs and wedges, any number of threads and devices: the same bits.
-#include <algorithm>
-#include <cstring>
-
 #include <gtest/gtest.h>
 
 #include "operators/scan_operator.h"
-#include "operators/test_scans.h"
+#include "operators/test_cuts.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -14,56 +11,10 @@ namespace {
 
 using namespace operator_cases;
 
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-std::vector<float> forward(const ScanOperator& op) {
-  std::vector<float> out(static_cast<std::size_t>(op.values()), NAN);
-  op.forward(random_values(op.grid().voxels(), 7).data(), out.data(), ArrayPlace::host);
-  return out;
-}
-
-std::vector<float> back(const ScanOperator& op) {
-  std::vector<float> out(static_cast<std::size_t>(op.grid().voxels()), NAN);
-  op.adjoint(random_values(op.values(), 8).data(), out.data(), ArrayPlace::host);
-  return out;
-}
-
-struct MostPieces {
-  std::size_t chunks = 0, wedges = 0;
-};
-
-// From memory for everything down to too little for the thinnest piece; every plan that differs is run.
-template <class PlanOf, class Run>
-MostPieces run_all_plans(const Case& c, RayModel model, const PlanOf& plan_of, const Run& run) {
-  const OperatorOptions options = on("cpu", model);
-  const ScanOperator whole(c.geometry, c.grid, options);
-  const std::vector<float> expected = run(whole);
-  MostPieces most;
-  for (std::int64_t bytes = 4 * (whole.values() + c.grid.voxels()) + (1 << 20); bytes > 0; bytes = bytes * 9 / 10) {
-    const ScanOperator cut(c.geometry, c.grid, options, {bytes});
-    OperatorPlan plan;
-    try {
-      plan = plan_of(cut);
-    } catch (const Error&) {
-      break;
-    }
-    if (plan.chunks.size() == most.chunks && plan.wedges.size() == most.wedges) continue;
-    most = {plan.chunks.size(), plan.wedges.size()};
-    EXPECT_TRUE(same_bits(run(cut), expected))
-        << c.name << ", " << name_of(model) << ": " << most.chunks << " chunks, " << most.wedges << " wedges";
-  }
-  return most;
-}
-
 TEST(operator_cuts, chunks_and_wedges_give_the_same_bits) {
   for (const Case& c : cases())
     for (const RayModel model : all_models) {
-      const MostPieces rows = run_all_plans(
-          c, model, [](const ScanOperator& op) { return op.forward_plan(); }, forward);
-      const MostPieces slabs = run_all_plans(
-          c, model, [](const ScanOperator& op) { return op.adjoint_plan(); }, back);
+      const auto [rows, slabs] = run_all_plans(c, on("cpu", model));
       // A few slices are not worth a cut beside the views.
       EXPECT_TRUE(c.grid.nz < 4 || slabs.chunks > 1) << c.name << ", " << name_of(model);
       EXPECT_GT(rows.wedges, 1U) << c.name << ", " << name_of(model);

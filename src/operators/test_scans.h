@@ -74,6 +74,13 @@ inline std::vector<Case> cases() {
   scan.pixel_width_mm = 4.5;
   scan.pixel_height_mm = 4.1;
   all.push_back({"large pixels", build_scan(scan), cube});
+  scan.pitch_rad = -0.15;
+  scan.in_plane_rad = 0.3;
+  all.push_back({"large pixels, tilted", build_scan(scan), cube});
+  scan = circle(Beam::parallel);
+  scan.pitch_rad = 0.25;
+  scan.in_plane_rad = 1.3;
+  all.push_back({"parallel, on its side", build_scan(scan), cube});
   all.push_back({"large voxels, odd sizes", build_scan(circle(Beam::cone)), centred_grid(7, 5, 3, {3, 3, 3})});
   return all;
 }

@@ -85,13 +85,10 @@ TEST(RowAudit, CountsWhatIsNotAboveTheDarkAndNamesTheWorstRowAndColumn) {
   RowAudit audit(frames, {.maximum_fraction = 1});
   audit.watch_dark(n, {0});
   std::vector<std::uint16_t> native(24);
-  for (const int again : {0, 1})  // a row that is read again counts once
+  for (int times = 0; times < 2; ++times)  // a row that is read again counts once
     for (std::int64_t frame = 0; frame < 5; ++frame) {
       frames.read_native(frame, 0, 4, native.data());
-      if (again == 0)
-        audit.record_whole(frame, 0, 4, native.data());
-      else
-        audit.record_bytes(frame, 0, 4, native.data());
+      audit.record_native(frame, 0, 4, native.data());
     }
   const DarkPixels dark = audit.at_dark();
   EXPECT_EQ(dark.pixels, 6);
@@ -221,6 +218,29 @@ TEST(RowAudit, GoesOnFromTheStateOfAnother) {
   wrong = state;
   wrong.bad_in[7] = 1;
   EXPECT_THROW(RowAudit(frames, limits).go_on_from(wrong), Error);
+  wrong = state;
+  wrong.bad_in[2] = 31;  // of 30 pixels: the run before was refused for it, and this one must be
+  EXPECT_THROW(RowAudit(frames, limits).go_on_from(wrong), Error);
+}
+
+TEST(RowAudit, RowsThatStayAsTheyWereReadGiveTheSameAccount) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const ComputedFrames frames(9, 4, 3, PixelType::f32, [nan](auto f, auto r, auto c) {
+    return (f + r + c) % 7 == 0 ? nan : static_cast<float>(f + 3 * r + c);
+  });
+  RowAudit filled(frames, {.maximum_fraction = 1, .saturation_level = 12});
+  RowAudit left(frames, {.maximum_fraction = 1, .saturation_level = 12});
+  for (std::int64_t frame = 0; frame < 3; ++frame) {
+    std::vector<float> native(36);
+    frames.read_native(frame, 0, 4, native.data());
+    left.record_native(frame, 0, 4, native.data());
+    left.record_native(frame, 0, 4, native.data());  // counts once
+    std::vector<float> values = native;
+    filled.record(frame, 0, 4, native.data(), values.data());
+  }
+  EXPECT_GT(filled.not_finite(), 0);
+  EXPECT_GT(filled.saturated(), 0);
+  EXPECT_EQ(left.state(), filled.state());
 }
 
 TEST(RowAudit, CountsAndRefusesBadPixels) {
@@ -254,8 +274,8 @@ TEST(RowAudit, WholeNumbersGiveTheSameAccountWithoutTheirFloats) {
       frames.read_native(frame, 0, 5, native.data());
       values.assign(native.begin(), native.end());
       by_floats.record(frame, 0, 5, native.data(), values.data());
-      whole.record_whole(frame, 0, 5, native.data());
-      whole.record_whole(frame, 0, 5, native.data());  // counts once
+      whole.record_native(frame, 0, 5, native.data());
+      whole.record_native(frame, 0, 5, native.data());  // counts once
     }
     EXPECT_EQ(whole.checksum(), by_floats.checksum());
     EXPECT_EQ(whole.pixels(), by_floats.pixels());

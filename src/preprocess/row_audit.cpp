@@ -36,6 +36,8 @@ double largest_value(PixelType type) {
   return std::numeric_limits<double>::infinity();
 }
 
+bool is_whole(PixelType type) { return std::isfinite(largest_value(type)); }
+
 // Values that are not finite become the mean of the nearest finite ones on both sides; a row without any becomes zero.
 void fill_not_finite(float* row, std::int64_t columns) {
   for (std::int64_t i = 0; i < columns; ++i) {
@@ -80,37 +82,46 @@ void RowAudit::watch_dark(const Normalisation& normalisation, const std::vector<
 
 void RowAudit::record(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native, float* values) {
   const std::shared_lock lock(recording_);
-  const std::int64_t columns = source_.columns(), row_bytes = columns * bytes_per_pixel(source_.pixel_type());
-  const auto saturation = static_cast<float>(limits_.saturation_level);
+  const std::int64_t columns = source_.columns();
   for (std::int64_t row = row0; row < row1; ++row) {
     float* line = values + (row - row0) * columns;
-    std::int64_t not_finite = 0, saturated = 0;
-    for (std::int64_t i = 0; i < columns; ++i) {
-      not_finite += !std::isfinite(line[i]);
-      saturated += std::isfinite(line[i]) && line[i] >= saturation;
-    }
-    const bool first = first_time(frame, row, static_cast<const unsigned char*>(native) + (row - row0) * row_bytes);
-    if (not_finite > 0) fill_not_finite(line, columns);
-    if (first) record_bad(frame, not_finite, saturated);
+    const BadPixels bad = bad_pixels_of(line);
+    const bool first = first_time(frame, row, row_of(native, row - row0));
+    if (bad.not_finite > 0) fill_not_finite(line, columns);
+    if (first) record_bad(frame, bad.not_finite, bad.saturated);
   }
 }
 
-void RowAudit::record_whole(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native) {
+void RowAudit::record_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native) {
   const std::shared_lock lock(recording_);
-  const std::int64_t columns = source_.columns(), row_bytes = columns * bytes_per_pixel(source_.pixel_type());
+  const PixelType type = source_.pixel_type();
   const auto saturation = static_cast<float>(limits_.saturation_level);
+  std::vector<float> floats(static_cast<std::size_t>(is_whole(type) ? 0 : source_.columns()));
   for (std::int64_t row = row0; row < row1; ++row) {
-    const auto* line = static_cast<const unsigned char*>(native) + (row - row0) * row_bytes;
-    if (first_time(frame, row, line))
-      record_bad(frame, 0, count_at_least(source_.pixel_type(), line, columns, saturation));
+    const unsigned char* const line = row_of(native, row - row0);
+    if (!first_time(frame, row, line)) continue;
+    if (is_whole(type)) {
+      record_bad(frame, 0, count_at_least(type, line, source_.columns(), saturation));
+    } else {
+      convert_to_float(type, line, source_.columns(), floats.data());
+      const BadPixels bad = bad_pixels_of(floats.data());
+      record_bad(frame, bad.not_finite, bad.saturated);
+    }
   }
 }
 
-void RowAudit::record_bytes(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native) {
-  const std::shared_lock lock(recording_);
-  const std::int64_t row_bytes = source_.columns() * bytes_per_pixel(source_.pixel_type());
-  for (std::int64_t row = row0; row < row1; ++row)
-    first_time(frame, row, static_cast<const unsigned char*>(native) + (row - row0) * row_bytes);
+const unsigned char* RowAudit::row_of(const void* native, std::int64_t row) const {
+  return static_cast<const unsigned char*>(native) + row * source_.columns() * bytes_per_pixel(source_.pixel_type());
+}
+
+RowAudit::BadPixels RowAudit::bad_pixels_of(const float* row) const {
+  const auto saturation = static_cast<float>(limits_.saturation_level);
+  BadPixels bad;
+  for (std::int64_t i = 0; i < source_.columns(); ++i) {
+    bad.not_finite += !std::isfinite(row[i]);
+    bad.saturated += std::isfinite(row[i]) && row[i] >= saturation;
+  }
+  return bad;
 }
 
 void RowAudit::record_bad(std::int64_t frame, std::int64_t not_finite, std::int64_t saturated) {
@@ -228,7 +239,7 @@ void RowAudit::go_on_from(const AuditState& state) {
   }
   for (const auto& [frame, bad] : state.bad_in) {
     check(frame, frame + 1, source_.frames(), "frame");
-    bad_in_[static_cast<std::size_t>(frame)] += bad;
+    refuse(frame, bad_in_[static_cast<std::size_t>(frame)] += bad);
   }
   checksum_ += state.checksum;
   not_finite_ += state.not_finite;

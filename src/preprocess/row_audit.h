@@ -56,11 +56,10 @@ public:
   // many of its pixels are bad. Thread-safe.
   void record(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native, float* values);
 
-  // The same of whole numbers, which all are finite, without their floats.
-  void record_whole(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native);
+  // The same where whoever takes the rows replaces what is not finite: they stay as they were read.
+  void record_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native);
 
-  // The two halves of it where values are looked at elsewhere: the bytes of rows, and what was found in a frame.
-  void record_bytes(std::int64_t frame, std::int64_t row0, std::int64_t row1, const void* native);
+  // What a device found in a frame of the caller's memory, whose bytes nobody else looks at.
   void record_bad(std::int64_t frame, std::int64_t not_finite, std::int64_t saturated);
 
   // Of this frame only these rows count here; other processes count the others, whoever reads them. At the beginning.
@@ -79,13 +78,17 @@ public:
   std::int64_t pixels() const { return pixels_; }
   DarkPixels at_dark() const { return dark_ ? dark_->found() : DarkPixels{}; }
 
-  // state: at any time; rows that are being recorded are in it as a whole or not at all, but for what a device that
-  // counts bad pixels itself reports at the end. go_on_from: at the beginning, after watch_dark; Error(input) where it
-  // is of another scan.
+  // state: at any time; rows that are being recorded are in it as a whole or not at all. go_on_from: at the beginning,
+  // after watch_dark; Error(input) where it is of another scan, or a frame of it has too many bad pixels.
   AuditState state() const;
   void go_on_from(const AuditState& state);
 
 private:
+  struct BadPixels {
+    std::int64_t not_finite = 0, saturated = 0;
+  };
+  BadPixels bad_pixels_of(const float* row) const;
+  const unsigned char* row_of(const void* native, std::int64_t row) const;
   bool first_time(std::int64_t frame, std::int64_t row, const void* bytes);
   void refuse(std::int64_t frame, std::int64_t bad) const;
   std::vector<AuditState::Rows> seen_in(std::int64_t frame) const;

@@ -148,44 +148,4 @@ LEPUS_HD inline float joseph_at(float c0, float dc, float plane) {
 #endif
 }
 
-// The texture unit weighs with 8 bits. Rounding z to them beforehand makes the place of a sample within a slab exact,
-// wherever the slab begins. Adding and taking away 1.5 x 2^23 rounds to a whole number, for |c| < 16384; devices have
-// no fast instruction that does.
-LEPUS_HD inline float on_texture_steps(float c) {
-  constexpr float whole = 12582912.0f, steps = 256.0f;
-#ifdef __CUDA_ARCH__
-  return __fmul_rn(__fadd_rn(__fmaf_rn(c, steps, whole), -whole), 1.0f / steps);
-#else
-  return ((c * steps + whole) - whole) * (1.0f / steps);
-#endif
-}
-
-// Slabs share out the samples by the cell along z that they lie in: cell k is k <= z < k + 1 (planes on z: the planes
-// themselves). The sum runs with growing z, so that slabs can be summed one after another: from plane `start` on,
-// `count` planes, each `direction` away from the one before.
-struct JosephWalk {
-  int start = 0, count = 0, direction = 1;
-};
-
-// All planes of the ray with samples in cells [cell0, cell1), and a few around them.
-LEPUS_HD inline JosephWalk joseph_walk(const JosephRay& ray, int cell0, int cell1) {
-  int first = ray.first, last = ray.last;
-  if (ray.axis == 2) {
-    first = first > cell0 ? first : cell0;
-    last = last < cell1 ? last : cell1;
-    return {first, last > first ? last - first : 0, 1};
-  }
-  constexpr double slack = 0.01;  // far more than what single precision and texture steps move z by
-  double low = first, high = last;
-  clip_planes(static_cast<double>(ray.b0), static_cast<double>(ray.db), cell0 - slack, cell1 + slack, low, high);
-  if (!(low < high)) return {};
-  first = static_cast<int>(low);
-  last = static_cast<int>(high);
-  return ray.db < 0 ? JosephWalk{last - 1, last - first, -1} : JosephWalk{first, last - first, 1};
-}
-
-LEPUS_HD inline bool in_cells(float z, int cell0, int cell1) {
-  return z >= static_cast<float>(cell0) && z < static_cast<float>(cell1);
-}
-
 }  // namespace lepus

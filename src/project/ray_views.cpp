@@ -38,15 +38,16 @@ JosephView rays_of(const Camera& camera, const VolumeGrid& grid, const JosephGri
   return view;
 }
 
+double direction_at(const JosephView& view, int k, double u, double v) {
+  return view.direction[k][0] + u * view.direction[k][1] + v * view.direction[k][2];
+}
+
 // How far a ray of the detector rises at most on z from one plane of its main axis to the next, were that x or y.
 double largest_rise(const JosephView& view, const ScanGeometry& geometry) {
   const auto last_u = static_cast<double>(geometry.columns - 1), last_v = static_cast<double>(geometry.rows - 1);
-  const auto along = [&](int k, double u, double v) {
-    return view.direction[k][0] + u * view.direction[k][1] + v * view.direction[k][2];
-  };
   double highest = 0;
   for (const double u : {0.0, last_u})
-    for (const double v : {0.0, last_v}) highest = std::max(highest, std::abs(along(2, u, v)));
+    for (const double v : {0.0, last_v}) highest = std::max(highest, std::abs(direction_at(view, 2, u, v)));
   return highest / slowest_direction(view, 0, last_u);
 }
 
@@ -102,6 +103,40 @@ double slowest_direction(const JosephView& view, double first, double last) {
   return slowest;
 }
 
+// Directions are affine in (u, v): their ranges are found at the corners.
+std::array<bool, 3> axes_along(const JosephView& view, std::int64_t columns, std::int64_t rows) {
+  double least[3], most[3];
+  for (int k = 0; k < 3; ++k) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const double u : {0.0, static_cast<double>(columns - 1)})
+      for (const double v : {0.0, static_cast<double>(rows - 1)}) {
+        const double d = direction_at(view, k, u, v);
+        low = std::min(low, d);
+        high = std::max(high, d);
+      }
+    least[k] = low <= 0 && high >= 0 ? 0 : std::min(std::abs(low), std::abs(high));
+    most[k] = std::max(std::abs(low), std::abs(high));
+  }
+  constexpr double rounding = 1 + 1e-6;
+  std::array<bool, 3> axes{};
+  for (std::size_t k = 0; k < 3; ++k) axes[k] = most[k] * rounding >= std::max(least[(k + 1) % 3], least[(k + 2) % 3]);
+  return axes;
+}
+
+// A slope is a quotient of what is affine on the detector, so that its largest lies at a corner, unless rays turn round
+// in between: then some change as much on the other axis as on their own.
+double largest_slope(const JosephView& view, std::int64_t columns, std::int64_t rows, int k, int axis) {
+  double largest = 0;
+  int forwards = 0;
+  for (const double u : {0.0, static_cast<double>(columns - 1)})
+    for (const double v : {0.0, static_cast<double>(rows - 1)}) {
+      const double slope = std::abs(direction_at(view, axis, u, v) / direction_at(view, k, u, v));
+      largest = std::max(largest, std::isfinite(slope) ? slope : 1.0);
+      forwards += direction_at(view, k, u, v) > 0 ? 1 : 0;
+    }
+  return forwards == 0 || forwards == 4 ? std::min(largest, 1.0) : 1.0;
+}
+
 JosephGrid joseph_grid(const VolumeGrid& grid) {
   JosephGrid joseph;
   joseph.size[0] = axis_size(grid.nx, "x");
@@ -121,6 +156,22 @@ std::vector<JosephView> joseph_views(const ScanGeometry& geometry, const VolumeG
     views.back().rows = upright_rows(geometry, in_voxels, views.back(), joseph);
   }
   return views;
+}
+
+RayViews ray_views(const ScanGeometry& geometry, const VolumeGrid& grid) {
+  return {joseph_grid(grid), joseph_views(geometry, grid), geometry.columns, geometry.rows};
+}
+
+std::vector<int> axes_of(const RayViews& rays) {
+  std::array<bool, 3> used{};
+  for (const JosephView& view : rays.views) {
+    const std::array<bool, 3> along = axes_along(view, rays.columns, rays.rows);
+    for (std::size_t k = 0; k < 3; ++k) used[k] = used[k] || along[k];
+  }
+  std::vector<int> axes;
+  for (int k = 0; k < 3; ++k)
+    if (used[static_cast<std::size_t>(k)]) axes.push_back(k);
+  return axes;
 }
 
 }  // namespace lepus

@@ -2,6 +2,8 @@
 // A scan's rays in the voxel indices of a grid: what the ray models of joseph.h, siddon.h and footprint.h start from.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "project/joseph.h"
@@ -18,6 +20,23 @@ JosephGrid joseph_grid(const VolumeGrid& grid);
 //   pieces side by side.
 // Throws Error(geometry) for a matrix that cannot be used.
 std::vector<JosephView> joseph_views(const ScanGeometry& geometry, const VolumeGrid& grid);
+
+// A scan's rays through a grid.
+struct RayViews {
+  JosephGrid grid;
+  std::vector<JosephView> views;
+  std::int64_t columns = 0, rows = 0;
+  std::int64_t pixels() const { return columns * rows; }
+  std::int64_t slice_voxels() const { return std::int64_t{grid.size[0]} * grid.size[1]; }
+};
+RayViews ray_views(const ScanGeometry& geometry, const VolumeGrid& grid);
+
+// Which axes rays of a detector may run along: an axis counts where its largest direction over the detector reaches the
+// smallest of both others.
+std::array<bool, 3> axes_along(const JosephView& view, std::int64_t columns, std::int64_t rows);
+std::vector<int> axes_of(const RayViews& rays);  // of any of its views
+// By how much rays that run along axis k change at most on another axis, from plane to plane.
+double largest_slope(const JosephView& view, std::int64_t columns, std::int64_t rows, int k, int axis);
 
 // Of an upright view: the smallest, over columns [first, last], of what its rays change by on their main axis.
 double slowest_direction(const JosephView& view, double first, double last);

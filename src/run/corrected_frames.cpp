@@ -48,11 +48,19 @@ CorrectedFrames::CorrectedFrames(const FrameSource& recorded, CorrectionChain& c
       audit_(audit),
       pool_(options.threads, &cancel),
       engine_(pool_, options.device, options.device_bytes),
-      store_(engine_.make_store(
-          {recorded.columns(), recorded.rows(), recorded.frames(), options.memory_bytes / 2, options.scratch})),
+      size_{recorded.columns(), recorded.rows(),
+            recorded.frames(),  options.memory_bytes / 2,
+            options.scratch,    options.kept && chain.files().empty() ? options.kept->file() : std::filesystem::path()},
+      store_(engine_.make_store(size_)),
+      kept_(size_.kept.empty() ? nullptr : options.kept),
       band_rows_(rows_at_a_time(chain, recorded, options.memory_bytes / 4, engine_, pool_.size())),
       band_bytes_(chain.band_bytes(band_rows_, pool_.size())),
       done_(static_cast<std::size_t>((recorded.rows() + band_rows_ - 1) / band_rows_)) {
+  // Bands as an earlier run had them are found again as a whole.
+  if (const std::int64_t earlier = kept_ ? kept_->band_rows() : 0; earlier > 0 && earlier < band_rows_) {
+    band_rows_ = earlier;
+    done_.assign(static_cast<std::size_t>((recorded.rows() + band_rows_ - 1) / band_rows_), false);
+  }
   expect({0, recorded.rows()});
   for (const auto& [step, file] : chain.files())
     files_[step] =
@@ -109,19 +117,47 @@ void CorrectedFrames::correct(const std::vector<std::int64_t>& bands) const {
   }
 }
 
-void CorrectedFrames::ensure(RowBand rows) const {
-  const std::lock_guard lock(mutex_);
+bool CorrectedFrames::is_done(std::int64_t band) const {
+  const std::scoped_lock lock(done_mutex_);
+  return done_[static_cast<std::size_t>(band)];
+}
+
+void CorrectedFrames::set_done(std::int64_t band) const {
+  const std::scoped_lock lock(done_mutex_);
+  done_[static_cast<std::size_t>(band)] = true;
+}
+
+// What is to be noted of bands that are kept.
+std::vector<JournalRecord> CorrectedFrames::make_missing(RowBand rows) const {
+  const std::scoped_lock lock(mutex_);
   // Files take their rows in order.
   const std::int64_t first = files_.empty() ? rows.first / band_rows_ : 0;
   std::vector<std::int64_t> wanted;
-  for (std::int64_t band = first; band * band_rows_ < rows.last; ++band)
-    if (!done_[static_cast<std::size_t>(band)]) wanted.push_back(band);
-  if (wanted.empty()) return;
+  for (std::int64_t band = first; band * band_rows_ < rows.last; ++band) {
+    if (is_done(band)) continue;
+    if (kept_ && kept_->has(rows_of(band), *store_, size_, pool_))
+      set_done(band);
+    else
+      wanted.push_back(band);
+  }
+  if (wanted.empty()) return {};
   const auto start = std::chrono::steady_clock::now();
   correct(wanted);
   engine_.wait();
-  for (const std::int64_t band : wanted) done_[static_cast<std::size_t>(band)] = true;
-  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  seconds_ += seconds;
+  std::vector<JournalRecord> records;
+  for (const std::int64_t band : wanted) {
+    set_done(band);
+    if (!kept_) continue;
+    if (auto record = kept_->keep(rows_of(band), *store_, size_, seconds / static_cast<double>(wanted.size()), pool_))
+      records.push_back(std::move(*record));
+  }
+  return records;
+}
+
+void CorrectedFrames::ensure(RowBand rows) const {
+  for (const JournalRecord& record : make_missing(rows)) kept_->note(record);
 }
 
 const SinogramBand* CorrectedFrames::on_device(RowBand needed, const DeviceInfo& device) const {
@@ -135,7 +171,10 @@ void CorrectedFrames::read_native(std::int64_t frame, std::int64_t row0, std::in
   store_->get(frame, {row0, row1}, static_cast<float*>(out));
 }
 
-void CorrectedFrames::forget() { done_.assign(done_.size(), false); }
+void CorrectedFrames::forget() {
+  const std::scoped_lock lock(done_mutex_);
+  done_.assign(done_.size(), false);
+}
 
 void CorrectedFrames::finish() {
   if (!files_.empty()) ensure({0, rows()});
@@ -144,7 +183,7 @@ void CorrectedFrames::finish() {
 }
 
 std::vector<RowBand> CorrectedFrames::corrected_bands() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(done_mutex_);
   std::vector<RowBand> bands;
   for (std::size_t band = 0; band < done_.size(); ++band)
     if (done_[band]) bands.push_back(rows_of(static_cast<std::int64_t>(band)));
@@ -154,7 +193,9 @@ std::vector<RowBand> CorrectedFrames::corrected_bands() const {
 std::int64_t CorrectedFrames::memory_bytes() const { return store_->memory_bytes() + band_bytes_; }
 
 std::string CorrectedFrames::description() const {
-  return format("{} rows of all views at a time, kept {}", band_rows_, store_->place());
+  const std::int64_t taken = kept_ ? kept_->rows_taken() : 0;
+  return format("{} rows of all views at a time, kept {}{}", band_rows_, store_->place(),
+                taken > 0 ? format("; {} rows that an earlier run had corrected were taken", taken) : "");
 }
 
 }  // namespace lepus

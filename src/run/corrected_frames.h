@@ -16,6 +16,7 @@
 #include "io/frames.h"
 #include "io/volume_file.h"
 #include "run/correction_chain.h"
+#include "run/kept_rows.h"
 #include "run/row_store.h"
 
 namespace lepus {
@@ -27,6 +28,7 @@ struct CorrectedFramesOptions {
   int threads = 0;                // of its own: bands are corrected while others are filtered and summed
   Device* device = nullptr;       // where it computes, if it has memory of its own; null: the host
   std::int64_t device_bytes = 0;  // limit on the device, of which corrections take half; 0: what is free there
+  KeptRows* kept = nullptr;       // of earlier runs and for later ones; outlives the frames; null: none are kept
 };
 
 class CorrectedFrames final : public FrameSource {
@@ -55,7 +57,7 @@ public:
   // Corrects what nobody has asked for where files are to be written, and completes them; the chain's reports are
   // there.
   void finish();
-  // What is kept so far; waits for bands that are being corrected.
+  // What is kept so far.
   std::vector<RowBand> corrected_bands() const;
   std::filesystem::path rows_file() const { return store_->file(); }  // "": they are not in a file that has a name
   std::int64_t memory_bytes() const;                                  // at most
@@ -66,7 +68,10 @@ public:
 
 private:
   void ensure(RowBand rows) const;
+  std::vector<JournalRecord> make_missing(RowBand rows) const;
   void correct(const std::vector<std::int64_t>& bands) const;
+  bool is_done(std::int64_t band) const;
+  void set_done(std::int64_t band) const;
   CorrectionChain::Look look_for(std::int64_t band) const;
   RowBand rows_of(std::int64_t band) const;
 
@@ -75,9 +80,12 @@ private:
   RowAudit& audit_;
   mutable ThreadPool pool_;
   mutable BandEngine engine_;
+  RowStoreSize size_;
   std::unique_ptr<RowKeeper> store_;
+  KeptRows* kept_;
   std::int64_t band_rows_, band_bytes_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // of whoever corrects
+  mutable std::mutex done_mutex_;
   mutable std::vector<bool> done_;  // per band
   mutable double seconds_ = 0;
   mutable std::set<std::int64_t> looked_at_;                    // bands, until they have been

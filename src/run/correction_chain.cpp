@@ -12,6 +12,7 @@
 #include "io/pixels.h"
 #include "project/grey_levels.h"
 #include "run/make_correction.h"
+#include "run/prepass_results.h"
 #include "scan/keys.h"
 #include "scan/parameters.h"
 #include <lepus/error.h>
@@ -68,7 +69,7 @@ struct CorrectionChain::Step {
 };
 
 CorrectionChain::CorrectionChain(const Scan& scan, const FrameSource& frames, const Normalisation* normalisation,
-                                 Context& context, std::unique_ptr<Correction> flats)
+                                 Context& context, std::unique_ptr<Correction> flats, KeptResults* kept)
     : frames_(frames),
       normalisation_(normalisation),
       columns_(frames.columns()),
@@ -89,8 +90,11 @@ CorrectionChain::CorrectionChain(const Scan& scan, const FrameSource& frames, co
     facts.stage = stages[i];
     facts.threads = &context.threads;
     facts.warning = [this](const std::string& message) { warnings_of_making_.push_back(message); };
-    facts.band = [this, stage = stages[i], steps = steps_.size(), &context](RowBand rows) {
-      return rows_after(steps, stage, rows, context.threads);
+    facts.band = [this, stage = stages[i], steps = steps_.size(), &context, kept](RowBand rows) {
+      return kept_or_made(
+          kept, format("rows {} to {} before correction {}", rows.first, rows.last, steps),
+          [&] { return rows_after(steps, stage, rows, context.threads); },
+          [](const Buffer<float>& values) { return to_bytes(values); }, values_from);
     };
     auto correction = make_correction(scan.corrections[i], facts, {&scan, normalisation});
     steps_.push_back(std::make_unique<Step>(Step{scan.corrections[i], stages[i], std::move(correction)}));
@@ -150,7 +154,7 @@ RecordedBand CorrectionChain::read_rows(RowBand rows, RowAudit* audit, BandEngin
     if (type == PixelType::f64 && doubles.size() < 2 * view_bytes) doubles = Buffer<unsigned char>(2 * view_bytes);
     unsigned char* recorded = type == PixelType::f64 ? doubles.data() : sent;
     frames_.read_native(view, rows.first, rows.last, recorded);
-    if (audit && whole) audit->record_whole(view, rows.first, rows.last, recorded);
+    if (audit && whole) audit->record_native(view, rows.first, rows.last, recorded);
     if (whole) return;
     auto* floats = reinterpret_cast<float*>(sent);
     if (recorded != sent) convert_to_float(type, recorded, pixels, floats);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/context.h"
+#include "core/kept_results.h"
 #include "correct/correction.h"
 #include "io/frames.h"
 #include "run/band_engine.h"
@@ -35,9 +36,10 @@ struct CorrectionReport {
 class CorrectionChain {
 public:
   // Makes the corrections; some look at the scan first. normalisation: null where frames hold line integrals.
-  // flats: a first correction, of grey levels, where flats were taken at several times.
+  // flats: a first correction, of grey levels, where flats were taken at several times. kept: rows that were looked at
+  // are taken from there, or left there; null: neither.
   CorrectionChain(const Scan& scan, const FrameSource& frames, const Normalisation* normalisation, Context& context,
-                  std::unique_ptr<Correction> flats = nullptr);
+                  std::unique_ptr<Correction> flats = nullptr, KeptResults* kept = nullptr);
   ~CorrectionChain();
 
   bool empty() const { return steps_.empty(); }

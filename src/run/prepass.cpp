@@ -10,6 +10,7 @@
 #include "filter/truncation.h"
 #include "geometry/row_band.h"
 #include "run/intensity.h"
+#include "run/prepass_results.h"
 #include "preprocess/arc_resample.h"
 #include "preprocess/dead_pixels.h"
 #include "preprocess/row_audit.h"
@@ -18,13 +19,12 @@
 namespace lepus {
 namespace {
 
-void normalise(const Scan& scan, PrePass& pre, Context& context) {
-  if (scan.content == FrameContent::line_integrals) return;
-  const FrameSource& frames = *pre.frames;
+Normalised normalised(const Scan& scan, const FrameSource& frames, Context& context) {
+  Normalised made;
   std::unique_ptr<FrameSource> darks;
   if (scan.darks) {
     darks = open_like_frames(*scan.darks, frames, scan, "darks");
-    pre.darks_checksum = frames_checksum(*darks);
+    made.darks_checksum = frames_checksum(*darks);
   }
   if (scan.intensity == Intensity::flats) {
     if (!scan.flats)
@@ -34,20 +34,31 @@ void normalise(const Scan& scan, PrePass& pre, Context& context) {
                    .why = "I0 is to come from flats",
                    .hint = "name the flats, or set intensity.from to value, air-region or detector-maximum"});
     const auto flats = open_like_frames(*scan.flats, frames, scan, "flats");
-    pre.flats_checksum = frames_checksum(*flats);
-    pre.normalisation = std::make_unique<Normalisation>(
-        normalisation_from_flats(*flats, darks.get(), frames.pixel_type(), scan.scales));
-    pre.intensity = format("mean of {} flats", flats->frames());
-    return;
+    made.flats_checksum = frames_checksum(*flats);
+    made.maps = normalisation_from_flats(*flats, darks.get(), frames.pixel_type(), scan.scales);
+    made.intensity = format("mean of {} flats", flats->frames());
+    return made;
   }
   const double i0 = intensity_without_flats(scan, frames.pixel_type(), context.cancel);
-  pre.normalisation = std::make_unique<Normalisation>(
-      normalisation_from_value(i0, darks.get(), frames.columns(), frames.rows(), frames.pixel_type(), scan.scales));
-  pre.intensity = format("{}, I0 = {:.6g}",
-                         scan.intensity == Intensity::value        ? "intensity.value"
-                         : scan.intensity == Intensity::air_region ? "air region"
-                                                                   : "detector's maximum",
-                         i0);
+  made.maps =
+      normalisation_from_value(i0, darks.get(), frames.columns(), frames.rows(), frames.pixel_type(), scan.scales);
+  made.intensity = format("{}, I0 = {:.6g}",
+                          scan.intensity == Intensity::value        ? "intensity.value"
+                          : scan.intensity == Intensity::air_region ? "air region"
+                                                                    : "detector's maximum",
+                          i0);
+  return made;
+}
+
+void normalise(const Scan& scan, PrePass& pre, Context& context, KeptResults* kept) {
+  if (scan.content == FrameContent::line_integrals) return;
+  Normalised made = kept_or_made(
+      kept, "normalisation", [&] { return normalised(scan, *pre.frames, context); },
+      [](const Normalised& n) { return to_bytes(n); }, normalised_from);
+  pre.normalisation = std::make_unique<Normalisation>(std::move(made.maps));
+  pre.flats_checksum = made.flats_checksum;
+  pre.darks_checksum = made.darks_checksum;
+  pre.intensity = made.intensity;
 }
 
 void refuse_dead_flats(const Scan& scan, const PrePass& pre) {
@@ -70,7 +81,8 @@ void refuse_dead_flats(const Scan& scan, const PrePass& pre) {
 
 // Views in which the beam was off or shut: even their brightest tenth is a hundredth of what it is in the others. No
 // number is wrong in them, but they draw streaks through the whole volume.
-void warn_of_dark_views(const std::vector<float>& sinogram, std::int64_t columns, PrePass& pre) {
+void warn_of_dark_views(const std::vector<float>& sinogram, std::int64_t columns, const PrePass& pre,
+                        std::vector<std::string>& warnings) {
   constexpr float hundredth = 4.6F;  // ln 100
   if (!pre.normalisation || sinogram.empty()) return;
   std::vector<float> brightest;
@@ -87,21 +99,24 @@ void warn_of_dark_views(const std::vector<float>& sinogram, std::int64_t columns
   const auto dark = std::count_if(brightest.begin(), brightest.end(), is_dark);
   if (dark == 0) return;
   const auto first = std::find_if(brightest.begin(), brightest.end(), is_dark) - brightest.begin();
-  pre.warnings.push_back(
+  warnings.push_back(
       format("{} without beam (less than 1 % of the others'), first {}: streaks will run through the "
              "volume; leave such frames out, with the angles of the others given",
              dark == 1 ? "a view" : format("{} views", dark), pre.frames->name(first)));
 }
 
 // Null where all flats were taken at one time.
-std::unique_ptr<Correction> flats_of_each_view(const Scan& scan, const PrePass& pre) {
+std::unique_ptr<Correction> flats_of_each_view(const Scan& scan, const PrePass& pre, KeptResults* kept) {
   if (scan.flat_series.empty() || scan.intensity != Intensity::flats || !pre.normalisation) return nullptr;
   const Normalisation& n = *pre.normalisation;
   std::vector<double> positions;
   std::vector<Buffer<float>> flats;
   for (const Scan::FlatsAt& group : scan.flat_series) {
     positions.push_back(group.view);
-    flats.push_back(mean_frame(*open_like_frames(group.files, *pre.frames, scan, "flats")));
+    flats.push_back(kept_or_made(
+        kept, format("flats {}", flats.size()),
+        [&] { return mean_frame(*open_like_frames(group.files, *pre.frames, scan, "flats")); },
+        [](const Buffer<float>& mean) { return to_bytes(mean); }, values_from));
     for (float& flat : flats.back()) flat = scan.scales.flat(flat);
     for (std::int64_t i = 0; i < n.dark.size(); ++i) flats.back()[i] -= n.dark[i];
   }
@@ -129,19 +144,21 @@ std::optional<std::vector<std::int64_t>> only_dead_pixels(const Scan& scan, cons
   return dead;
 }
 
-void look_at_middle_row(const Scan& scan, PrePass& pre, Context& context) {
+std::vector<std::string> warnings_of_middle_row(const Scan& scan, const PrePass& pre, Context& context) {
+  std::vector<std::string> warnings;
   const std::int64_t row = consistency_row(scan.geometry);
   const auto flat_row = [&](std::int64_t v) { return flat_rows(scan.geometry, pre, {v, v + 1}, context); };
   const std::vector<float> sinogram = flat_row(row);
   if (scan.filter.extrapolate <= 0)
     if (auto message = truncation(scan.geometry, row, sinogram.data()).message(); !message.empty())
-      pre.warnings.push_back(std::move(message));
-  warn_of_dark_views(sinogram, scan.geometry.columns, pre);
+      warnings.push_back(std::move(message));
+  warn_of_dark_views(sinogram, scan.geometry.columns, pre, warnings);
   const Consistency turning = check_turning(scan.geometry, row, sinogram.data());
   if (turning.verdict == Turning::backwards || turning.verdict == Turning::mirrored)
-    pre.warnings.push_back(turning.message);
+    warnings.push_back(turning.message);
   else if (auto message = what_does_not_fit(scan.geometry, row, sinogram.data(), flat_row); !message.empty())
-    pre.warnings.push_back(std::move(message));
+    warnings.push_back(std::move(message));
+  return warnings;
 }
 
 }  // namespace
@@ -166,29 +183,34 @@ std::vector<float> flat_rows(const ScanGeometry& geometry, const PrePass& pre, R
   return all;
 }
 
-PrePass pre_pass(const Scan& scan, Context& context) {
+PrePass pre_pass(const Scan& scan, Context& context, KeptResults* kept) {
   PrePass pre;
   pre.frames = select_frames(open_frames(scan.frames), scan.selection);
-  normalise(scan, pre, context);
+  normalise(scan, pre, context, kept);
   refuse_dead_flats(scan, pre);
   pre.chain = std::make_unique<CorrectionChain>(scan, *pre.frames, pre.normalisation.get(), context,
-                                                flats_of_each_view(scan, pre));
+                                                flats_of_each_view(scan, pre, kept), kept);
   pre.only_dead_pixels = only_dead_pixels(scan, pre);
   pre.warnings = pre.chain->warnings_of_making();
-  look_at_middle_row(scan, pre, context);
+  const std::vector<std::string> seen = kept_or_made(
+      kept, "middle row", [&] { return warnings_of_middle_row(scan, pre, context); },
+      [](const std::vector<std::string>& texts) { return to_bytes(texts); }, texts_from);
+  pre.warnings.insert(pre.warnings.end(), seen.begin(), seen.end());
   pre.chain->judge_replaced();  // before hours of work
   return pre;
 }
 
-PrePass checked_pre_pass(const Scan& scan, Context& context) {
-  CountFigures counts = look_at_counts(scan, context.cancel);
+PrePass checked_pre_pass(const Scan& scan, Context& context, KeptResults* kept) {
+  CountFigures counts = kept_or_made(
+      kept, "counts", [&] { return look_at_counts(scan, context.cancel); },
+      [](const CountFigures& figures) { return to_bytes(figures); }, counts_from);
   if (counts.constant)
     throw Error(ErrorKind::input,
                 {.what = "the frames are empty",
                  .where = scan.frames.files.front().string(),
                  .why = counts.warnings.front(),
                  .hint = "look at them with lepus info, and name the files and dataset that hold the scan"});
-  PrePass pre = pre_pass(scan, context);
+  PrePass pre = pre_pass(scan, context, kept);
   pre.warnings.insert(pre.warnings.begin(), counts.warnings.begin(), counts.warnings.end());
   pre.counts = std::move(counts);
   return pre;

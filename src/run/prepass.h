@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/context.h"
+#include "core/kept_results.h"
 #include "run/correction_chain.h"
 #include "run/counts.h"
 #include "preprocess/normalise.h"
@@ -29,10 +30,11 @@ struct PrePass {
   CountFigures counts;                         // of no views where nobody looked
 };
 
-PrePass pre_pass(const Scan& scan, Context& context);
+// kept: what an earlier run found out is taken, and what is found out now stays; null: neither.
+PrePass pre_pass(const Scan& scan, Context& context, KeptResults* kept = nullptr);
 
 // The same after a look at the counts (run/counts.h). Throws Error(input) where nothing can be made of them.
-PrePass checked_pre_pass(const Scan& scan, Context& context);
+PrePass checked_pre_pass(const Scan& scan, Context& context, KeptResults* kept = nullptr);
 
 // Rows of the flat detector in every view, as corrected line integrals: [row][view][column].
 std::vector<float> flat_rows(const ScanGeometry& geometry, const PrePass& pre, RowBand flat, Context& context);

@@ -11,6 +11,7 @@
 #include "io/volume_file.h"
 #include "run/corrected_frames.h"
 #include "run/fdk.h"
+#include "run/kept_rows.h"
 #include "run/prepass.h"
 #include "run/provenance.h"
 #include "run/rank_run.h"
@@ -70,8 +71,8 @@ std::string warning_of_dark(const Scan& scan, const PrePass& pre, const RowAudit
 // device rows that are filtered are made from corrected ones there.
 std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, const PrePass& pre, RowAudit& audit,
                                                   const std::filesystem::path& output,
-                                                  const ReconstructOptions& options, const Devices& devices,
-                                                  Context& context) {
+                                                  const ReconstructOptions& options, KeptRows* kept,
+                                                  const Devices& devices, Context& context) {
   const bool on_device = devices.front()->corrects_bands();
   if (pre.only_dead_pixels && !(on_device && filtered_rows(geometry).resampler)) return nullptr;
   const std::int64_t limit = host_memory_limit(options.compute);
@@ -82,7 +83,8 @@ std::unique_ptr<CorrectedFrames> corrected_frames(const ScanGeometry& geometry, 
                              .force = options.force,
                              .threads = context.threads.size(),
                              .device = on_device ? devices.front().get() : nullptr,
-                             .device_bytes = options.compute.device_memory_bytes},
+                             .device_bytes = options.compute.device_memory_bytes,
+                             .kept = kept},
       context.cancel);
 }
 
@@ -146,8 +148,10 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
   const auto start = std::chrono::steady_clock::now();
   refuse_helix(scan.geometry, scan.file.string());
   TraceLog trace;
-  const PrePass pre =
-      TraceLog::around(&trace, "pre-pass", "program", "whole scan", [&] { return checked_pre_pass(scan, context); });
+  const bool alone = !options.ranks || options.ranks->alone();
+  KeptResults* const results = unfinished && alone ? &unfinished->results() : nullptr;
+  const PrePass pre = TraceLog::around(&trace, "pre-pass", "program", "whole scan",
+                                       [&] { return checked_pre_pass(scan, context, results); });
   RowAudit audit(*pre.frames, {scan.maximum_bad_fraction, scan.saturation_level});
   if (pre.normalisation)
     audit.watch_dark(*pre.normalisation, pre.only_dead_pixels ? *pre.only_dead_pixels : pre.normalisation->unusable);
@@ -156,7 +160,10 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
   RankRun ranks(options.ranks, scan, output, options);
   setup.largest_slab = ranks.largest_slab();
   const Devices devices = open_devices(options.compute, context.threads);
-  const auto corrected = corrected_frames(scan.geometry, pre, audit, output, options, devices, context);
+  std::optional<KeptRows> kept;
+  if (unfinished && alone) kept.emplace(*unfinished);
+  const auto corrected =
+      corrected_frames(scan.geometry, pre, audit, output, options, kept ? &*kept : nullptr, devices, context);
   if (corrected) {
     setup.frames_corrected = true;
     setup.still_to_come_bytes += corrected->memory_bytes();

@@ -22,8 +22,11 @@ struct RowStoreSize {
   std::int64_t host_bytes = 0;  // at most, in the host's memory
   // The run's output: what does not fit is kept beside it, in "OUTPUT.rows-..."; "": in a file without a name.
   std::filesystem::path output;
+  // Instead: a file that stays, and is taken where it is there, even if the rows would fit into memory.
+  std::filesystem::path kept = {};
 
   std::int64_t floats() const { return columns * rows * views; }
+  std::int64_t offset(std::int64_t view, std::int64_t row) const { return (view * rows + row) * columns; }
 };
 
 class RowKeeper {
@@ -55,9 +58,8 @@ public:
 
 private:
   bool in_memory() const { return !file_; }
-  std::int64_t offset(std::int64_t view, std::int64_t row) const { return (view * rows_ + row) * columns_; }
 
-  std::int64_t columns_, rows_, views_;
+  RowStoreSize size_;
   Buffer<float> memory_;
   std::optional<ScratchFile> file_;
 };

@@ -32,6 +32,7 @@ public:
       on_host_.emplace(filtered_);
       filtered_ = without_resampling(filtered_);
     }
+    if (!source_.in_memory(0, 0)) filtered_.audit = nullptr;  // they were looked at when they were read
     filter_ = device_.make_row_filter(filtered_);
     const void* lie_at = on_host_ ? nullptr : source_.in_memory(0, 0);
     as_they_lie_ = lie_at && device_.copies_fast(lie_at);
@@ -114,8 +115,8 @@ private:
     const RowBand needed = setup_.bands->band(request.view, {0, setup_.job->grid.nz});
     const RowBand both = common_rows(request.rows, needed);
     if (both.size() == 0) return;
-    setup_.frames->audit->record_bytes(request.view, both.first, both.last,
-                                       pixels + (both.first - request.rows.first) * row_bytes());
+    setup_.frames->audit->record_native(request.view, both.first, both.last,
+                                        pixels + (both.first - request.rows.first) * row_bytes());
   }
 
   // Where rows are resampled and do not lie on the device, the host makes them.

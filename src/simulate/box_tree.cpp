@@ -24,7 +24,7 @@ BoxTree::BoxTree(const std::vector<Bounds>& boxes) {
 std::int32_t BoxTree::build(const std::vector<Bounds>& boxes, std::int32_t first, std::int32_t last) {
   const auto bounds_of = [&](std::int32_t i) -> const Bounds& { return boxes[static_cast<std::size_t>(i)]; };
   const auto index = static_cast<std::int32_t>(nodes_.size());
-  Node node;
+  BoxNode node;
   node.bounds = bounds_of(order_[static_cast<std::size_t>(first)]);
   Vec3 low = node.bounds.low + node.bounds.high, high = low;
   for (std::int32_t i = first; i < last; ++i) {

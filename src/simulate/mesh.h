@@ -3,13 +3,13 @@
 // inside where the surface winds around it, so parts may overlap, and corners may run either way round.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "io/stl_file.h"
 #include "simulate/box_tree.h"
-#include "simulate/ray.h"
+#include "project/ray.h"
+#include "project/surface_crossing.h"
 
 namespace lepus {
 
@@ -24,17 +24,18 @@ public:
 
   const Bounds& bounds() const { return bounds_; }
   double volume() const { return volume_; }
-  std::int64_t triangles() const { return static_cast<std::int64_t>(corners_.size()); }
+  // For a machine that traces rays itself.
+  const std::vector<BoxNode>& nodes() const { return tree_.nodes(); }
+  const std::vector<SurfaceTriangle>& triangles() const { return triangles_; }  // in the order of the leaves
+  [[noreturn]] static void untraceable();                                       // throws
+  double size() const { return size_; }                                         // its diagonal
 
 private:
-  struct Crossing {
-    double at = 0;
-    int winding = 0;  // what is added to it behind the crossing
-  };
-  bool cross(const Ray& ray, std::vector<Crossing>& crossings) const;
+  bool cross(const Ray& ray, std::vector<SurfaceCrossing>& crossings) const;
 
-  std::vector<std::array<Vec3, 3>> corners_;
+  std::vector<SurfaceTriangle> triangles_;
   Bounds bounds_;
+  double size_ = 0;
   double volume_ = 0;
   BoxTree tree_;
 };

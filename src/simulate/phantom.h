@@ -44,6 +44,9 @@ public:
   Combine combine() const { return combine_; }
   const std::vector<Shape>& shapes() const { return shapes_; }
   bool has_materials() const { return has_materials_; }
+  // A shape as rays meet it, and the slot of its material.
+  const PreparedShape& prepared(std::size_t shape) const { return prepared_[shape]; }
+  std::int32_t material_of(std::size_t shape) const { return material_[shape]; }
   Bounds bounds() const;  // of all shapes; throws Error(usage) where there are none
 
   // Integral of the attenuation along the ray. Materials count with their attenuation at energy_kev (see at_energy).

@@ -70,6 +70,8 @@ PhantomProjector::PhantomProjector(const Phantom& phantom, const ScanGeometry& g
       factors[slot] = attenuation(static_cast<std::int32_t>(slot), bin.energy_kev);
     table_.push_back(factors);
   }
+  // Of a single line it is the same, and thick ones do not vanish in exp(-p).
+  averages_intensity_ = !weights_.empty() || (options.average == PixelAverage::intensity && rays_of_pixel() > 1);
 }
 
 Ray PhantomProjector::ray(const Camera& camera, double u, double v) const {
@@ -96,36 +98,45 @@ Ray PhantomProjector::ray_from_spot(const Camera& camera, double u, double v, Sp
   return r;
 }
 
-double PhantomProjector::transmission(const Ray& ray, Phantom::Scratch& scratch) const {
-  if (weights_.empty()) return std::exp(-phantom_.line_integral(ray, scratch));
-  const MaterialIntegrals path = phantom_.material_integrals(ray, scratch);
+std::int64_t PhantomProjector::rays_of_pixel() const {
+  const auto spot = static_cast<std::int64_t>(spot_.empty() ? 1 : spot_.size());
+  return std::int64_t{options_.subpixels} * options_.subpixels * spot;
+}
+
+double PhantomProjector::contribution(const double* integrals) const {
+  if (weights_.empty()) return averages_intensity_ ? std::exp(-integrals[0]) : integrals[0];
   double sum = 0;
   for (std::size_t bin = 0; bin < weights_.size(); ++bin) {
     double p = 0;
-    for (std::size_t slot = 0; slot < material_slots; ++slot) p += table_[bin][slot] * path[slot];
+    for (std::size_t slot = 0; slot < material_slots; ++slot) p += table_[bin][slot] * integrals[slot];
     sum += weights_[bin] * std::exp(-p);
   }
   return sum;
 }
 
-double PhantomProjector::at(const Camera& camera, double u, double v, Phantom::Scratch& scratch) const {
-  const bool intensity = options_.average == PixelAverage::intensity || !weights_.empty();
-  const int n = options_.subpixels;
-  if (n == 1 && spot_.empty() && weights_.empty()) return phantom_.line_integral(ray(camera, u, v), scratch);
+double PhantomProjector::mean(double sum) const {
+  const double average = sum / static_cast<double>(rays_of_pixel());
+  return averages_intensity_ ? -std::log(std::max(average, smallest_transmission)) : average;
+}
+
+double PhantomProjector::measured(const double* integrals) const {
   double sum = 0;
-  const auto add = [&](const Ray& r) {
-    sum += intensity ? transmission(r, scratch) : phantom_.line_integral(r, scratch);
-  };
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < n; ++i) {
-      const double uu = u + (i + 0.5) / n - 0.5, vv = v + (j + 0.5) / n - 0.5;
-      if (spot_.empty())
-        add(ray(camera, uu, vv));
-      else
-        for (const SpotPoint& point : spot_) add(ray_from_spot(camera, uu, vv, point));
-    }
-  const double rays = static_cast<double>(n) * n * static_cast<double>(spot_.empty() ? 1 : spot_.size());
-  return intensity ? -std::log(std::max(sum / rays, smallest_transmission)) : sum / rays;
+  for (std::int64_t ray = 0; ray < rays_of_pixel(); ++ray)
+    sum += contribution(integrals + static_cast<std::size_t>(ray) * groups());
+  return mean(sum);
+}
+
+double PhantomProjector::at(const Camera& camera, double u, double v, Phantom::Scratch& scratch) const {
+  double sum = 0;
+  MaterialIntegrals path{};
+  each_ray(camera, u, v, [&](const Ray& r) {
+    if (weights_.empty())
+      path[0] = phantom_.line_integral(r, scratch);
+    else
+      path = phantom_.material_integrals(r, scratch);
+    sum += contribution(path.data());
+  });
+  return mean(sum);
 }
 
 void PhantomProjector::project(std::int64_t view, float* line_integrals, ThreadPool& threads,

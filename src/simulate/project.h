@@ -42,6 +42,17 @@ public:
   // All recorded pixels of a view, columns fastest: p = -ln(I / I0).
   // `cancel` is asked before every row.
   void project(std::int64_t view, float* line_integrals, ThreadPool& threads, const CancelFlag* cancel = nullptr) const;
+  // What project() is made of, for a machine that traces the rays itself: use(ray) for those of a pixel, in their
+  // order, and what the detector measures of them. A ray's `groups()` integrals are the line integral itself, or with a
+  // spectrum those of every material.
+  std::int64_t rays_of_pixel() const;
+  template <class Use>
+  void each_ray(const Camera& camera, double u, double v, const Use& use) const;
+  std::size_t groups() const { return weights_.empty() ? 1 : material_slots; }
+  double measured(const double* integrals) const;
+  const Phantom& phantom() const { return phantom_; }
+  const ScanGeometry& geometry() const { return geometry_; }
+
   // One pixel, u and v in recorded pixels; the same number as project's before rounding to float.
   double at(const Camera& camera, double u, double v, Phantom::Scratch& scratch) const;
   // The ray from the middle of the source to a point of the detector.
@@ -52,15 +63,28 @@ private:
     double u = 0, v = 0;  // mm
   };
   Ray ray_from_spot(const Camera& camera, double u, double v, SpotPoint offset) const;
-  double transmission(const Ray& ray, Phantom::Scratch& scratch) const;
+  double contribution(const double* integrals) const;  // of a ray to the mean over its pixel
+  double mean(double sum) const;
 
   const Phantom& phantom_;
   const ScanGeometry& geometry_;
   ProjectOptions options_;
   std::optional<ArcMap> arc_;
+  bool averages_intensity_ = false;
   std::vector<SpotPoint> spot_;
   std::vector<double> weights_;           // of the spectrum
   std::vector<MaterialIntegrals> table_;  // of the spectrum: what each integral is multiplied by
 };
+
+template <class Use>
+void PhantomProjector::each_ray(const Camera& camera, double u, double v, const Use& use) const {
+  const int n = options_.subpixels;
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) {
+      const double uu = u + (i + 0.5) / n - 0.5, vv = v + (j + 0.5) / n - 0.5;
+      if (spot_.empty()) use(ray(camera, uu, vv));
+      for (const SpotPoint& point : spot_) use(ray_from_spot(camera, uu, vv, point));
+    }
+}
 
 }  // namespace lepus

@@ -117,7 +117,7 @@ Interval PreparedShape::intersect(const Ray& ray) const {
     case ShapeKind::mesh:
       return nothing;
   }
-  return clipped(ray, t);
+  return clipped(ray, t, clips_.data(), clips_.size());
 }
 
 void PreparedShape::intersect(const Ray& ray, std::vector<Interval>& intervals) const {
@@ -125,24 +125,25 @@ void PreparedShape::intersect(const Ray& ray, std::vector<Interval>& intervals) 
     intervals.assign(1, intersect(ray));
   } else {
     mesh_->intersect({to_unit_ * (ray.origin_mm - centre_), to_unit_ * ray.direction}, intervals);
-    for (Interval& t : intervals) t = clipped(ray, t);
+    for (Interval& t : intervals) t = clipped(ray, t, clips_.data(), clips_.size());
   }
   std::erase_if(intervals, [](const Interval& t) { return t.empty(); });
 }
 
-Interval PreparedShape::clipped(const Ray& ray, Interval t) const {
-  t = intersection(t, {ray.begin, ray.end});
-  for (const ClipPlane& clip : clips_) {
-    if (t.empty()) return nothing;
-    const double speed = dot(clip.normal, ray.direction), room = clip.offset_mm - dot(clip.normal, ray.origin_mm);
-    if (speed > 0)
-      t.end = std::min(t.end, room / speed);
-    else if (speed < 0)
-      t.begin = std::max(t.begin, room / speed);
-    else if (room < 0)
-      return nothing;
-  }
-  return t.empty() ? nothing : t;
+TracedSurface PreparedShape::traced(std::int32_t group, double factor) const {
+  TracedSurface surface;
+  surface.nodes = mesh_->nodes().data();
+  surface.triangles = mesh_->triangles().data();
+  surface.clips = clips_.data();
+  surface.node_count = static_cast<std::int64_t>(mesh_->nodes().size());
+  surface.triangle_count = static_cast<std::int64_t>(mesh_->triangles().size());
+  surface.clip_count = static_cast<std::int64_t>(clips_.size());
+  surface.to_unit = to_unit_;
+  surface.centre_mm = centre_;
+  surface.size = mesh_->size();
+  surface.group = group;
+  surface.factor = factor;
+  return surface;
 }
 
 Interval PreparedShape::intersect_ellipsoid(Vec3 origin, Vec3 direction) const {

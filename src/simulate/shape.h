@@ -9,18 +9,12 @@
 #include <vector>
 
 #include "simulate/mesh.h"
-#include "simulate/ray.h"
+#include "project/surface_lengths.h"
 #include <lepus/math.h>
 
 namespace lepus {
 
 enum class ShapeKind { ellipsoid, cylinder, cone, box, mesh };
-
-// Keeps the points with dot(normal, x) <= offset. The normal need not be a unit vector.
-struct ClipPlane {
-  Vec3 normal;
-  double offset_mm = 0;
-};
 
 struct Shape {
   ShapeKind kind = ShapeKind::ellipsoid;
@@ -48,9 +42,10 @@ public:
   void intersect(const Ray& ray, std::vector<Interval>& intervals) const;  // of any
   bool contains(Vec3 point) const;
   const Bounds& bounds() const { return bounds_; }
+  // Of a mesh, for a machine that traces rays itself: it points into this shape.
+  TracedSurface traced(std::int32_t group, double factor) const;
 
 private:
-  Interval clipped(const Ray& ray, Interval t) const;
   Interval intersect_ellipsoid(Vec3 origin, Vec3 direction) const;
   Interval intersect_cylinder(Vec3 origin, Vec3 direction) const;
   Interval intersect_cone(Vec3 origin, Vec3 direction) const;

@@ -20,6 +20,7 @@
 #include "simulate/scan_text.h"
 #include "simulate/scanners/scanner_files.h"
 #include "simulate/streams.h"
+#include "simulate/traced_views.h"
 #include "simulate/voxelise.h"
 #include <lepus/error.h>
 
@@ -130,6 +131,21 @@ void write_still_frames(const char* name, Exposure kind, std::int64_t count, con
   out->finish();
 }
 
+// The host's own projector serves where this is empty.
+std::unique_ptr<TracedViews> views_of_devices(const Compute& compute, const PhantomProjector& projector,
+                                              Devices& devices, Context& context) {
+  if (compute.backend == "cpu" || compute.backend == "reference") return nullptr;
+  std::string why = TracedViews::why_not(projector.phantom());
+  if (why.empty()) {
+    devices = open_devices(compute, context.threads);
+    if (devices.front()->info().host) return nullptr;
+    if (auto views = TracedViews::make(projector, devices)) return views;
+    why = format("{} traces no rays", devices.front()->info().name);
+  }
+  if (compute.backend != "auto") context.progress.note(why + ": the host does");
+  return nullptr;
+}
+
 void write_truth_volume(const Phantom& phantom, const VolumeGrid& grid, int samples, VolumeWriter& out,
                         Context& context) {
   const std::int64_t slice = grid.nx * grid.ny;
@@ -232,6 +248,9 @@ SimulationReport simulate_scan(const SimulationOptions& asked, const fs::path& f
   writers.scanner = files.get();
 
   const PhantomProjector projector(made.phantom, real, options.project, spectrum);
+  Devices devices;
+  const auto on_devices = views_of_devices(options.compute, projector, devices, context);
+  if (on_devices) report.device = devices.front()->info().name;
   std::optional<Detector> detector;
   if (counts) detector.emplace(report.columns, report.rows, options.detector);
   std::vector<double> beam;
@@ -246,7 +265,10 @@ SimulationReport simulate_scan(const SimulationOptions& asked, const fs::path& f
     const auto out = writers.open("frames", ImageSet::views, report.views);
     for (std::int64_t view = 0; view < report.views; ++view) {
       context.cancel.check();
-      projector.project(view, line_integrals.data(), context.threads, &context.cancel);
+      if (on_devices)
+        on_devices->project(view, line_integrals.data(), context.threads, &context.cancel);
+      else
+        projector.project(view, line_integrals.data(), context.threads, &context.cancel);
       report.largest_line_integral =
           std::max(report.largest_line_integral,
                    static_cast<double>(*std::max_element(line_integrals.begin(), line_integrals.end())));

@@ -13,6 +13,7 @@
 #include "simulate/builtin_phantoms.h"
 #include "simulate/detector.h"
 #include "simulate/project.h"
+#include <lepus/compute.h>
 #include <lepus/geometry.h>
 
 namespace lepus {
@@ -76,6 +77,8 @@ struct SimulationOptions {
   std::string truth_file = "truth.mha";
   int truth_samples = 3;  // per axis and voxel
   bool force = false;     // replace a simulated scan that is there
+  // What traces rays through surfaces; where it cannot, and through all other phantoms, the host does.
+  Compute compute{.backend = "cpu"};
 };
 
 struct SimulationReport {
@@ -85,6 +88,7 @@ struct SimulationReport {
   std::int64_t saturated_pixels = 0;  // over all views
   double largest_line_integral = 0;
   std::optional<double> porosity;
+  std::string device;  // that traced the rays; empty: the host's threads
 };
 
 // Throws Error(usage) naming the option. simulate_scan calls it.

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "device/device.h"
-#include "device/forward_project_cases_test.h"
+#include "device/ray_projector_cases_test.h"
 #include "device/test_values.h"
 #include "need_device.h"
 #include <lepus/operator.h>
@@ -31,19 +31,19 @@ Pair both(const Operator& a, const std::vector<float>& x, const std::vector<floa
   return result;
 }
 
-const forward_cases::Case tall{.name = "tall",
-                               .nx = 96,
-                               .ny = 80,
-                               .nz = 160,
-                               .columns = 150,
-                               .rows = 240,
-                               .source_axis = 400,
-                               .source_detector = 600,
-                               .pixel = 1.3};
+const ray_cases::Case tall{.name = "tall",
+                           .nx = 96,
+                           .ny = 80,
+                           .nz = 160,
+                           .columns = 150,
+                           .rows = 240,
+                           .source_axis = 400,
+                           .source_detector = 600,
+                           .pixel = 1.3};
 
 TEST(operator_gpu, pieces_and_logical_devices_give_the_same_bits) {
   NEED_DEVICE();
-  const ScanGeometry geometry = forward_cases::scan_of(tall);
+  const ScanGeometry geometry = ray_cases::scan_of(tall);
   const VolumeGrid grid = centred_grid(tall.nx, tall.ny, tall.nz, tall.step);
   const std::vector<float> x = random_values(grid.voxels(), 1),
                            y = random_values(geometry.views() * geometry.rows * geometry.columns, 2);
@@ -65,8 +65,8 @@ TEST(operator_gpu, pieces_and_logical_devices_give_the_same_bits) {
 
 TEST(operator_gpu, agrees_with_the_host) {
   NEED_DEVICE();
-  const forward_cases::Case& c = forward_cases::cases[0];
-  const ScanGeometry geometry = forward_cases::scan_of(c);
+  const ray_cases::Case& c = ray_cases::cases[0];
+  const ScanGeometry geometry = ray_cases::scan_of(c);
   const VolumeGrid grid = centred_grid(c.nx, c.ny, c.nz, c.step);
   const std::vector<float> x = random_values(grid.voxels(), 1),
                            y = random_values(geometry.views() * geometry.rows * geometry.columns, 2);

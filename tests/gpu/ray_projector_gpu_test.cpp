@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "device/device.h"
-#include "device/forward_project_cases_test.h"
+#include "device/ray_projector_cases_test.h"
 #include "device/test_values.h"
 #include "device/ray_projector.h"
 #include "need_device.h"
@@ -21,7 +21,7 @@
 namespace lepus {
 namespace {
 
-using namespace forward_cases;
+using namespace ray_cases;
 
 constexpr float sentinel = 12345.0f;
 
@@ -117,7 +117,7 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 
 // Calls per_weight(ray, voxel, weight) for each weight of A, in double precision.
 template <class PerWeight>
-void each_weight(RayModel model, const ForwardJob& job, const PerWeight& per_weight) {
+void each_weight(RayModel model, const RayViews& job, const PerWeight& per_weight) {
   const std::int64_t rays = static_cast<std::int64_t>(job.views.size()) * job.pixels();
   const IndexBox box = whole_grid(job.grid);
   for (std::int64_t ray = 0; ray < rays; ++ray)
@@ -145,11 +145,9 @@ struct Difference {
 struct Problem {
   ScanGeometry geometry;
   VolumeGrid grid;
-  ForwardJob job;
+  RayViews job;
   explicit Problem(const Case& c)
-      : geometry(scan_of(c)),
-        grid(centred_grid(c.nx, c.ny, c.nz, c.step)),
-        job(forward_job(geometry, grid, nullptr, nullptr)) {}
+      : geometry(scan_of(c)), grid(centred_grid(c.nx, c.ny, c.nz, c.step)), job(ray_views(geometry, grid)) {}
   std::int64_t values() const { return geometry.views() * geometry.rows * geometry.columns; }
 };
 
@@ -183,9 +181,23 @@ const Case larger[] = {
      .pixel = 0.15},
 };
 
+std::vector<Case> tilted_cases() {
+  Case fine = larger[0], coarse = larger[1], parallel = cases[8];
+  fine.name = "tilted, pixels finer than voxels";
+  coarse.name = "tilted, voxels finer than pixels";
+  parallel.name = "tilted, parallel";
+  for (Case* c : {&fine, &coarse, &parallel}) {
+    c->pitch = 0.1;
+    c->in_plane = -0.05;
+  }
+  return {fine, coarse, parallel};
+}
+
 std::vector<Case> all_cases() {
   std::vector<Case> all(std::begin(cases), std::end(cases));
   all.insert(all.end(), std::begin(larger), std::end(larger));
+  const std::vector<Case> tilted = tilted_cases();
+  all.insert(all.end(), tilted.begin(), tilted.end());
   return all;
 }
 
@@ -248,6 +260,16 @@ TEST(ray_projector_gpu, all_models_against_reference) {
     for (const Case& c : all_cases()) expect_weights(Problem(c), model, c.name);
 }
 
+TEST(ray_projector_gpu, tilted_views_go_by_columns_of_voxels) {
+  NEED_DEVICE();
+  const auto description = [](const Case& c) {
+    const Problem p(c);
+    return Operators(p.geometry, p.grid, Precision::exact).description();
+  };
+  for (const Case& c : tilted_cases()) EXPECT_NE(description(c).find("columns of voxels"), std::string::npos) << c.name;
+  EXPECT_NE(description(cases[7]).find("general"), std::string::npos);  // the source is inside of the volume
+}
+
 // Upright views have footprints of their own, in every kernel.
 TEST(ray_projector_gpu, footprints_of_upright_and_tilted_views) {
   NEED_DEVICE();
@@ -267,7 +289,7 @@ TEST(ray_projector_gpu, footprints_of_upright_and_tilted_views) {
   tilted.in_plane = 0.1;
   Problem mixed(cases[0]);
   mixed.geometry.matrices[2] = scan_of(tilted).matrices[2];
-  mixed.job = forward_job(mixed.geometry, mixed.grid, nullptr, nullptr);
+  mixed.job = ray_views(mixed.geometry, mixed.grid);
   for (const Problem& p : {Problem(large), mixed}) {
     EXPECT_FALSE(by_columns(p));
     expect_weights(p, RayModel::footprint, "general kernels");

@@ -32,4 +32,13 @@ protected:
   std::unique_ptr<Queue> queue;
 };
 
+// Of what needs double precision.
+class DoublesTest : public OpenclTest {
+protected:
+  void SetUp() override {
+    OpenclTest::SetUp();
+    if (!IsSkipped() && !context().device().doubles) GTEST_SKIP() << "the device has no double precision";
+  }
+};
+
 }  // namespace lepus::opencl

@@ -13,8 +13,11 @@ constexpr Difference single_precision{1e-5, 1e-4};
 // the views are noise of amplitude 1 on a wave of amplitude 1, and the sum over views averages little of it. fp16 adds
 // 1/2048.
 constexpr Difference eight_bit_weights{2e-3, 5e-3};
-// In units of what single precision, or weights of 8 bits, can do to a ray at worst (forward_project.cpp).
+// In units of what single precision, or weights of 8 bits, can do to a ray at worst (ray_projector.cpp).
 constexpr Difference worst_of_a_ray{0.25, 1};
+// Places up to 30 voxels from the middle are rounded to 2^-24 of that, some times on the way; a weight moves by as much
+// as a place, and sums have random signs: 1e-6 to 1e-5 of the rms is expected.
+constexpr Difference rounded_weights{2e-5, 1e-4};
 // A logarithm of about 11 rounds to 5e-7 and frames spread by 0.8; the transforms add 3e-7 of the row's rms; weights
 // are good to 2e-7. Together 8e-7 of the filtered rms, which is less than a third of the largest value, the unit here.
 // The worst of some thousand values lies within five standard deviations.
@@ -39,6 +42,10 @@ Operation on_bands(const char* name, Difference limit, std::vector<Case> (*cases
   return {name, Precision::exact, limit, std::move(lacking), cases, false};
 }
 
+Operation with_rays(const char* name, RayModel model, bool transposed) {
+  return {name, Precision::exact, rounded_weights, {}, [=] { return model_cases(model, transposed); }, false};
+}
+
 }  // namespace
 
 bool timing() { return std::getenv("LEPUS_PARITY_TIME") != nullptr; }
@@ -53,6 +60,12 @@ const std::vector<Operation>& operations() {
       backprojection("backproject half", Interpolation::linear, half, eight_bit_weights),
       {"project", exact, worst_of_a_ray, {}, [] { return projection_cases(exact); }},
       {"project fast", fast, worst_of_a_ray, {"cpu"}, [] { return projection_cases(fast); }},
+      with_rays("project siddon", RayModel::siddon, false),
+      with_rays("project footprint", RayModel::footprint, false),
+      with_rays("transpose joseph", RayModel::joseph, true),
+      with_rays("transpose siddon", RayModel::siddon, true),
+      with_rays("transpose footprint", RayModel::footprint, true),
+      with_rays("transpose voxel", RayModel::voxel, true),
       {"row filter", exact, filtered_row, {}, row_filter_cases},
       on_bands("resample", no_difference, resampling_cases),
       on_bands("stage", derived, stage_cases),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "harness.h"
+#include <lepus/operator.h>
 #include <lepus/options.h>
 
 namespace lepus::parity {
@@ -30,7 +31,8 @@ void in_pieces(const Planes& all, const Way& way, const Act& act) {
 }
 
 std::vector<Case> backprojection_cases(Interpolation interpolation, Precision precision);
-std::vector<Case> projection_cases(Precision precision);
+std::vector<Case> projection_cases(Precision precision);         // Joseph's rays
+std::vector<Case> model_cases(RayModel model, bool transposed);  // A or A', fp32 weights
 std::vector<Case> row_filter_cases();
 std::vector<Case> resampling_cases();
 // Of BandKernels, in the order of BandOperation; the logarithm goes with the stages.

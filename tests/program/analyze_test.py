@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """lepus analyze: against SciPy and scikit-image, against what a simulated block is made of, and on bad input.
 
-LEPUS_ANALYZE=long makes the volumes of the comparisons 128^3."""
+LEPUS_ANALYZE=long makes the volumes of the comparisons 128^3; LEPUS_ANALYZE=full has 5,000 spheres in 512^3."""
 import csv
 import json
 import os
@@ -273,23 +273,26 @@ class AgainstSciPy(ProgramCase):
 @unittest.skipIf(np is None, "python3-numpy is not installed: spheres are NOT counted")
 class Truth(ProgramCase):
     """A block with spheres apart, 6 to 24 voxels wide: made, scanned, reconstructed and analysed."""
-    LONG = os.environ.get("LEPUS_ANALYZE") == "long"
-    VOXELS, SPHERES, GAP = (224, 464, 3.0) if LONG else (112, 58, 3.0)  # GAP: voxels between spheres, and to the faces
+    # Edge of the block in voxels, spheres; columns, rows, views, photons: the block's diagonal must be seen; photons for a noise
+    # of a tenth of the contrast. "full", in a volume of 512^3, is meant for a GPU.
+    FORMS = {"": (112, 58, 176, 150, 240, 9000), "long": (224, 464, 352, 300, 720, 12000), "full": (480, 5000, 704, 576, 720, 55000)}
+    FORM = os.environ.get("LEPUS_ANALYZE", "")
+    VOXELS, SPHERES, *DETECTOR = FORMS[FORM]
+    GAP = 3.0  # voxels between spheres, and to the faces
     VALUE = 5.6 / VOXELS
 
     def phantom(self, voxel_mm):
         random = np.random.default_rng(3)
         edge = self.VOXELS
         radii = np.sort(random.uniform(3, 12, self.SPHERES))[::-1]
-        centres = []
-        for r in radii:
-            while True:
-                c = random.uniform(-1, 1, 3) * (edge / 2 - r - self.GAP)
-                if all(np.linalg.norm(c - o) > r + s + self.GAP for o, s in centres):
-                    centres.append((c, r))
-                    break
+        centres = np.empty((0, 3))
+        while len(centres) < len(radii):
+            r = radii[len(centres)]
+            c = random.uniform(-1, 1, 3) * (edge / 2 - r - self.GAP)
+            if (np.linalg.norm(centres - c, axis=1) > radii[:len(centres)] + r + self.GAP).all():
+                centres = np.vstack([centres, c])
         text = f'name = "spheres"\ncombine = "add"\n\n[[shape]]\nkind = "box"\nsize_mm = [{edge * voxel_mm}, {edge * voxel_mm}, {edge * voxel_mm}]\nvalue_per_mm = {self.VALUE}\n'
-        for c, r in centres:
+        for c, r in zip(centres, radii):
             c = (c * voxel_mm).tolist()
             text += f'\n[[shape]]\nkind = "sphere"\ncentre_mm = {c}\nradius_mm = {r * voxel_mm}\nvalue_per_mm = {-self.VALUE}\n'
         (self.folder / "spheres.toml").write_text(text)
@@ -299,13 +302,15 @@ class Truth(ProgramCase):
         voxel = 0.1
         radii, porosity = self.phantom(voxel)
         self.assertTrue(0.08 < porosity < 0.12, porosity)
-        # Magnification 1.25 makes a pixel a voxel; the block's diagonal must be seen. The material is thinner where it is
-        # larger, so that it lets as much through; photons for a noise of a tenth of the contrast.
-        columns, rows, views, photons = (352, 300, 720, 12000) if self.LONG else (176, 150, 240, 9000)
+        # Magnification 1.25 makes a pixel a voxel. The material is thinner where the block is larger, so that it lets as much through.
+        columns, rows, views, photons = self.DETECTOR
+        axis = 800 * max(1, self.VOXELS / 224)  # the cone opens no wider for a larger block
+        grid = ["--size", 512, "--voxel", voxel] if self.FORM == "full" else []
         self.lepus("simulate", "spheres.toml", "-o", "scan", "--columns", columns, "--rows", rows, "--pixel", 0.125,
-                   "--source-axis", 800, "--source-detector", 1000, "--views", views, "--photons", photons, "--subpixels", 1,
-                   "--quiet", timeout=1800)
-        self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", "--backend", "cpu", "--quiet", timeout=1800)
+                   "--source-axis", axis, "--source-detector", 1.25 * axis, "--views", views, "--photons", photons, "--subpixels", 1,
+                   *grid, "--quiet", timeout=1800)
+        backend = "auto" if self.FORM == "full" else "cpu"
+        self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", "--backend", backend, "--quiet", timeout=1800)
         v, truth = read_mha(self.folder / "v.mha"), read_mha(self.folder / "scan/truth.mha")
         contrast = self.VALUE
         noise = (v - truth)[ndi.binary_erosion(truth > 0.99 * contrast, iterations=3)].std() / contrast

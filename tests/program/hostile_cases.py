@@ -265,10 +265,10 @@ def output_cases():
         at = next(i for i, word in enumerate(line) if word.startswith("out/"))
         ending = re.search(r"(\.\w+)?$", line[at]).group()
         named = lambda name: [*line[:at], name, *line[at + 1:]]
-        folder_is_fine = command == "simulate"
+        folder_is_fine = command in ("simulate", "analyze")
         for kind, name in {"a folder that is not there": "nowhere/v" + ending, "below a file": "v.mha/v" + ending, "too long": "out/" + "x" * 300 + ending,
                            "a folder": "scan", "/dev/full": "/dev/full", "/dev/null": "/dev/null", "nothing": "", "a file that is there": "v.mha", "the folder itself": "."}.items():
-            # A pattern that names nothing and a folder that is made are both allowed where scans are written.
+            # A pattern that names nothing and a folder that is made are both allowed where scans or reports are written.
             yield Case(f"{command}: its output is {kind}", named(name), refused=not (folder_is_fine and kind == "a folder that is not there"))
         yield Case(f"{command}: its output is a link to itself", named("loop" + ending), files={"loop" + ending: ODD_FILES["a link to itself"]})
         yield Case(f"{command}: its output is a pipe", named("pipe" + ending), files={"pipe" + ending: os.mkfifo})

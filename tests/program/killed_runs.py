@@ -24,6 +24,7 @@ VOLUME = 'size = [80, 80, 512]\nvoxel_mm = [0.8, 0.8, 0.18]\ncentre_mm = [0.0, 0
 
 class KilledCase(ProgramCase):
     """self.command writes v.raw and v.raw.json; result() says what of them must be the same."""
+    output = "v.raw"
     journals = ["v.raw"]  # of the volumes that it makes one after the other
 
     def start(self, *words):
@@ -47,8 +48,9 @@ class KilledCase(ProgramCase):
         process.output = process.communicate(timeout=SECONDS)
         return process.returncode not in (0, None)
 
-    def leave_unfinished(self, slabs=1, ending=signal.SIGKILL, output="v.raw"):
+    def leave_unfinished(self, slabs=1, ending=signal.SIGKILL, output=None):
         """Ends self.command when so many slabs are recorded; tries again where it was too fast. The process that was ended."""
+        output = output or self.output
         for _ in range(10):
             process = self.start(*self.command)
             if self.end_when(process, lambda: self.recorded(output) >= slabs, ending):
@@ -75,7 +77,7 @@ class KilledCase(ProgramCase):
 
     def phase(self):
         """How far it got: "before", "begun" or "slabs" of one of its journals (numbered where there are several), "complete"."""
-        if (self.folder / "v.raw").exists():
+        if (self.folder / self.output).exists():
             return "complete"
         for number, name in reversed(list(enumerate(self.journals, 1))):
             if (recorded := self.recorded(name)) >= 0:
@@ -98,7 +100,7 @@ class KilledCase(ProgramCase):
             for _ in range(1 + (kill % 5 == 4)):
                 killed = self.end_when(self.start(*self.command), ready)
                 hit[self.phase()] += 1
-            if not (self.folder / "v.raw").exists():
+            if not (self.folder / self.output).exists():
                 self.lepus(*self.command)
             elif killed:  # in the last moment: it is whole, and what lies beside it goes with the next run
                 self.assertEqual(self.result(), expected)
@@ -109,6 +111,43 @@ class KilledCase(ProgramCase):
         if kills >= 100:
             self.assertTrue(all(hit.values()), hit)
         return hit
+
+
+class KilledFolder(KilledCase):
+    """self.command writes a folder v; pieces of it are recorded, and images of volumes that it makes in it."""
+    output = "v"
+    journals = ["v"]
+
+    def pieces(self, name="v"):
+        """How many pieces are finished, and said to be; -1 where there is no journal."""
+        try:
+            return (self.folder / f"{name}.journal").read_text(errors="replace").count(" piece ")
+        except FileNotFoundError:
+            return -1
+
+    def recorded(self, name="v"):
+        done = self.pieces(name)
+        if done < 0:
+            return done
+        for journal in (self.folder / f"{name}.unfinished").rglob("*.journal"):
+            try:
+                done += journal.read_text(errors="replace").count(" slab ")
+            except FileNotFoundError:
+                pass
+        return done
+
+    def remove_outputs(self):
+        for path in self.folder.glob("v*"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def result(self):
+        """Every file in it, to the bit."""
+        return {str(path.relative_to(self.folder / "v")): hashlib.sha256(path.read_bytes()).hexdigest()
+                for path in sorted((self.folder / "v").rglob("*")) if path.is_file()}
+
+    def assert_complete(self, expected):
+        self.assertEqual(self.result(), expected)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir() if path.name.startswith(("v", ".v"))), ["v"])
 
 
 class KilledScan(KilledCase):

@@ -35,12 +35,15 @@ class RestartSteps(KilledScan):
 
     def test_what_was_finished_is_not_made_again(self):
         expected = self.uninterrupted()
-        self.leave_unfinished(output=BEFORE)
-        status = self.lepus_json("status", "v.raw")
-        self.assertEqual((status["state"], status["command"], status["all"]), ("unfinished", "reconstruct, before its [[post]] steps", 512))
-        self.assertGreater(status["done"], 0)
-        process = self.start(*self.command)
-        self.assertTrue(self.end_when(process, lambda: self.recorded() >= 1, signal.SIGTERM), process.output)
+        for _ in range(10):  # fast machines may end before they are asked to
+            self.leave_unfinished(output=BEFORE)
+            status = self.lepus_json("status", "v.raw")
+            self.assertEqual((status["state"], status["command"], status["all"]), ("unfinished", "reconstruct, before its [[post]] steps", 512))
+            self.assertGreater(status["done"], 0)
+            process = self.start(*self.command)
+            if self.end_when(process, lambda: self.recorded() >= 1, signal.SIGTERM):
+                break
+            self.remove_outputs()
         self.assertEqual(process.returncode, 75, process.output)
         self.assertIn("the same command goes on", process.output[1])
         status = self.lepus_json("status", "v.raw")

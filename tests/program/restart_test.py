@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import time
@@ -41,6 +42,70 @@ class Restart(KilledScan):
         self.leave_unfinished()
         self.lepus(*self.command)
         self.assert_complete(expected)
+
+    def change_keeping_times(self, path, change):
+        """Other content of the same size, which no look at names, sizes and times can tell."""
+        times = path.stat()
+        path.write_bytes(change(path.read_bytes()))
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def journal_has(self, kind, count=1):
+        try:
+            return len(re.findall(rf"(?m)^[0-9a-f]{{8}} \d+ {kind} ", (self.folder / "v.raw.journal").read_text(errors="replace"))) >= count
+        except FileNotFoundError:
+            return False
+
+    def kill_when_recorded(self, kind, count=1):
+        for _ in range(10):
+            if self.end_when(self.start(*self.command), lambda: self.journal_has(kind, count)) and self.journal_has(kind, count):
+                return
+            self.remove_outputs()
+        self.fail("it always ended too early")
+
+    def test_the_pre_pass_is_not_made_again(self):
+        self.edit("[volume]", '[[correct]]\nkind = "rings"\n\n[volume]')
+        self.allow_memory(8)
+        expected = self.uninterrupted()
+        self.kill_when_recorded("result", 3)  # counts, mean flats and darks, the middle row
+        # Flats and darks are not looked into again: whatever is in them now, the volume is that of the first ones.
+        for folder in ("flats", "darks"):
+            for image in (self.folder / "scan" / folder).iterdir():
+                self.change_keeping_times(image, lambda content: content[:16] + bytes(2 * 64 * 96) + content[16 + 2 * 64 * 96:])  # the pixels of these TIFF files
+        self.lepus(*self.command)
+        self.assert_complete(expected)
+        # Where what was kept is not as it was written, it is made again.
+        self.remove_outputs()
+        shutil.rmtree(self.folder / "scan")
+        shutil.copytree(self.made / "scan", self.folder / "scan")
+        self.edit("[volume]", '[[correct]]\nkind = "rings"\n\n[volume]')
+        self.kill_when_recorded("result", 3)
+        results = self.folder / "v.raw.results"
+        results.write_bytes(bytes(results.stat().st_size))
+        self.lepus(*self.command)
+        self.assert_complete(expected)
+
+    def test_corrected_rows_are_not_made_again(self):
+        # Slow enough that rows in memory are kept in a file, too.
+        self.edit("[volume]", '[[correct]]\nkind = "filter"\nfilter = "median"\npictures = "frames"\ndimensions = 2\nradius_px = 7\n\n[volume]')
+        self.allow_memory(8)
+        expected = self.uninterrupted()
+        taken = lambda said: int(re.search(r"(\d+) rows that an earlier run had corrected", said).group(1))
+        self.kill_when_recorded("rows")
+        rows = self.folder / "v.raw.rows"
+        self.assertEqual(rows.stat().st_size, 4 * 40 * 64 * 96)
+        said = self.lepus(*[word for word in self.command if word != "--quiet"]).stderr
+        self.assertGreater(taken(said), 0)
+        self.assert_complete(expected)
+        # With more memory than the first run had; and what was changed is not believed.
+        for damage in (False, True):
+            self.remove_outputs()
+            self.kill_when_recorded("rows")
+            if damage:
+                rows.write_bytes(bytes(rows.stat().st_size))
+            words = ["1GiB" if word.endswith("MiB") else word for word in self.command if word != "--quiet"]
+            said = self.lepus(*words).stderr
+            self.assertEqual("rows that an earlier run had corrected" in said, not damage, said)
+            self.assert_complete(expected)
 
     def test_asked_to_end(self):
         expected = self.uninterrupted()
@@ -128,6 +193,9 @@ class Restart(KilledScan):
                         journal.unlink()  # whose volume it is nobody knows then
                         self.assert_error(self.lepus(*self.command, "--restart", code=6), "disk", "v.raw.unfinished", "remove it")
                         partial.unlink()
+                        results = self.folder / "v.raw.results"
+                        self.assert_error(self.lepus(*self.command, "--restart", code=6), "disk", "v.raw.results", "remove it")
+                        results.unlink()
                     self.lepus(*self.command, "--restart")
                 if damage is voxels_changed:
                     self.assertIn("made again", result.stderr)

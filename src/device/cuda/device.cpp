@@ -5,9 +5,9 @@
 #include "device/cuda/copy_views.h"
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/devices.h"
-#include "device/cuda/forward_project.h"
 #include "device/cuda/projector.h"
 #include "device/cuda/ray_projector.h"
+#include "device/cuda/surface_tracer.h"
 #include "device/cuda/vector_kernels.h"
 #include "device/cuda/volume_kernels.h"
 #include <lepus/error.h>
@@ -117,11 +117,11 @@ public:
   std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup) override {
     return cuda::make_ray_projector(number_, setup);
   }
+  std::unique_ptr<SurfaceTracer> make_surface_tracer(const SurfaceTracerSetup& setup) override {
+    return cuda::make_surface_tracer(number_, setup);
+  }
   VolumeKernels* volume_kernels() override { return volume_kernels_.get(); }
   VectorKernels& vector_kernels() override { return *vectors_; }
-  void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override {
-    cuda::forward_project(job, all, precision_, report);
-  }
 
 private:
   int number_;

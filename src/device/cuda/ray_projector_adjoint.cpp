@@ -30,7 +30,7 @@ Passing passing(const JosephView& view, int axis, double u, double v, double pla
 struct ColumnRange {
   std::int64_t first = 0, last = 0;
 };
-ColumnRange columns_of(const ForwardJob& job, const JosephView& view, int axis) {
+ColumnRange columns_of(const RayViews& job, const JosephView& view, int axis) {
   ColumnRange range{job.columns, 0};
   const auto v = static_cast<double>(job.rows / 2);
   for (std::int64_t u = 0; u < job.columns; ++u) {
@@ -43,17 +43,19 @@ ColumnRange columns_of(const ForwardJob& job, const JosephView& view, int axis) 
 
 }  // namespace
 
-JosephAdjoint::JosephAdjoint(const ForwardJob& job, const ScanGeometry& geometry, const VolumeGrid& grid,
+JosephAdjoint::JosephAdjoint(const RayViews& job, const ScanGeometry& geometry, const VolumeGrid& grid,
                              const JosephView* views)
     : grid_(job.grid), frame_(picture_frame(geometry)), columns_(job.columns), rows_(job.rows), faces_(job, views) {
   const std::vector<Matrix34> matrices = matrices_from_middle(geometry, grid, job.grid);
   by_columns_ = look_for_columns(job, matrices);
-  if (!by_columns_) pictures_ = picture_faces(job, faces_.all(), matrices, geometry.beam);
+  if (by_columns_) return;
+  pictures_ = picture_faces(job, faces_.all(), matrices, geometry.beam);
+  by_voxel_columns_ = serves_voxel_columns(grid_, frame_, pictures_);
 }
 
 // Detector columns are parallel to z where the place that a ray passes a plane at does not change along them, and the
 // matrix sees nothing of z in u and w. Lanes run along z, so there must be slices for them.
-bool JosephAdjoint::look_for_columns(const ForwardJob& job, const std::vector<Matrix34>& matrices) {
+bool JosephAdjoint::look_for_columns(const RayViews& job, const std::vector<Matrix34>& matrices) {
   constexpr int enough_slices = 12;
   constexpr double negligible = 1e-6;       // of a voxel
   constexpr double surely_in_front = 0.01;  // of the distance from source to axis
@@ -172,7 +174,10 @@ void JosephAdjoint::add_pictures(const FaceSource& source, int first_face, const
     job.voxels = slab.voxels;
     job.z0 = static_cast<int>(slab.slices.z0);
     job.z1 = static_cast<int>(slab.slices.z1);
-    launch_picture_adjoint(job, stream_of(queue));
+    if (by_voxel_columns_)
+      launch_picture_columns(job, stream_of(queue));
+    else
+      launch_picture_adjoint(job, stream_of(queue));
   }
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <cuda_runtime_api.h>
 
@@ -83,6 +84,7 @@ struct PictureFace {
   float direction[3][3];   // of the rays: at the detector's middle, per column, per row
   float slope_a, slope_b;  // by how much rays change at most from plane to plane
   PassTerm a_u, a_v, b_u, b_v;
+  bool rows_rise;  // z grows with the row: by columns of voxels
 };
 inline constexpr int pictures_per_launch = 16;
 // The rows of the views that there are.
@@ -101,5 +103,11 @@ struct PictureAdjoint {
   int z0, z1;
 };
 void launch_picture_adjoint(const PictureAdjoint& job, cudaStream_t stream);
+
+// The same by columns of voxels along z, where every view can be taken so: the whole grid lies in front of its source,
+// no ray runs along z mainly, and rows cross the columns, less than half as steep as they run across them. Sets
+// rows_rise.
+bool serves_voxel_columns(const JosephGrid& grid, const PictureFrame& frame, std::vector<PictureFace>& faces);
+void launch_picture_columns(const PictureAdjoint& job, cudaStream_t stream);
 
 }  // namespace lepus::cuda

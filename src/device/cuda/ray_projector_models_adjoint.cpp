@@ -8,7 +8,7 @@
 namespace lepus::cuda {
 
 template <class Pixel>
-PixelAdjoint<Pixel>::PixelAdjoint(const ForwardJob& job, const ScanGeometry& geometry, const VolumeGrid& grid,
+PixelAdjoint<Pixel>::PixelAdjoint(const RayViews& job, const ScanGeometry& geometry, const VolumeGrid& grid,
                                   const JosephView* views)
     : grid_(job.grid),
       frame_(picture_frame(geometry)),

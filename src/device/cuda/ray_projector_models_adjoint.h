@@ -13,7 +13,7 @@ template <class Pixel>
 class PixelAdjoint {
 public:
   // `views` are the job's in the memory of the current device.
-  PixelAdjoint(const ForwardJob& job, const ScanGeometry& geometry, const VolumeGrid& grid, const JosephView* views);
+  PixelAdjoint(const RayViews& job, const ScanGeometry& geometry, const VolumeGrid& grid, const JosephView* views);
   std::string description() const { return "general"; }
   std::int64_t work_bytes(std::int64_t views, std::int64_t rows) const;
   // Adds to the slab. Returns when the work is in the queue.

@@ -2,13 +2,13 @@
 #include "device/cuda/ray_projector_scan.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/format.h"
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/device.h"
-#include "device/cuda/queue_share.h"
+#include "device/queue_share.h"
 #include "geometry/camera.h"
+#include "project/ray_views.h"
 #include <lepus/error.h>
 
 namespace lepus::cuda {
@@ -30,14 +30,11 @@ void require_texture_size(const JosephGrid& grid) {
 
 }  // namespace
 
-Faces::Faces(const ForwardJob& job, const JosephView* views) : views_(views), grid_(job.grid), columns_(job.columns) {
-  ForwardJob one;
-  one.grid = job.grid;
-  one.columns = job.columns;
-  one.rows = job.rows;
+Faces::Faces(const RayViews& job, const JosephView* views) : views_(views), grid_(job.grid), columns_(job.columns) {
   for (std::size_t view = 0; view < job.views.size(); ++view) {
-    one.views = {job.views[view]};
-    for (const int axis : axes_of(one)) faces_.push_back({static_cast<int>(view), axis});
+    const std::array<bool, 3> along = axes_along(job.views[view], job.columns, job.rows);
+    for (int axis = 0; axis < 3; ++axis)
+      if (along[static_cast<std::size_t>(axis)]) faces_.push_back({static_cast<int>(view), axis});
   }
   on_device_ = on_device(faces_.data(), static_cast<std::int64_t>(faces_.size()), "copy faces to the device");
 }
@@ -71,7 +68,7 @@ std::int64_t Faces::work_bytes(std::int64_t views, std::int64_t bytes_per_face) 
 
 ScanRays::ScanRays(const RayProjectorSetup& setup, Weights weights)
     : weights_(weights),
-      job_(forward_job(*setup.geometry, setup.grid, nullptr, nullptr)),
+      job_(ray_views(*setup.geometry, setup.grid)),
       axes_(axes_of(job_)),
       views_(on_device(job_.views.data(), static_cast<std::int64_t>(job_.views.size()), "copy views to the device")) {
   if (weights == Weights::texture) require_texture_size(job_.grid);
@@ -122,29 +119,7 @@ PictureFrame picture_frame(const ScanGeometry& geometry) {
   return {geometry.beam, columns, 0, rows, columns / 2, rows / 2, rows};
 }
 
-namespace {
-
-// Of the rays that run along axis k. A slope is a quotient of what is affine on the detector, so that its largest lies
-// at a corner, unless rays turn round in between: then some change as much on the other axis as on their own.
-double largest_slope(const ForwardJob& job, const JosephView& view, int k, int axis) {
-  double largest = 0;
-  int forwards = 0;
-  for (int corner = 0; corner < 4; ++corner) {
-    const double u = corner % 2 ? static_cast<double>(job.columns - 1) : 0,
-                 v = corner / 2 ? static_cast<double>(job.rows - 1) : 0;
-    const auto along = [&](int n) {
-      return view.direction[n][0] + u * view.direction[n][1] + v * view.direction[n][2];
-    };
-    const double slope = std::abs(along(axis) / along(k));
-    largest = std::max(largest, std::isfinite(slope) ? slope : 1.0);
-    forwards += along(k) > 0 ? 1 : 0;
-  }
-  return forwards == 0 || forwards == 4 ? std::min(largest, 1.0) : 1.0;
-}
-
-}  // namespace
-
-std::vector<PictureFace> picture_faces(const ForwardJob& job, const std::vector<Face>& faces,
+std::vector<PictureFace> picture_faces(const RayViews& job, const std::vector<Face>& faces,
                                        const std::vector<Matrix34>& matrices, Beam beam) {
   std::vector<PictureFace> pictures;
   const double middle_u = static_cast<double>(job.columns / 2), middle_v = static_cast<double>(job.rows / 2);
@@ -172,8 +147,8 @@ std::vector<PictureFace> picture_faces(const ForwardJob& job, const std::vector<
       // Rays start where t = -1; those of a fan in the plane of their row.
       if (beam != Beam::parallel && !(beam == Beam::fan && j == 2)) picture.source[i] = single(p[j][0] - d[j][0]);
     }
-    picture.slope_a = single(largest_slope(job, view, k, a));
-    picture.slope_b = single(largest_slope(job, view, k, b));
+    picture.slope_a = single(largest_slope(view, job.columns, job.rows, k, a));
+    picture.slope_b = single(largest_slope(view, job.columns, job.rows, k, b));
     const auto term = [&](int axis, int change) -> PassTerm {
       if (beam == Beam::parallel) return {single(p[axis][change] - p[k][change] * d[axis][0] / d[k][0]), 0.0f, 0.0f};
       if (beam == Beam::fan && axis == 2) return {single(p[axis][change]), 0.0f, 0.0f};

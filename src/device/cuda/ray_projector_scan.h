@@ -9,8 +9,8 @@
 #include "device/cuda/device_memory.h"
 #include "device/cuda/ray_projector_faces.h"
 #include "device/cuda/ray_projector_planes.h"
-#include "device/forward_project_job.h"
 #include "device/ray_projector.h"
+#include "project/ray_views.h"
 
 namespace lepus::cuda {
 
@@ -18,7 +18,7 @@ namespace lepus::cuda {
 class Faces {
 public:
   // `views` are the job's in the memory of the current device.
-  Faces(const ForwardJob& job, const JosephView* views);
+  Faces(const RayViews& job, const JosephView* views);
   const std::vector<Face>& all() const { return faces_; }
 
   // Calls work(source, number of its first face) for the faces of some views, as many at a time as take no more than
@@ -40,14 +40,14 @@ std::vector<Matrix34> matrices_from_middle(const ScanGeometry& geometry, const V
                                            const JosephGrid& joseph);
 
 PictureFrame picture_frame(const ScanGeometry& geometry);  // of all rows
-std::vector<PictureFace> picture_faces(const ForwardJob& job, const std::vector<Face>& faces,
+std::vector<PictureFace> picture_faces(const RayViews& job, const std::vector<Face>& faces,
                                        const std::vector<Matrix34>& matrices, Beam beam);
 
 // The rays of a scan in the memory of the current device, and the volume that they are sent through.
 class ScanRays {
 public:
   ScanRays(const RayProjectorSetup& setup, Weights weights);
-  const ForwardJob& job() const { return job_; }
+  const RayViews& job() const { return job_; }
   const JosephView* views() const { return views_.data(); }
   std::int64_t work_bytes(std::int64_t slices) const { return VolumePlanes::bytes(job_.grid, axes_, weights_, slices); }
 
@@ -57,7 +57,7 @@ public:
 
 private:
   Weights weights_;
-  ForwardJob job_;
+  RayViews job_;
   std::vector<int> axes_;
   DeviceBuffer<JosephView> views_;
   std::shared_ptr<VolumePlanes> planes_;

@@ -29,7 +29,7 @@ struct LargestRatios {
 
 // How far the place at which a detector column passes a layer moves at most from column to column. At plane i of axis k
 // that is (i - source) (d x d') / d_k^2, d the direction and d' its change, and for parallel rays |p' x d| / d_k.
-double voxels_per_column(const ForwardJob& job, const JosephView& view) {
+double voxels_per_column(const RayViews& job, const JosephView& view) {
   const double slowest = slowest_direction(view, -1, static_cast<double>(job.columns));
   const auto cross = [](const double(&a)[3][3], int i, const double(&b)[3][3], int j) {
     return std::abs(a[0][i] * b[1][j] - a[1][i] * b[0][j]);
@@ -43,7 +43,7 @@ double voxels_per_column(const ForwardJob& job, const JosephView& view) {
   return farthest * cross(view.direction, 0, view.direction, 1) / (slowest * slowest);
 }
 
-LargestRatios largest_ratios(const ForwardJob& job, const std::vector<UprightView>& maps) {
+LargestRatios largest_ratios(const RayViews& job, const std::vector<UprightView>& maps) {
   LargestRatios largest;
   for (std::size_t n = 0; n < maps.size(); ++n) {
     const UprightView& map = maps[n];
@@ -91,7 +91,7 @@ std::optional<UprightSizes> upright_sizes(const LargestRatios& largest) {
   return sizes;
 }
 
-std::vector<UprightView> upright_maps(const ForwardJob& job, const std::vector<Matrix34>& matrices) {
+std::vector<UprightView> upright_maps(const RayViews& job, const std::vector<Matrix34>& matrices) {
   std::vector<UprightView> maps;
   const auto middle_row = static_cast<double>(job.rows / 2);
   for (std::size_t view = 0; view < matrices.size(); ++view) {
@@ -111,7 +111,7 @@ std::vector<UprightView> upright_maps(const ForwardJob& job, const std::vector<M
 
 class UprightFootprints final : public RayProjector {
 public:
-  UprightFootprints(int device, ForwardJob job, const std::vector<UprightView>& maps, const UprightSizes& sizes)
+  UprightFootprints(int device, RayViews job, const std::vector<UprightView>& maps, const UprightSizes& sizes)
       : device_((use_device(device), device)),
         job_(std::move(job)),
         sizes_(sizes),
@@ -212,7 +212,7 @@ private:
   }
 
   int device_;
-  ForwardJob job_;
+  RayViews job_;
   UprightSizes sizes_;
   DeviceBuffer<JosephView> views_;
   DeviceBuffer<UprightView> maps_;
@@ -221,7 +221,7 @@ private:
 }  // namespace
 
 std::unique_ptr<RayProjector> make_upright_footprints(int device, const RayProjectorSetup& setup) {
-  ForwardJob job = forward_job(*setup.geometry, setup.grid, nullptr, nullptr);
+  RayViews job = ray_views(*setup.geometry, setup.grid);
   if (!std::all_of(job.views.begin(), job.views.end(), [](const JosephView& view) { return view.rows.any(); }))
     return nullptr;
   const std::vector<UprightView> maps = upright_maps(job, matrices_from_middle(*setup.geometry, setup.grid, job.grid));

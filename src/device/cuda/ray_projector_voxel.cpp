@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "device/cuda/device.h"
-#include "device/cuda/queue_share.h"
+#include "device/queue_share.h"
 
 namespace lepus::cuda {
 

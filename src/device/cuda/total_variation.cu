@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What total variation needs of a volume: differences, their transpose, and the steps of its proximal map.
+// What total variation needs of a volume: differences, their transpose, and single steps of its proximal map (pairs of
+// them: total_variation_pair.cu).
 // A step reads two duals and the volume and writes one dual: ten floats to a voxel, 5.4 GB of 512^3, which is what it
 // costs. So each value is read once: a block takes a tile of the volume's x and y and walks along z, with the plane
 // before in its registers. Lanes and warps at the tile's rim only compute what the others need of their neighbours.
@@ -7,12 +8,12 @@
 #include <cstdint>
 
 #include "device/cuda/cuda_check.h"
+#include "device/cuda/total_variation.cuh"
 #include "device/cuda/vector_kernels.h"
 
 namespace lepus::cuda {
 namespace {
 
-constexpr unsigned dual_lanes = 0xffffffffu;
 constexpr int plain_threads = 256;
 
 struct Shape {
@@ -21,9 +22,6 @@ struct Shape {
 Shape small_shape(const VolumeShape& shape) {
   return {static_cast<int>(shape.nx), static_cast<int>(shape.ny), static_cast<int>(shape.nz)};
 }
-
-// A NaN stays one.
-__device__ float clamped(float x, float low, float high) { return x < low ? low : x > high ? high : x; }
 
 // The transpose of differences, negated: what lies at an axis' last voxel does not count.
 __device__ float divergence_at(const float* x, const float* y, const float* z, const Shape& shape, int ix, int iy,
@@ -54,35 +52,6 @@ void for_each_voxel(const VolumeShape& shape, cudaStream_t stream, const Body& b
                     static_cast<unsigned>(std::min(shape.nz, maximum)));
   each_voxel<<<blocks, plain_threads, 0, stream>>>(small_shape(shape), body);
   check_launch("a kernel of volumes");
-}
-
-// A lane's `width` voxels, next to each other along x.
-template <int width>
-struct Run {
-  float at[width];
-};
-
-template <int width>
-__device__ Run<width> load(const float* from) {
-  Run<width> run;
-  if constexpr (width == 4) {
-    const float4 four = __ldg(reinterpret_cast<const float4*>(from));
-    run = {{four.x, four.y, four.z, four.w}};
-  } else {
-    run.at[0] = __ldg(from);
-  }
-  return run;
-}
-
-__device__ void prefetch(const float* from) { asm volatile("prefetch.global.L2 [%0];" : : "l"(from)); }
-
-// What is written is not read again before all the rest was: it need not stay in the cache.
-template <int width>
-__device__ void store(float* to, const Run<width>& run) {
-  if constexpr (width == 4)
-    __stcs(reinterpret_cast<float4*>(to), make_float4(run.at[0], run.at[1], run.at[2], run.at[3]));
-  else
-    __stcs(to, run.at[0]);
 }
 
 // Of a block: warps are rows, of which the first and the last, and of whose lanes the first and the last, are rim.
@@ -157,7 +126,7 @@ __global__ void __launch_bounds__(32 * dual_rows, 2) dual_step(const __grid_cons
         const float dy = has_y ? below.at[i] - here.at[i] : 0.0f;
         const float a = ahead[0].at[i] + step.rise * dx, b = ahead[1].at[i] + step.rise * dy;
         const float c = ahead[2].at[i] + step.rise * (z < step.nz ? value.at[i] - here.at[i] : 0.0f);
-        const float length = sqrtf(a * a + b * b + c * c), factor = length > 1.0f ? 1.0f / length : 1.0f;
+        const float factor = to_unit_length(a, b, c);
         result[0].at[i] = a * factor;
         result[1].at[i] = b * factor;
         result[2].at[i] = c * factor;
@@ -172,32 +141,10 @@ __global__ void __launch_bounds__(32 * dual_rows, 2) dual_step(const __grid_cons
   }
 }
 
-int blocks_across(int n, int each) { return (n + each - 1) / each; }
-
-// How many slices a block should walk along, so that the last blocks leave no multiprocessor waiting: a block reads two
-// slices more than it writes.
-int slices_to_walk(int tiles, int nz) {
-  constexpr int blocks_at_once = 2, fewest = 24, most = 128;
-  int device = 0, multiprocessors = 1;
-  check(cudaGetDevice(&device), "ask for the device");
-  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "count multiprocessors");
-  int best = most;
-  long best_cost = -1;
-  for (int parts = blocks_across(nz, most); parts <= blocks_across(nz, fewest); ++parts) {
-    const int slices = blocks_across(nz, parts);
-    const long rounds = blocks_across(tiles * blocks_across(nz, slices), blocks_at_once * multiprocessors);
-    const long cost = rounds * (slices + 2);
-    if (best_cost >= 0 && cost >= best_cost) continue;
-    best_cost = cost;
-    best = slices;
-  }
-  return best;
-}
-
 template <int width>
 void launch_steps(const DualStep& step, cudaStream_t stream) {
   const int across = blocks_across(step.nx, inner_lanes * width), down = blocks_across(step.ny, inner_rows);
-  const int slices = slices_to_walk(across * down, step.nz);
+  const int slices = slices_to_walk(across * down, step.nz, 2, 2);
   const dim3 blocks(static_cast<unsigned>(across), static_cast<unsigned>(down),
                     static_cast<unsigned>(blocks_across(step.nz, slices)));
   if (step.momentum != 0.0f)
@@ -207,10 +154,10 @@ void launch_steps(const DualStep& step, cudaStream_t stream) {
 }
 
 bool by_fours(const DualStep& step) {
-  const auto aligned = [](const float* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; };
-  bool all = step.nx % 4 == 0 && aligned(step.volume);
+  bool all = step.nx % 4 == 0 && aligned_to_fours(step.volume);
   for (int axis = 0; axis < 3; ++axis)
-    all = all && aligned(step.now[axis]) && aligned(step.before[axis]) && aligned(step.next[axis]);
+    all = all && aligned_to_fours(step.now[axis]) && aligned_to_fours(step.before[axis]) &&
+          aligned_to_fours(step.next[axis]);
   return all;
 }
 

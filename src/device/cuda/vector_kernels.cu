@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/device.h"
@@ -111,6 +112,21 @@ double joined(std::int64_t n, Queue& queue, const Join& join, const Value& value
   return result;
 }
 
+// Of the dual fast gradient method's steps, one after the other: none in the first two.
+class Momentum {
+public:
+  float next() {
+    const auto momentum = static_cast<float>(momentum_);
+    const double next_t = (1 + std::sqrt(1 + 4 * t_ * t_)) / 2;
+    momentum_ = (t_ - 1) / next_t;
+    t_ = next_t;
+    return momentum;
+  }
+
+private:
+  double t_ = 1, momentum_ = 0;
+};
+
 class CudaVectorKernels final : public VectorKernels {
 public:
   explicit CudaVectorKernels(int device) : device_(device) {}
@@ -175,40 +191,47 @@ public:
     });
   }
 
-  // Three duals take turns, because a step reads the two before it, and neighbours of them. Where the momentum is still
-  // zero a step reads one alone: the first step that leaves a buffer out is chosen so that the last one ends in `dual`.
+  // Steps go in pairs, which read two duals and write two others. Two pairs end where they began, in `dual`, and so do
+  // the first two steps one by one: without momentum yet they read one dual alone.
   void total_variation_step(const float* volume, float strength, float low, float high, int steps, float* const dual[3],
                             float* out, const VolumeShape& shape, Queue& queue) override {
     use_device(device_);
     const std::int64_t n = shape.voxels();
     if (n == 0) return;
     const ScratchScope scope(queue);
-    float* buffer[3][3] = {{dual[0], dual[1], dual[2]}, {}, {}};
-    int now = 0, before = 0;
+    float* buffer[4][3] = {{dual[0], dual[1], dual[2]}, {}, {}, {}};
+    int now = 0, before = 1;
     if (strength > 0 && steps > 0) {
-      for (int b = 1; b < 3; ++b)
+      const int single = steps % 4, buffers = steps >= 4 ? 4 : steps == 3 ? 3 : 2;
+      for (int b = 1; b < buffers; ++b)
         for (float*& axis : buffer[b]) axis = queue.scratch<float>(n);
-      double t = 1, momentum = 0;
-      for (int step = 0; step < steps; ++step) {
-        const int next = step == 0 ? 1 : step == 1 ? (steps % 3 == 2 ? 0 : 2) : 3 - now - before;
+      Momentum momentum;
+      const auto step_to = [&](int next) {
         DualStep job{.volume = volume,
                      .now = {buffer[now][0], buffer[now][1], buffer[now][2]},
                      .before = {buffer[before][0], buffer[before][1], buffer[before][2]},
                      .next = {buffer[next][0], buffer[next][1], buffer[next][2]},
                      .strength = strength,
                      .rise = 1 / (12 * strength),  // 12: the largest eigenvalue of -div grad
-                     .momentum = static_cast<float>(momentum),
+                     .momentum = momentum.next(),
                      .low = low,
                      .high = high,
                      .nx = static_cast<int>(shape.nx),
                      .ny = static_cast<int>(shape.ny),
                      .nz = static_cast<int>(shape.nz)};
-        launch_dual_step(job, stream_of(queue));
-        const double next_t = (1 + std::sqrt(1 + 4 * t * t)) / 2;
-        momentum = (t - 1) / next_t;
-        t = next_t;
-        before = now;
-        now = next;
+        before = std::exchange(now, next);
+        return job;
+      };
+      for (int step = 0; step < single; ++step)
+        launch_dual_step(step_to(step == 1 ? 0 : step == 0 ? 1 : 2), stream_of(queue));
+      for (int step = single; step < steps; step += 2) {
+        int other[2] = {}, found = 0;
+        for (int b = 0; b < 4; ++b)
+          if (b != now && b != before) other[found++] = b;
+        DualStepPair pair{.first = step_to(other[1]), .next = {}, .momentum = momentum.next()};
+        for (int axis = 0; axis < 3; ++axis) pair.next[axis] = buffer[other[0]][axis];
+        launch_dual_step_pair(pair, stream_of(queue));
+        before = std::exchange(now, other[0]);
       }
     }
     launch_move_and_clamp(volume, strength, buffer[now], low, high, out, shape, stream_of(queue));

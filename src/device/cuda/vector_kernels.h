@@ -28,5 +28,13 @@ struct DualStep {
   int nx, ny, nz;
 };
 void launch_dual_step(const DualStep& step, cudaStream_t stream);
+// total_variation_pair.cu: this step and the next one, which starts from what the first leaves in its `next`. No memory
+// that is written is read as well.
+struct DualStepPair {
+  DualStep first;
+  float* next[3];
+  float momentum;  // of the second one
+};
+void launch_dual_step_pair(const DualStepPair& pair, cudaStream_t stream);
 
 }  // namespace lepus::cuda

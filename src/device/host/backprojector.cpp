@@ -59,7 +59,7 @@ public:
     const std::string orbit = !orbit_.upright   ? "general matrices"
                               : job_.group == 1 ? "upright orbit"
                                                 : format("upright orbit, {} symmetric views", job_.group);
-    return orbit + ", " + spoken(kernels_.upright.target);
+    return orbit + ", " + spoken(kernels_.target());
   }
   const std::vector<std::int64_t>& view_order() const override { return orbit_.order; }
   std::int64_t view_block() const override { return cpu::block_of_views; }
@@ -73,7 +73,7 @@ public:
     job.first_chunk = slab.z0 / cpu::chunk;
     job.chunks = (slab.z1 + cpu::chunk - 1) / cpu::chunk - job.first_chunk;
     std::vector<cpu::Scratch> scratch(static_cast<std::size_t>(threads.size()));
-    const cpu::Kernel& kernel = orbit_.upright ? kernels_.upright : kernels_.general;
+    const cpu::Kernel& kernel = orbit_.upright ? kernels_.upright(job.interpolation) : kernels_.general;
     threads.parallel_for(0, job.tasks(), 1, [&](std::int64_t first, std::int64_t last, int worker) {
       auto& own = scratch[static_cast<std::size_t>(worker)];
       if (own.sums.size() == 0) own.sums = Buffer<float>(job.tile * job.tile * cpu::chunk * job.group);
@@ -90,7 +90,7 @@ private:
 cpu::Kernels kernels_for(const std::string& target) {
   if (target.empty()) return cpu::best_kernels();
   for (const auto& kernels : cpu::all_kernels())
-    if (kernels.upright.target == target) return kernels;
+    if (kernels.target() == target) return kernels;
   std::string known;
   for (const auto& name : cpu_targets()) known += (known.empty() ? "" : ", ") + name;
   throw Error(ErrorKind::usage, {.what = format("SIMD target '{}' does not run here", target),
@@ -106,12 +106,12 @@ std::string last_cpu_target() { return last_target.load(); }
 
 std::vector<std::string> cpu_targets() {
   std::vector<std::string> names;
-  for (const auto& kernels : cpu::all_kernels()) names.emplace_back(kernels.upright.target);
+  for (const auto& kernels : cpu::all_kernels()) names.emplace_back(kernels.target());
   return names;
 }
 
 std::string describe_cpu(const std::string& target) {
-  return format("{}, {}, {} hardware threads", processor_name(), spoken(kernels_for(target).upright.target),
+  return format("{}, {}, {} hardware threads", processor_name(), spoken(kernels_for(target).target()),
                 std::max(1u, std::thread::hardware_concurrency()));
 }
 

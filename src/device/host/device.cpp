@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "core/memory.h"
-#include "device/forward_project_job.h"
 #include "device/host/band_kernels/band_kernels.h"
 #include "device/host/backprojector.h"
 #include "device/host/projector.h"
 #include "device/host/ray_projector.h"
 #include "device/host/row_filter.h"
+#include "device/host/surface_tracer.h"
 #include "device/host/vector_kernels.h"
 #include "device/host/volume_kernels.h"
 #include <lepus/error.h>
@@ -79,13 +79,10 @@ public:
   }
   BandKernels& band_kernels() override { return *kernels_; }
   VectorKernels& vector_kernels() override { return *vectors_; }
-  VolumeKernels* volume_kernels() override { return volume_kernels_.get(); }
-  void forward_project(const ForwardJob& job, const Devices&, ForwardReport& report) override {
-    if (is_reference())
-      forward_project_reference(job, threads_, report);
-    else
-      forward_project_cpu(job, threads_, report);
+  std::unique_ptr<SurfaceTracer> make_surface_tracer(const SurfaceTracerSetup& setup) override {
+    return host::make_surface_tracer(setup);
   }
+  VolumeKernels* volume_kernels() override { return volume_kernels_.get(); }
 
 private:
   bool is_reference() const { return info_.kind == "reference"; }

@@ -10,86 +10,12 @@
 #define HWY_TARGET_INCLUDE "device/host/joseph_columns.cpp"
 #include "hwy/foreach_target.h"
 
+#include "device/host/heights-inl.h"
 #include "device/host/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lepus::cpu {
 namespace HWY_NAMESPACE {
-
-// Cell z0 - 1 of a column lies here in the buffers: the samples that fade out below the first slice.
-constexpr std::int64_t first_cell = 8;
-
-// Rows [first, last) of those held whose samples lie in cells z0 - 1 to z1 - 1, and up to two more on each side; first
-// is whole vectors from the first row held.
-struct RowsMet {
-  std::int64_t first = 0, last = 0;
-};
-
-HWY_INLINE RowsMet rows_met(const PlaneCrossing& at, const JosephGrid& grid, RowBand rows, int middle_row,
-                            std::int64_t z0, std::int64_t z1) {
-  const double low = static_cast<double>(z0 - 1 - grid.middle[2]), high = static_cast<double>(z1 - grid.middle[2]);
-  const double height = static_cast<double>(at.height) + 0.5, step = static_cast<double>(at.per_row);
-  double first = static_cast<double>(rows.first - middle_row), last = static_cast<double>(rows.last - middle_row);
-  clip_planes(height, step, low, high, first, last);
-  if (!(first < last)) return {};
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
-  const std::int64_t from = static_cast<std::int64_t>(first) + middle_row - rows.first;
-  return {from / lanes * lanes, static_cast<std::int64_t>(last) + middle_row - rows.first};
-}
-
-// Where the rows' samples of a plane lie, for whole vectors of rows: the place in the buffers of the cell, and how far
-// beyond the cell's start. Heights are kept within the cells that are there; beyond, all voxels are zero.
-// The whole number below comes from adding a large number, whose unit in the last place is one.
-class Heights {
-public:
-  HWY_INLINE Heights(const PlaneCrossing& at, const JosephGrid& grid, RowBand rows, int middle_row, const RowsMet& met,
-                     std::int64_t z0, std::int64_t z1)
-      : height_(at.height),
-        step_(at.per_row),
-        lowest_(static_cast<float>(z0 - 1 - grid.middle[2]) - 0.5F),
-        highest_(static_cast<float>(z1 - grid.middle[2]) - 0.5F),
-        first_row_(static_cast<float>(rows.first - middle_row)),
-        to_buffer_(static_cast<std::int32_t>(first_cell - (z0 - 1 - grid.middle[2]))) {
-    // Heights are monotonous: the ends are at the first and the last row of all.
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
-    end_ = met.first + (met.last - met.first + lanes - 1) / lanes * lanes;
-    const float p = height_ + (first_row_ + static_cast<float>(met.first)) * step_,
-                q = height_ + (first_row_ + static_cast<float>(end_ - 1)) * step_;
-    const float low = std::min(p, q), high = std::max(p, q);
-    inside_ = low > lowest_ + 0.01F && high < highest_ - 0.01F;
-    // Rounding may decide otherwise up there: one cell more on each side.
-    low_cell_ = static_cast<std::int64_t>(std::floor(std::max(low, lowest_) + 0.5F)) + to_buffer_ - 1;
-    high_cell_ = static_cast<std::int64_t>(std::floor(std::min(high, highest_) + 0.5F)) + to_buffer_ + 1;
-  }
-
-  bool inside() const { return inside_; }  // nothing must be clamped
-  std::int64_t end() const { return end_; }
-  std::int64_t low_cell() const { return low_cell_; }  // places in the buffers
-  std::int64_t high_cell() const { return high_cell_; }
-
-  // Rows r, r + 1, ... from the middle.
-  HWY_INLINE VF rows(std::int64_t r) const { return hn::Iota(Floats(), first_row_ + static_cast<float>(r)); }
-
-  // The cells of rows go to memory, the fractions are the result.
-  template <bool clamped>
-  HWY_INLINE VF fractions(VF row, std::int32_t* HWY_RESTRICT cells) const {
-    const Floats d;
-    const Ints di;
-    constexpr float large = 12582912.0F;  // 1.5 x 2^23
-    const VF unit = hn::Set(d, large);
-    VF z = hn::MulAdd(row, hn::Set(d, step_), hn::Set(d, height_));
-    if constexpr (clamped) z = hn::Min(hn::Max(z, hn::Set(d, lowest_)), hn::Set(d, highest_));
-    const VF rounded = hn::Add(z, unit);
-    hn::StoreU(hn::Sub(hn::BitCast(di, rounded), hn::Sub(hn::BitCast(di, unit), hn::Set(di, to_buffer_))), di, cells);
-    return hn::Sub(hn::Add(z, hn::Set(d, 0.5F)), hn::Sub(rounded, unit));
-  }
-
-private:
-  float height_, step_, lowest_, highest_, first_row_;
-  std::int32_t to_buffer_;
-  bool inside_ = false;
-  std::int64_t end_ = 0, low_cell_ = 0, high_cell_ = 0;
-};
 
 HWY_INLINE void reserve(JosephScratch& scratch, std::int64_t rows, std::int64_t slices, std::int64_t per_cell) {
   const auto grown = [](auto& buffer, std::int64_t size) {
@@ -98,45 +24,6 @@ HWY_INLINE void reserve(JosephScratch& scratch, std::int64_t rows, std::int64_t 
   grown(scratch.cells, 2 * (rows + 2 * joseph_padding));
   grown(scratch.fractions, 2 * (rows + joseph_padding));
   grown(scratch.column, per_cell * (slices + 2 * joseph_padding));
-}
-
-// sums[r] += the column's value at each row's height. Cells go through memory, a vector ahead.
-template <bool clamped>
-HWY_INLINE void sample_column(const float* HWY_RESTRICT column, const Heights& heights, const RowsMet& met,
-                              std::int32_t* HWY_RESTRICT cells, float* HWY_RESTRICT sums) {
-  const Floats d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const VF step = hn::Set(d, static_cast<float>(lanes));
-  VF row = heights.rows(met.first);
-  VF fraction = heights.fractions<clamped>(row, cells);
-  for (std::int64_t r = met.first; r < heights.end(); r += lanes, cells += lanes) {
-    row = hn::Add(row, step);
-    const VF next = heights.fractions<clamped>(row, cells + lanes);
-    hn::StoreU(hn::Add(hn::LoadU(d, sums + r), blended_pairs(column, cells, fraction)), d, sums + r);
-    fraction = next;
-  }
-}
-
-// Two planes one after the other, with the same rows: they share the rows' numbers and the way of the sums through
-// memory.
-HWY_INLINE void sample_two_columns(const float* HWY_RESTRICT column, const float* HWY_RESTRICT other,
-                                   const Heights& heights, const Heights& others, const RowsMet& met,
-                                   std::int32_t* HWY_RESTRICT cells, std::int32_t* HWY_RESTRICT other_cells,
-                                   float* HWY_RESTRICT sums) {
-  const Floats d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const VF step = hn::Set(d, static_cast<float>(lanes));
-  VF row = heights.rows(met.first);
-  VF fraction = heights.fractions<false>(row, cells), other_fraction = others.fractions<false>(row, other_cells);
-  for (std::int64_t r = met.first; r < heights.end(); r += lanes, cells += lanes, other_cells += lanes) {
-    row = hn::Add(row, step);
-    const VF next = heights.fractions<false>(row, cells + lanes),
-             other_next = others.fractions<false>(row, other_cells + lanes);
-    const VF sum = hn::Add(hn::LoadU(d, sums + r), blended_pairs(column, cells, fraction));
-    hn::StoreU(hn::Add(sum, blended_pairs(other, other_cells, other_fraction)), d, sums + r);
-    fraction = next;
-    other_fraction = other_next;
-  }
 }
 
 // The voxel column that a detector column will be at a few planes on, towards the L1 cache: it comes from main memory.
@@ -196,7 +83,7 @@ HWY_INLINE void add_planes(const JosephForward& job, const JosephColumn& column,
                            float* HWY_RESTRICT sums) {
   const std::int64_t buffer = static_cast<std::int64_t>(scratch.column.size()) / 2,
                      cells = static_cast<std::int64_t>(scratch.cells.size()) / 2;
-  float* const blended[2] = {scratch.column.data(), scratch.column.data() + buffer};
+  float* const columns[2] = {scratch.column.data(), scratch.column.data() + buffer};
   std::int32_t* const at_cells[2] = {scratch.cells.data(), scratch.cells.data() + cells};
   BlendedPlane found[2];
   bool meets[2];
@@ -205,17 +92,19 @@ HWY_INLINE void add_planes(const JosephForward& job, const JosephColumn& column,
     const Heights one(found[0].at, job.grid, job.rows, column.middle_row, found[0].met, job.z0, job.z1),
         two(found[1].at, job.grid, job.rows, column.middle_row, found[1].met, job.z0, job.z1);
     if (one.inside() && two.inside()) {
-      blend(job, column, plane, found[0].at, one, blended[0]);
-      blend(job, column, plane + 1, found[1].at, two, blended[1]);
-      return sample_two_columns(blended[0], blended[1], one, two, found[0].met, at_cells[0], at_cells[1], sums);
+      blend(job, column, plane, found[0].at, one, columns[0]);
+      blend(job, column, plane + 1, found[1].at, two, columns[1]);
+      return one.close() && two.close() ? sample_two_columns<true>(columns[0], columns[1], one, two, found[0].met,
+                                                                   at_cells[0], at_cells[1], sums)
+                                        : sample_two_columns<false>(columns[0], columns[1], one, two, found[0].met,
+                                                                    at_cells[0], at_cells[1], sums);
     }
   }
   for (int i = 0; i < 2; ++i) {
     if (!meets[i]) continue;
     const Heights heights(found[i].at, job.grid, job.rows, column.middle_row, found[i].met, job.z0, job.z1);
-    blend(job, column, plane + i, found[i].at, heights, blended[i]);
-    heights.inside() ? sample_column<false>(blended[i], heights, found[i].met, at_cells[i], sums)
-                     : sample_column<true>(blended[i], heights, found[i].met, at_cells[i], sums);
+    blend(job, column, plane + i, found[i].at, heights, columns[i]);
+    sample_column(columns[i], heights, found[i].met, at_cells[i], sums);
   }
 }
 
@@ -233,37 +122,6 @@ void joseph_forward(const JosephForward& job, JosephScratch& scratch) {
       for (int i = 0; i < job.count; ++i)
         if (job.columns[i].axis == axis)
           add_planes(job, job.columns[i], plane, scratch, job.sums + i * job.sums_stride);
-  }
-}
-
-// For every row its cell, and its value shared out between the cell's two slices: value (1 - f, f).
-template <bool clamped>
-HWY_INLINE void make_shares(const Heights& heights, const RowsMet& met, const float* HWY_RESTRICT values,
-                            std::int32_t* HWY_RESTRICT cells, float* HWY_RESTRICT shares) {
-  const Floats d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const VF step = hn::Set(d, static_cast<float>(lanes));
-  VF row = heights.rows(met.first);
-  for (std::int64_t r = met.first; r < heights.end(); r += lanes) {
-    const VF fraction = heights.fractions<clamped>(row, cells + (r - met.first));
-    row = hn::Add(row, step);
-    const VF value = hn::LoadU(d, values + r), up = hn::Mul(fraction, value);
-    hn::StoreInterleaved2(hn::Sub(value, up), up, d, shares + 2 * (r - met.first));
-  }
-}
-
-// pairs[cell] += shares of each row.
-HWY_INLINE void share_out(const float* HWY_RESTRICT shares, const std::int32_t* HWY_RESTRICT cells, std::int64_t count,
-                          float* HWY_RESTRICT pairs) {
-  for (std::int64_t r = 0; r < count; ++r) {
-    float* HWY_RESTRICT pair = pairs + std::ptrdiff_t{2} * cells[r];
-#if LEPUS_LANES >= 4
-    const hn::FixedTag<float, 2> d2;
-    hn::StoreU(hn::Add(hn::LoadU(d2, pair), hn::LoadU(d2, shares + 2 * r)), d2, pair);
-#else
-    pair[0] += shares[2 * r];
-    pair[1] += shares[2 * r + 1];
-#endif
   }
 }
 
@@ -295,31 +153,19 @@ void joseph_back(const JosephBack& job, JosephScratch& scratch) {
         const RowsMet met = rows_met(at, job.grid, job.rows, column.middle_row, job.z0, job.z1);
         if (met.first >= met.last) continue;
         const Heights heights(at, job.grid, job.rows, column.middle_row, met, job.z0, job.z1);
-        heights.inside() ? make_shares<false>(heights, met, values, cells, shares)
-                         : make_shares<true>(heights, met, values, cells, shares);
+        make_shares(heights, met, values, cells, shares);
         std::memset(
             pairs + 2 * (heights.low_cell() - 1), 0,
             sizeof(float) * static_cast<std::size_t>(2 * (heights.high_cell() - heights.low_cell() + 3 + lanes)));
         share_out(shares, cells, heights.end() - met.first, pairs);
-        // Slice z has the first share of its own cell and the second of the cell below.
         float* left = job.voxels + (plane + middle - low[axis]) * apart[axis] + (cell - low[a]) * apart[a];
         float* right = left + apart[a];
         const bool has_left = cell >= low[a], has_right = cell + 1 < high[a];
         const VF w1 = hn::Set(d, at.fraction), w0 = hn::Sub(hn::Set(d, 1.0F), w1);
-        const std::int64_t from = std::max<std::int64_t>(heights.low_cell() - first_cell - 1, 0);
-        const std::int64_t to = std::min(heights.high_cell() - first_cell + 1, slices);
-        const float* HWY_RESTRICT own = pairs + 2 * (first_cell + 1);  // the cell of slice z0
-        for (std::int64_t z = from; z < to; z += lanes) {
-          VF first, second, unused;
-          hn::LoadInterleaved2(d, own + 2 * z, first, unused);
-          hn::LoadInterleaved2(d, own + 2 * z - 2, unused, second);
-          const VF sum = hn::Add(first, second);
-          // The tile's columns are padded, and what is written behind `to` is what was there.
-          const auto inside = hn::FirstN(d, static_cast<std::size_t>(to - z));
-          const VF kept = hn::IfThenElseZero(inside, sum);
-          if (has_left) hn::StoreU(hn::MulAdd(w0, kept, hn::LoadU(d, left + z)), d, left + z);
-          if (has_right) hn::StoreU(hn::MulAdd(w1, kept, hn::LoadU(d, right + z)), d, right + z);
-        }
+        add_pairs(pairs, heights.low_cell(), heights.high_cell(), slices, [&](std::int64_t z, VF sum) HWY_ATTR {
+          if (has_left) hn::StoreU(hn::MulAdd(w0, sum, hn::LoadU(d, left + z)), d, left + z);
+          if (has_right) hn::StoreU(hn::MulAdd(w1, sum, hn::LoadU(d, right + z)), d, right + z);
+        });
       }
     }
   }

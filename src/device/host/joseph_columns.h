@@ -32,20 +32,27 @@ struct JosephColumn {
   }
 };
 
+// Heights of rows, counted from the detector's middle: height + row * per_row.
+struct RowLine {
+  float height = 0, per_row = 0;
+};
+
 // Where a detector column meets a plane: between voxels `cell` and cell + 1 of the plane's first axis, and at heights
 // low + row * per_row - 1/2, row counted from the middle.
-struct PlaneCrossing {
+struct PlaneCrossing : RowLine {
   int cell = 0;
   float fraction = 0;
-  float height = 0, per_row = 0;  // height: less one half
 };
 
 inline PlaneCrossing crossing(const JosephColumn& column, int plane) {
   const double a = column.a0 + plane * column.da, cell = std::floor(a), t = (plane - column.place) * column.over;
   const double per_row = column.z0_row + t * column.dz_row;
-  return {static_cast<int>(cell), static_cast<float>(a - cell),
-          static_cast<float>(column.z0 + t * column.dz + column.middle_row * per_row - 0.5),
-          static_cast<float>(per_row)};
+  PlaneCrossing out;
+  out.height = static_cast<float>(column.z0 + t * column.dz + column.middle_row * per_row - 0.5);
+  out.per_row = static_cast<float>(per_row);
+  out.cell = static_cast<int>(cell);
+  out.fraction = static_cast<float>(a - cell);
+  return out;
 }
 
 // Do all rays of a detector column of this view stand above one another?

@@ -52,11 +52,24 @@ struct Kernel {
   const char* target;  // as Highway names it: "AVX3"
   void (*run)(const Job&, std::int64_t first_task, std::int64_t last_task, Scratch&);
 };
+template <Interpolation kind>
 Kernel chosen_upright_kernel();
+template <>
+Kernel chosen_upright_kernel<Interpolation::nearest>();
+template <>
+Kernel chosen_upright_kernel<Interpolation::linear>();
+template <>
+Kernel chosen_upright_kernel<Interpolation::cubic>();
 Kernel chosen_general_kernel();
 
 struct Kernels {
-  Kernel upright, general;
+  Kernel nearest, linear, cubic;  // of upright orbits
+  Kernel general;
+
+  const char* target() const { return general.target; }
+  const Kernel& upright(Interpolation kind) const {
+    return kind == Interpolation::nearest ? nearest : kind == Interpolation::linear ? linear : cubic;
+  }
 };
 Kernels best_kernels();
 std::vector<Kernels> all_kernels();  // one set per SIMD target that this machine can run, the best first

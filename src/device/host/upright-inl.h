@@ -395,16 +395,10 @@ void run_upright_task(const Job& job, std::int64_t task, Scratch& scratch) {
   run_upright<kind, 1>(job, task, scratch);
 }
 
+template <Interpolation kind>
 void upright(const Job& job, std::int64_t first, std::int64_t last, Scratch& scratch) {
   note_target(hwy::TargetName(HWY_TARGET));
-  for (std::int64_t task = first; task < last; ++task) {
-    if (job.interpolation == Interpolation::nearest)
-      run_upright_task<Interpolation::nearest>(job, task, scratch);
-    else if (job.interpolation == Interpolation::linear)
-      run_upright_task<Interpolation::linear>(job, task, scratch);
-    else
-      run_upright_task<Interpolation::cubic>(job, task, scratch);
-  }
+  for (std::int64_t task = first; task < last; ++task) run_upright_task<kind>(job, task, scratch);
 }
 
 }  // namespace HWY_NAMESPACE

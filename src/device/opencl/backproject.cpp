@@ -105,12 +105,12 @@ std::string Backprojection::build_options(bool guard) const {
                              : interpolation_ == Interpolation::linear  ? "EXACT"
                              : interpolation_ == Interpolation::nearest ? "NEAREST"
                                                                         : "CUBIC";
-  return format("-DBEAM={} {} -D{} -DVIEWS={} -DTILE_X={} -DTILE_Y={} -DSLICES={} {}",
+  return format("-DBEAM={} {} -D{} -DVIEWS={} -DTILE_X={} -DTILE_Y={} -DSLICES={}{} {}",
                 beam_ == Beam::cone  ? "CONE"
                 : beam_ == Beam::fan ? "FAN"
                                      : "PARALLEL",
                 guard ? "-DGUARD" : "", kernel, views_per_launch, shape_.tile_x, shape_.tile_y, shape_.slices,
-                shape_.options);
+                weighted_ ? "" : " -DUNWEIGHTED", shape_.options);
 }
 
 void Backprojection::accumulate(const Wedge& wedge, const Slab& slab, Queue& queue) const {

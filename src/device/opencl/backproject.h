@@ -29,6 +29,7 @@ public:
   std::string description() const;
   TexelKind texel_kind() const { return kind_; }
   StoreShape store_shape(std::int64_t slots, std::int64_t rows) const;
+  void leave_out_weights() { weighted_ = false; }               // plain sums of samples
   void use_shape(const KernelShape& shape) { shape_ = shape; }  // benchmarks compare them
 
   // Adds views [first_view, first_view + views), which lie in slots [first_slot, ...) of the store, to the slab.
@@ -54,6 +55,7 @@ private:
   TexelKind kind_;
   Interpolation interpolation_;
   KernelShape shape_;
+  bool weighted_ = true;
   std::vector<Matrix34> matrices_;  // in voxel indices
 };
 

@@ -6,9 +6,10 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "device/opencl/band_kernels.h"
-#include "device/opencl/forward_project.h"
 #include "device/opencl/projector.h"
 #include "device/opencl/queue.h"
+#include "device/opencl/ray_projector.h"
+#include "device/opencl/vector_kernels.h"
 #include <lepus/error.h>
 
 namespace lepus::opencl {
@@ -36,7 +37,8 @@ OpenclDevice::OpenclDevice(const Library* cl, int number, Precision precision, s
       precision_(precision),
       limit_bytes_(limit_bytes),
       info_(info_of(context_->device(), number)),
-      kernels_(make_band_kernels(*context_)) {}
+      kernels_(make_band_kernels(*context_)),
+      vectors_(context_->device().doubles ? make_vector_kernels(*context_) : nullptr) {}
 
 std::int64_t OpenclDevice::free_bytes() const { return free_of(context_->device(), context_->allocated_bytes()); }
 
@@ -67,8 +69,21 @@ std::unique_ptr<lepus::RowFilter> OpenclDevice::make_row_filter(const lepus::Row
   return opencl::make_row_filter(*this, *context_, setup);
 }
 
-void OpenclDevice::forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) {
-  opencl::forward_project(job, all, precision_, report);
+std::unique_ptr<RayProjector> OpenclDevice::make_ray_projector(const RayProjectorSetup& setup) {
+  if (!context_->device().doubles) refuse_without_doubles("operators set up their rays");
+  return opencl::make_ray_projector(*this, *context_, setup);
+}
+
+VectorKernels& OpenclDevice::vector_kernels() {
+  if (!vectors_) refuse_without_doubles("iterative methods sum");
+  return *vectors_;
+}
+
+void OpenclDevice::refuse_without_doubles(const char* what) const {
+  throw Error(ErrorKind::unsupported, {.what = format("{} in double precision", what),
+                                       .where = info_.name,
+                                       .why = "it lacks cl_khr_fp64",
+                                       .hint = "use the backend cpu"});
 }
 
 int device_count() { return library() ? static_cast<int>(list_devices(*library()).size()) : 0; }

@@ -9,6 +9,7 @@
 #include "device/band_kernels.h"
 #include "device/device.h"
 #include "device/opencl/context.h"
+#include "device/vector_kernels.h"
 
 namespace lepus::opencl {
 
@@ -31,16 +32,19 @@ public:
   std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) override;
   BandKernels& band_kernels() override { return *kernels_; }
   std::unique_ptr<lepus::RowFilter> make_row_filter(const lepus::RowFilterSetup& setup) override;
-  void forward_project(const ForwardJob& job, const Devices& all, ForwardReport& report) override;
+  std::unique_ptr<RayProjector> make_ray_projector(const RayProjectorSetup& setup) override;
+  VectorKernels& vector_kernels() override;
 
   Context& context() { return *context_; }
 
 private:
+  [[noreturn]] void refuse_without_doubles(const char* what) const;
   std::shared_ptr<Context> context_;
   Precision precision_;
   std::int64_t limit_bytes_;
   DeviceInfo info_;
   std::unique_ptr<BandKernels> kernels_;
+  std::unique_ptr<VectorKernels> vectors_;  // null: the device has no double precision
 };
 
 // Of this machine's loader.

@@ -90,6 +90,8 @@ DeviceDescription described(const Library& cl, cl_platform_id platform, cl_devic
   d.image_rows = ask.number<std::size_t>(CL_DEVICE_IMAGE2D_MAX_HEIGHT);
   d.image_layers = ask.number<std::size_t>(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
   d.doubles = ask.text(CL_DEVICE_EXTENSIONS).find("cl_khr_fp64") != std::string::npos;
+  d.rounds_division =
+      (ask.number<cl_device_fp_config>(CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
   d.why_not = why_not(d, ask);
   return d;
 }

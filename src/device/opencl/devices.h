@@ -23,7 +23,8 @@ struct DeviceDescription {
   std::int64_t largest_group = 0;                                    // work-items of a group
   std::int64_t image_columns = 0, image_rows = 0, image_layers = 0;  // the largest image of layers
   bool doubles = false;                                              // cl_khr_fp64
-  int version = 0;                                                   // 120, 300
+  bool rounds_division = false;  // to the nearest float, if it is asked to; else within 2.5 units in the last place
+  int version = 0;               // 120, 300
 };
 
 // Of all platforms, by the functions of `cl`. Throws nothing: what cannot be asked has a why_not.

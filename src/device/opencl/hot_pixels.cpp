@@ -45,7 +45,8 @@ void replace_hot_pixels(const Planes& s, const pixels::HotRules& rules, int iter
   if (s.count == 0 || s.width == 0) return;
   OpenclQueue& q = opencl_queue(queue);
   Context& context = q.context();
-  Program& program = context.program("hot_pixels", "");
+  Program& program =
+      context.program("hot_pixels", context.device().rounds_division ? "-cl-fp32-correctly-rounded-divide-sqrt" : "");
   const Rules arguments = rules_of(rules);
   const ConstantBuffer constants(context, &arguments, sizeof arguments);
   const PlanesArgument planes(s);

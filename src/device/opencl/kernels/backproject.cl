@@ -7,6 +7,7 @@
 //   EXACT    linear, fp32 weights, views in linear memory with zeros around each
 //   IMAGE    linear, the sampler's weights, views as layers of an image
 //   NEAREST, CUBIC  as project/interpolate.h has them, from linear memory
+// UNWEIGHTED: plain sums of samples, a transpose of projections.
 // TILE_X x TILE_Y work-items in a group.
 
 typedef struct {
@@ -194,7 +195,11 @@ __kernel __attribute__((reqd_work_group_size(TILE_X *TILE_Y, 1, 1))) void backpr
         const float r = over(w);
         u = fma(u, r, SHIFT);
         v = BEAM == FAN ? v + SHIFT : fma(v, r, SHIFT);
+#ifdef UNWEIGHTED
+        weight = 1.0f;
+#else
         weight = r * r;
+#endif
       }
 #ifdef EXACT
       float value = sampled(at, slab.pitch, u, v, bounds);

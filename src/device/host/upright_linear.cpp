@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#define LEPUS_INTERPOLATION linear
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/host/upright_linear.cpp"
+#include "device/host/upright_kernel-inl.h"
