@@ -83,7 +83,7 @@ void MethodArguments::apply(Scan& scan, bool several) const {
   MethodSettings& settings = scan.method;
   if (!method.empty()) settings.name = method;
   if (iterations) settings.iterations = *iterations;
-  if (subsets) settings.subsets = *subsets;
+  if (subsets) settings.subsets = subsets;
   if (strength == "auto")
     settings.choose_strength = true;
   else if (!strength.empty())

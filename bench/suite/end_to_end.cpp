@@ -54,7 +54,7 @@ void whole_fdk(Run& run, std::int64_t size, const Run::Views& v, const std::vect
   const KnownBall ball;
   // Two counts lie in a float.
   const auto counts_memory = run.host_floats((v.columns * v.rows * v.views + 1) / 2, cases.front().backend);
-  auto* counts = static_cast<std::uint16_t*>(static_cast<void*>(counts_memory.get()));
+  auto* counts = reinterpret_cast<std::uint16_t*>(counts_memory.get());
   fill_ball_counts(scan, ball, counts, threads);
   const CountsInMemory frames(scan, counts);
   const auto volume_memory = run.host_floats(grid.voxels(), cases.front().backend);

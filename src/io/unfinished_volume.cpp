@@ -55,7 +55,6 @@ void remove_unfinished(const fs::path& path) {
     fs::remove_all(unfinished_name(followed(front)), code);
     if (!code) fs::remove(voxels_in(followed(front)), code);  // of a run that was killed when it had finished
   } else if (const auto place = find_number(slice_pattern(path, 1))) {
-    const fs::path pattern = slice_pattern(path, 1);
     for (const auto& entry : fs::directory_iterator(fs::absolute(front).parent_path(), code)) {
       const std::string name = entry.path().filename().string();
       if (name.starts_with(place->prefix) && name.ends_with(place->suffix + ".unfinished"))

@@ -52,14 +52,14 @@ public:
   std::optional<std::string> text(const char* key) const {
     const toml::node* node = table_.get(key);
     if (!node) return std::nullopt;
-    if (const auto v = node->value<std::string>()) return *v;
+    if (const auto v = node->value<std::string>()) return v;
     refuse(*node, format("\"{}\" is not text", key), "expected a word in quotes", "put it in quotes");
   }
 
   std::optional<double> number(const char* key) const {
     const toml::node* node = table_.get(key);
     if (!node) return std::nullopt;
-    if (const auto v = node->value<double>()) return *v;
+    if (const auto v = node->value<double>()) return v;
     refuse(*node, format("\"{}\" is not a number", key), "expected a number", "write it without quotes");
   }
 

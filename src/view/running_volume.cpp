@@ -127,7 +127,7 @@ std::optional<fs::path> partial_of(const fs::path& output) {
   const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
   const std::string beginning = output.filename().string() + ".partial-";
   std::error_code code;
-  if (const fs::path kept = unfinished_name(output); fs::is_regular_file(kept, code)) return kept;
+  if (fs::path kept = unfinished_name(output); fs::is_regular_file(kept, code)) return kept;
   for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code))
     if (entry->path().filename().string().starts_with(beginning)) return entry->path();
   return std::nullopt;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """lepus reconstruct under a real Slurm of one node, started by hand in a folder of its own: munged, slurmctld, slurmd, no systemd.
 
-LEPUS_SLURM_REQUEUE=1 ends a job as its time limit does, which takes half a minute.
+LEPUS_SLURM_REQUEUE=1 ends a job as its time limit does, which takes half a minute; LEPUS_SLURM_REQUEUE=limit also waits for a limit of
+Slurm's own, which takes four.
 """
 import os
 import pathlib
@@ -122,7 +123,7 @@ class Slurm(ProgramCase):
     @classmethod
     def slurm(cls, *words, code=0, **more):
         result = subprocess.run([find(words[0]), *map(str, words[1:])], env=cls.env | more.pop("env", {}), capture_output=True,
-                                text=True, timeout=120, stdin=subprocess.DEVNULL, **more)
+                                text=True, timeout=300, stdin=subprocess.DEVNULL, **more)
         if code is not None and result.returncode != code:
             raise AssertionError(f"{words}: {result.returncode}\n{result.stdout}{result.stderr}")
         return result
@@ -171,6 +172,11 @@ class Slurm(ProgramCase):
     def test_a_job_that_is_told_to_end_goes_back_into_the_queue(self):
         """As at the time limit: SIGTERM to the job's steps, not to its script."""
         self.requeued(lambda job: self.slurm("scancel", "--signal=TERM", job), 150, "--time=5")
+
+    @unittest.skipUnless(REQUEUE == "limit", "LEPUS_SLURM_REQUEUE is not limit")
+    def test_a_job_at_its_time_limit_goes_back_into_the_queue(self):
+        """A limit of a minute, the least that Slurm has; it counts in steps of up to a minute, so that its signal may come early."""
+        self.requeued(lambda job: None, 600, "--time=1", "--signal=TERM@20")
 
 
 if __name__ == "__main__":
