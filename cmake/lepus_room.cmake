@@ -62,6 +62,7 @@ function(lepus_test_flags target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # In headers that were compiled before, g++ takes the standard library's code for ours and warns of what cannot happen.
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds;-Wno-stringop-overflow>")
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>")  # for ccache
   endif()
   if(LEPUS_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)  # sanitized tests take half the time to compile, and hardly longer to run

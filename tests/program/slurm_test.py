@@ -145,13 +145,21 @@ class Slurm(ProgramCase):
                    env={"LEPUS": PROGRAM})
         self.assertEqual(voxels(self.folder / "v.mha"), voxels(self.home / "alone.mha"), (self.folder / "log").read_text())
 
+    def iterated(self, iterations, volume):
+        """Makes a scan to be iterated so often, and its volume without an interruption; how long that took."""
+        if not (self.folder / "scan").exists():
+            self.lepus("simulate", "shepp-logan", "-o", "scan", *SMALL_SCAN, "--quiet")
+        scan = self.folder / "scan/scan.toml"
+        scan.write_text(scan.read_text().split("\n[method]")[0] + METHOD.format(iterations=iterations))
+        start = time.monotonic()
+        self.slurm("srun", "--mpi=pmix", "-n", "2", "--overcommit", PROGRAM, "reconstruct", scan, "--backend", "cpu", "--quiet",
+                   "-o", volume, cwd=self.folder)
+        return time.monotonic() - start
+
     def requeued(self, end, iterations, *more):
         """The example script's job, which is ended once it iterates: it goes back into the queue and completes the volume."""
-        self.lepus("simulate", "shepp-logan", "-o", "scan", *SMALL_SCAN, "--quiet")
+        self.iterated(iterations, "whole.mha")
         scan = self.folder / "scan/scan.toml"
-        scan.write_text(scan.read_text() + METHOD.format(iterations=iterations))
-        reconstruct = [PROGRAM, "reconstruct", scan, "--backend", "cpu", "--quiet"]
-        self.slurm("srun", "--mpi=pmix", "-n", "2", "--overcommit", *reconstruct, "-o", "whole.mha", cwd=self.folder)
         job = self.slurm("sbatch", "--parsable", "--nodes=1", "--ntasks-per-node=2", "--gpus-per-task=0", "--cpus-per-task=1", *more,
                          "-o", self.folder / "log", SCRIPT, scan, self.folder / "v.mha", cwd=self.folder,
                          env={"LEPUS": PROGRAM}).stdout.strip()
@@ -176,7 +184,9 @@ class Slurm(ProgramCase):
     @unittest.skipUnless(REQUEUE == "limit", "LEPUS_SLURM_REQUEUE is not limit")
     def test_a_job_at_its_time_limit_goes_back_into_the_queue(self):
         """A limit of a minute, the least that Slurm has; it counts in steps of up to a minute, so that its signal may come early."""
-        self.requeued(lambda job: None, 600, "--time=1", "--signal=TERM@20")
+        few, many = self.iterated(100, "few.mha"), self.iterated(1100, "many.mha")
+        iterations = round(100 / (many - few) * 1000)  # a hundred seconds of them
+        self.requeued(lambda job: None, iterations, "--time=1", "--signal=TERM@20")
 
 
 if __name__ == "__main__":

@@ -142,6 +142,28 @@ private:
   }
 };
 
+#if LEPUS_LANES == 8 || LEPUS_LANES == 0
+using Places = hn::Vec<hn::RebindToUnsigned<Floats>>;
+
+// Whether the voxel at every lane's offset (`at` holds them too) and those above it, `block` in all, lie in the vector
+// that starts at voxel `start`; if so, where there.
+HWY_INLINE bool in_one_vector(VI offset, const std::int32_t* at, std::int64_t block, std::int32_t& start,
+                              Places& places) {
+  const hn::RebindToUnsigned<Floats> du;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(du));
+  start = std::min(at[0], at[lanes - 1]);
+  places = hn::BitCast(du, hn::Sub(offset, hn::Set(Ints(), start)));
+  if (lanes < block) return false;
+  const Places last = hn::Set(du, static_cast<std::uint32_t>(lanes - block));
+  return hn::AllTrue(du, hn::Eq(hn::Min(places, last), places));
+}
+
+HWY_INLINE VF voxel_at(VF vector, Places places, std::uint32_t above) {
+  const hn::RebindToUnsigned<Floats> du;
+  return hn::TableLookupLanes(vector, hn::IndicesFromVec(Floats(), hn::Add(places, hn::Set(du, above))));
+}
+#endif
+
 // Blocks of two by two voxels, with the weights of either.
 template <class Weights>
 struct TwoByTwo {
@@ -161,18 +183,14 @@ struct TwoByTwo {
     alignas(64) std::int32_t at[LEPUS_MOST_LANES];
     hn::StoreU(offset, Ints(), at);
 #if LEPUS_LANES == 8 || LEPUS_LANES == 0
-    const Floats d;
-    const hn::RebindToUnsigned<Floats> du;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    const std::int32_t start = std::min(at[0], at[lanes - 1]);
-    const auto index = hn::BitCast(du, hn::Sub(offset, hn::Set(Ints(), start)));
-    if (hn::AllTrue(du, hn::Eq(hn::Min(index, hn::Set(du, static_cast<std::uint32_t>(lanes - 2))), index))) {
-      const auto first = hn::IndicesFromVec(d, index), second = hn::IndicesFromVec(d, hn::Add(index, hn::Set(du, 1U)));
-      const VF low = hn::LoadU(d, lower + start), up = hn::LoadU(d, upper + start);
-      v00 = hn::TableLookupLanes(low, first);
-      v01 = hn::TableLookupLanes(low, second);
-      v10 = hn::TableLookupLanes(up, first);
-      v11 = hn::TableLookupLanes(up, second);
+    std::int32_t start;
+    Places places;
+    if (in_one_vector(offset, at, 2, start, places)) {
+      const VF low = hn::LoadU(Floats(), lower + start), up = hn::LoadU(Floats(), upper + start);
+      v00 = voxel_at(low, places, 0);
+      v01 = voxel_at(low, places, 1);
+      v10 = voxel_at(up, places, 0);
+      v11 = voxel_at(up, places, 1);
       return;
     }
 #endif

@@ -110,20 +110,14 @@ struct Footprints {
     alignas(64) std::int32_t at[LEPUS_MOST_LANES];
     hn::StoreU(offset, Ints(), at);
 #if LEPUS_LANES == 8 || LEPUS_LANES == 0
-    const Floats d;
-    const hn::RebindToUnsigned<Floats> du;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    const std::int32_t start = std::min(at[0], at[lanes - 1]);
-    const auto index = hn::BitCast(du, hn::Sub(offset, hn::Set(Ints(), start)));
-    const auto last = hn::Set(du, static_cast<std::uint32_t>(std::max<std::int64_t>(lanes - 4, 0)));
-    if (lanes >= 4 && hn::AllTrue(du, hn::Eq(hn::Min(index, last), index))) {
-      const VF near = hn::LoadU(d, voxels + start);
-      const auto place = [&](std::uint32_t i)
-                             HWY_ATTR { return hn::IndicesFromVec(d, hn::Add(index, hn::Set(du, i))); };
-      v0 = hn::TableLookupLanes(near, place(0));
-      v1 = hn::TableLookupLanes(near, place(1));
-      v2 = hn::TableLookupLanes(near, place(2));
-      v3 = hn::TableLookupLanes(near, place(3));
+    std::int32_t start;
+    Places places;
+    if (in_one_vector(offset, at, 4, start, places)) {
+      const VF near = hn::LoadU(Floats(), voxels + start);
+      v0 = voxel_at(near, places, 0);
+      v1 = voxel_at(near, places, 1);
+      v2 = voxel_at(near, places, 2);
+      v3 = voxel_at(near, places, 3);
       return;
     }
 #endif
