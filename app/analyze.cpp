@@ -33,7 +33,7 @@ struct AnalyzeArguments {
   std::vector<std::string> clean, save;
   int connectivity = 26;
   std::int64_t minimum_voxels = 1, maximum_voxels = 0, cell = 0, bins = 1024;
-  bool porosity = false, blobs = false, thickness = false, remove_air = false, remove_container = false,
+  bool porosity = false, blobs = false, thickness = false, remove_air = false, remove_container = false, closed = false,
        no_labels = false, noise = false, resolution = false, register_them = false, align = false;
   ResumeOptions resume;
 };
@@ -99,6 +99,9 @@ analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
            "give 1 or more, the smaller one first");
   o.minimum_voxels = a.minimum_voxels;
   o.maximum_voxels = a.maximum_voxels;
+  if (a.closed && a.part)
+    refuse("of blobs that are parted it is not known which are open", "options --closed and --part", "leave one out");
+  o.closed_only = a.closed;
   o.sort = a.sort;
   if (a.cell < 0) refuse("a cell needs at least one voxel", "option --cell", "give its edge in voxels");
   o.cell = a.cell;
@@ -143,7 +146,8 @@ std::string provenance_of(const VolumeReader& volume, const AnalyzeArguments& a)
                                {"connectivity", a.connectivity},
                                {"part", a.part ? Json(*a.part) : Json()},
                                {"minimum_voxels", a.minimum_voxels},
-                               {"maximum_voxels", a.maximum_voxels}});
+                               {"maximum_voxels", a.maximum_voxels},
+                               {"closed", a.closed}});
   return object.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
@@ -173,7 +177,7 @@ JournalHeader header_of(const AnalyzeArguments& a) {
   add("--cell", a.cell);
   add("--bins", a.bins);
   add("what is measured", {a.porosity, a.blobs, a.thickness, a.noise, a.resolution});
-  add("the options", {a.remove_air, a.remove_container, a.no_labels, a.register_them, a.align});
+  add("the options", {a.remove_air, a.remove_container, a.closed, a.no_labels, a.register_them, a.align});
   return header;
 }
 
@@ -378,6 +382,7 @@ std::unique_ptr<Command> analyze_command() {
               "part blobs that touch, where the neck is this much narrower (radius, in voxels)");
   table.value("--minimum-voxels", "N", a.minimum_voxels, "leave smaller blobs out");
   table.value("--maximum-voxels", "N", a.maximum_voxels, "leave larger blobs out").otherwise("none");
+  table.flag("--closed", a.closed, "leave blobs out that touch the border of the region: count closed pores alone");
   table.value("--sort", "KEY", a.sort, "order of the blobs")
       .one_of({"volume", "diameter", "surface", "sphericity", "mean", "label"});
   table.group("Output");

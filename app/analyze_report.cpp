@@ -20,6 +20,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t blobs_on_page = 25;
 
+// null where that is not known of them.
+Json count_open(const std::vector<Blob>& blobs) {
+  if (std::any_of(blobs.begin(), blobs.end(), [](const Blob& b) { return !b.open.has_value(); })) return {};
+  return std::count_if(blobs.begin(), blobs.end(), [](const Blob& b) { return b.open.value_or(false); });
+}
+
 double median_diameter_mm(const std::vector<Blob>& blobs) {
   std::vector<double> diameters;
   diameters.reserve(blobs.size());
@@ -72,7 +78,7 @@ SummaryRows summary(const Analysis& a, const AnalyzeFacts& f) {
   if (!a.blobs.empty() || a.small > 0) {
     rows.emplace_back("blobs", format("{}, median diameter {:.5g} mm", a.blobs.size(), median_diameter_mm(a.blobs)));
     if (a.small > 0)
-      rows.emplace_back("left out", format("{} blobs of {} voxels, by their size", a.small, a.small_voxels));
+      rows.emplace_back("left out", format("{} blobs of {} voxels, by their size or as open", a.small, a.small_voxels));
   }
   const auto thickness = [&](const char* name, const std::optional<analysis::ThicknessResult>& t) {
     if (t)
@@ -267,6 +273,7 @@ void add_phase_json(const Analysis& a, const AnalyzeFacts& f, Json& json) {
   }
   if (!a.blobs.empty() || a.small > 0)
     json["blobs"] = {{"count", a.blobs.size()},
+                     {"open", count_open(a.blobs)},
                      {"median_diameter_mm", median_diameter_mm(a.blobs)},
                      {"left_out", {{"count", a.small}, {"voxels", a.small_voxels}}}};
   if (a.thickness) json["thickness"] = to_json(*a.thickness);

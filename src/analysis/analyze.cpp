@@ -227,7 +227,8 @@ Measured measure(const VolumeReader& volume, const AnalyzeOptions& options, cons
     const std::int64_t voxels = components.voxels()[i];
     // Parted blobs are judged after they are parted.
     const bool fits = options.part_depth || (voxels >= options.minimum_voxels &&
-                                             (options.maximum_voxels == 0 || voxels <= options.maximum_voxels));
+                                             (options.maximum_voxels == 0 || voxels <= options.maximum_voxels) &&
+                                             !(options.closed_only && touched[i] != 0));
     keep[i] = fits ? 1 : 0;
     if (fits) {
       open.push_back(touched[i]);

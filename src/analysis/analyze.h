@@ -39,6 +39,7 @@ struct AnalyzeOptions {
   std::optional<NominalOptions> nominal;
   std::optional<double> part_depth;                     // given: blobs that touch are parted
   std::int64_t minimum_voxels = 1, maximum_voxels = 0;  // of a blob; 0: no limit
+  bool closed_only = false;  // no blobs that touch the border of the region; not with part_depth
   std::string sort = "volume";
   std::int64_t cell = 0;     // edge of a cell of the porosity map in voxels; 0: a sixteenth of the longest side
   std::int64_t bins = 1024;  // of the histogram, where values are no small integers
@@ -71,7 +72,7 @@ struct Analysis {
   std::optional<Porosity> porosity;
   std::vector<Blob> blobs;                   // sorted
   std::int64_t components = 0;               // of the phase, all of them
-  std::int64_t small = 0, small_voxels = 0;  // left out as too small or too large
+  std::int64_t small = 0, small_voxels = 0;  // left out as too small, too large or open
   std::optional<ThicknessResult> thickness, wall;
   std::vector<Slice> phase_slices;  // through the middle: 0 outside, 1 inside, 2 in the phase
 };

@@ -2,7 +2,7 @@
 """lepus reconstruct under a real Slurm of one node, started by hand in a folder of its own: munged, slurmctld, slurmd, no systemd.
 
 LEPUS_SLURM_REQUEUE=1 ends a job as its time limit does, which takes half a minute; LEPUS_SLURM_REQUEUE=limit also waits for a limit of
-Slurm's own, which takes four.
+Slurm's own, which takes ten: Slurm lets a job wait two before it starts again.
 """
 import os
 import pathlib
@@ -166,7 +166,7 @@ class Slurm(ProgramCase):
         log = lambda: (self.folder / "log").read_text() if (self.folder / "log").exists() else ""
         self.wait(lambda: (self.folder / "v.mha.state").exists() or self.fail_if((self.folder / "v.mha").exists(), log()), "a state")
         end(job)
-        self.wait(lambda: (self.folder / "v.mha").exists(), "the volume", seconds=240)
+        self.wait(lambda: (self.folder / "v.mha").exists(), "the volume", seconds=1200)
         self.assertEqual(voxels(self.folder / "v.mha"), voxels(self.folder / "whole.mha"))
         self.assertIn("which goes back into the queue", log())
         self.assertRegex(log(), r"going on after iteration \d+")
@@ -185,7 +185,7 @@ class Slurm(ProgramCase):
     def test_a_job_at_its_time_limit_goes_back_into_the_queue(self):
         """A limit of a minute, the least that Slurm has; it counts in steps of up to a minute, so that its signal may come early."""
         few, many = self.iterated(100, "few.mha"), self.iterated(1100, "many.mha")
-        iterations = round(100 / (many - few) * 1000)  # a hundred seconds of them
+        iterations = round(80 / (many - few) * 1000)  # eighty seconds of them
         self.requeued(lambda job: None, iterations, "--time=1", "--signal=TERM@20")
 
 
