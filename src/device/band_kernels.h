@@ -91,8 +91,6 @@ public:
   virtual void bridge(std::span<const pixels::PixelRun> runs, std::span<const pixels::RowLine> lines,
                       const Planes& sinograms, Queue& queue);
   virtual void remove_rings(const Planes& sinograms, const RingOptions& options, Queue& queue);
-  // Of the methods a device may have some, and only for so many views.
-  virtual bool has_rings(const RingOptions&, std::int64_t /*views*/) const { return has(BandOperation::rings); }
   // Values of view v (row v of every sinogram) times factors[v], in the device's memory.
   virtual void scale_views(const Planes& sinograms, const float* factors, Queue& queue);
   virtual void remove_lag(const Planes& sinograms, const LagModel& model, LagStart start, Queue& queue);

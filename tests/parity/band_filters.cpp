@@ -80,6 +80,9 @@ std::vector<filter_test::Case> large_masks() {
   return all;
 }
 
+bool has_rings(const Machine& machine) { return machine.kernels().has(BandOperation::rings); }
+bool is_another_device(const Machine& machine) { return !machine.is_host() && has_rings(machine); }
+
 std::vector<float> remove_rings(Machine& machine, const ring_cases::Case& c, const Way& way) {
   ring_cases::Stack stack(c);
   if (way.wrong) *stack.planes.row(0, 0) += 0.01F;
@@ -151,7 +154,7 @@ std::vector<Case> transpose_cases() {
   return cases;
 }
 
-std::vector<Case> ring_cases() {
+std::vector<Case> ring_cases(RingMethod method) {
   std::vector<Case> cases;
   const auto add = [&](ring_cases::Case c, bool by_host) {
     c.name += " " + std::to_string(c.width) + " x " + std::to_string(c.height);
@@ -161,25 +164,41 @@ std::vector<Case> ring_cases() {
                      .cuts = c.count > 1 ? 1 : 0,
                      .takes_long = c.height > 3000,
                      .cuts_take_long = by_host,
-                     .has =
-                         [=](const Machine& m) {
-                           return m.kernels().has_rings(c.options, c.height) && !(by_host && m.is_host());
-                         }});
+                     .has = by_host ? is_another_device : has_rings});
   };
-  for (const ring_cases::Case& c : ring_cases::cases()) add(c, false);
+  for (const ring_cases::Case& c : ring_cases::cases())
+    if (c.options.method == method) add(c, false);
+  const RingOptions options = ring_cases::options_for(method, 70);
   // More views than shared memory sorts; and so many that several columns do not fit it together.
-  for (const std::int64_t views : {3000, 16384, 20000})
-    for (const RingMethod method : {RingMethod::sorting, RingMethod::combined})
-      add({name_of(method), ring_cases::options_for(method, 70), 70, views, 2}, true);
-  if (timing())
-    for (const RingMethod method :
-         {RingMethod::trend, RingMethod::wavelet_fourier, RingMethod::sorting, RingMethod::combined}) {
-      RingOptions options;
-      options.method = method;
-      add({name_of(method) + ", 4 of", options, 1400, 360, 4}, true);
-      cases.back().truth = {};
-      cases.back().has = [=](const Machine& m) { return m.kernels().has_rings(options, 360); };
-    }
+  if (method == RingMethod::sorting || method == RingMethod::combined)
+    for (const std::int64_t views : {3000, 16384, 20000}) add({name_of(method), options, 70, views, 2}, true);
+  // Stripes that are wider than half of the window, or pull their neighbours along: long runs are judged again.
+  if (method == RingMethod::combined)
+    for (const std::int64_t size : {15, 23, 61})
+      for (const bool quiet : {false, true}) {
+        ring_cases::Case c{"combined, window " + std::to_string(size), options, 400, 100, 1, quiet};
+        c.options.large_size = size;
+        c.options.relative = size == 15;
+        add(c, false);
+      }
+  if (method == RingMethod::wavelet_fourier)
+    add({name_of(method), ring_cases::options_for(method, 700), 700, 200, 2}, false);
+  // Rows that are cut into pieces or do not fit shared memory, and windows that do not.
+  for (const auto& [width, size] : {std::pair<std::int64_t, std::int64_t>{5000, 61}, {5000, 1001}, {3000, 2201}}) {
+    if (method == RingMethod::wavelet_fourier) break;
+    ring_cases::Case wide{name_of(method) + ", window " + std::to_string(size), options, width, 5, 1};
+    wide.options.filter = FilterKind::median;
+    wide.options.radius = size / 2;
+    wide.options.small_size = wide.options.large_size = size;
+    add(wide, true);
+  }
+  if (timing()) {
+    RingOptions usual;
+    usual.method = method;
+    add({name_of(method) + ", 4 of", usual, 1400, 360, 4}, true);
+    cases.back().truth = {};
+    cases.back().has = has_rings;
+  }
   return cases;
 }
 

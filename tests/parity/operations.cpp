@@ -42,6 +42,11 @@ Operation on_bands(const char* name, Difference limit, std::vector<Case> (*cases
   return {name, Precision::exact, limit, std::move(lacking), cases, false};
 }
 
+// Each method by itself: a device that lacked one would fail, and not leave it out.
+Operation by_method(const char* name, RingMethod method) {
+  return {name, Precision::exact, derived, {}, [=] { return ring_cases(method); }, false};
+}
+
 Operation with_rays(const char* name, RayModel model, bool transposed) {
   return {name, Precision::exact, rounded_weights, {}, [=] { return model_cases(model, transposed); }, false};
 }
@@ -75,7 +80,10 @@ const std::vector<Operation>& operations() {
       on_bands("bridge", derived, bridge_cases, {"opencl"}),
       on_bands("filter", derived, filter_cases, {"opencl"}),
       on_bands("transpose", no_difference, transpose_cases, {"opencl"}),
-      on_bands("rings", derived, ring_cases),
+      by_method("rings trend", RingMethod::trend),
+      by_method("rings wavelet", RingMethod::wavelet_fourier),
+      by_method("rings sorting", RingMethod::sorting),
+      by_method("rings combined", RingMethod::combined),
       on_bands("scale views", derived, scale_cases, {"opencl"}),
       on_bands("lag", derived, lag_cases, {"opencl"}),
       on_bands("hardening", derived, hardening_cases, {"opencl"}),

@@ -42,7 +42,7 @@ std::vector<Case> zinger_cases();
 std::vector<Case> bridge_cases();
 std::vector<Case> filter_cases();
 std::vector<Case> transpose_cases();
-std::vector<Case> ring_cases();
+std::vector<Case> ring_cases(RingMethod method);
 std::vector<Case> scale_cases();
 std::vector<Case> lag_cases();
 std::vector<Case> hardening_cases();

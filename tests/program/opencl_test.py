@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Iterative methods and projections on an OpenCL device as a user asks for them: what the CPU's own code makes."""
+"""Iterative methods, projections and ring removal on an OpenCL device as a user asks for them: what the CPU's own code makes."""
 import numpy
 
 from program_case import ProgramCase
@@ -42,3 +42,19 @@ class OnOpencl(ProgramCase):
                     self.lepus("reconstruct", "scan/scan.toml", "-o", f"{method}-{backend}.mha", "--method", method, "--backend",
                                backend, "--precision", "exact", *more)
                 self.assert_near(self.values(f"{method}-opencl.mha"), self.values(f"{method}-cpu.mha"), 1e-4)
+
+    def test_rings(self):
+        text = (self.folder / "scan/scan.toml").read_text()
+        plain = self.rings(text, "plain", "cpu")
+        for method, more in (("trend", 'filter = "median"\n'), ("wavelet-fourier", "levels = 2\n"), ("sorting", ""),
+                             ("combined", "maximum_share = 1.0\n")):
+            with self.subTest(method):
+                corrected = text + f'\n[[correct]]\nkind = "rings"\nmethod = "{method}"\n{more}'
+                expected = self.rings(corrected, method, "cpu")
+                self.assertGreater(numpy.linalg.norm(expected - plain), 1e-3 * numpy.linalg.norm(plain), "it does something")
+                self.assert_near(self.rings(corrected, method, "opencl"), expected, 1e-5)
+
+    def rings(self, text, name, backend):
+        (self.folder / f"scan/{name}.toml").write_text(text)
+        self.lepus("reconstruct", f"scan/{name}.toml", "-o", f"{name}-{backend}.mha", "--backend", backend, "--precision", "exact")
+        return self.values(f"{name}-{backend}.mha")

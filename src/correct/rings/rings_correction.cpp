@@ -32,7 +32,7 @@ public:
   }
   BandOperation operation() const override { return BandOperation::rings; }
   bool works_with(const BandKernels& kernels, const SinogramBand& band) const override {
-    return !options_ || kernels.has_rings(*options_, band.views);
+    return !options_ || Correction::works_with(kernels, band);
   }
   void apply(const SinogramBand& band, RowBand wanted, Queue& queue) override {
     if (options_) queue.device().band_kernels().remove_rings(band.sinograms(wanted), *options_, queue);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/band_kernels.h"
 
+#include "device/opencl/ring_methods.h"
+
 namespace lepus::opencl {
 namespace {
 
@@ -34,12 +36,8 @@ public:
 
   bool has(BandOperation operation) const override {
     using enum BandOperation;
-    return context_.device().doubles && (operation == stage || operation == hot_pixels || operation == zingers);
-  }
-  bool has_rings(const RingOptions& options, std::int64_t views) const override {
-    if (!context_.device().doubles) return false;
-    if (options.method == RingMethod::trend) return has_trend(options);
-    return options.method == RingMethod::sorting && sorts_columns_of(context_, views);
+    return context_.device().doubles &&
+           (operation == stage || operation == hot_pixels || operation == zingers || operation == rings);
   }
 
   void to_stage(PixelType type, const void* recorded, const SinogramBand& band, const BandStaging& staging,
@@ -77,11 +75,15 @@ public:
   }
   void remove_rings(const Planes& sinograms, const RingOptions& options, Queue& queue) override {
     check_rings(options, sinograms.width, sinograms.height);
-    if (!has_rings(options, sinograms.height)) return BandKernels::remove_rings(sinograms, options, queue);
-    if (options.method == RingMethod::trend)
-      remove_rings_by_trend(sinograms, options, queue);
-    else
-      remove_rings_by_sorting(sinograms, options, queue);
+    switch (options.method) {
+      case RingMethod::trend:
+        return remove_rings_by_trend(sinograms, options, queue);
+      case RingMethod::wavelet_fourier:
+        return remove_rings_by_wavelets(sinograms, options, queue);
+      case RingMethod::sorting:
+      case RingMethod::combined:
+        return remove_rings_by_sorting(sinograms, options, queue);
+    }
   }
 
 private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations on bands that OpenCL devices have: stages, hot pixels, zingers, rings by the trend of a bilateral or
-// median filter and by sorting. All need double precision on the device; where it lacks that, the host works on the
-// band.
+// The operations on bands that OpenCL devices have: stages, hot pixels, zingers, rings. All need double precision on
+// the device; where it lacks that, the host works on the band.
 #pragma once
 
 #include <memory>
@@ -15,15 +14,10 @@ namespace lepus::opencl {
 
 std::unique_ptr<BandKernels> make_band_kernels(const Context& context);
 
-// What it is made of. counts: in device memory.
+// What it is made of, beside ring_methods.h. counts: in device memory.
 void replace_hot_pixels(const Planes& sinograms, const pixels::HotRules& rules, int iterations, std::int64_t* counts,
                         Queue& queue);
 void replace_zingers(const Planes& sinograms, const pixels::ZingerRules& rules, std::int64_t* counts, Queue& queue);
-bool has_trend(const RingOptions& options);  // with its filter
-void remove_rings_by_trend(const Planes& sinograms, const RingOptions& options, Queue& queue);
-// A column of all views is sorted in local memory.
-bool sorts_columns_of(const Context& context, std::int64_t views);
-void remove_rings_by_sorting(const Planes& sinograms, const RingOptions& options, Queue& queue);
 
 // Rows of views of a band, [view][row][column], as they are or as the map makes them from recorded ones. `views` and
 // the map's tables lie in device memory.

@@ -10,6 +10,13 @@
 #define POINTER_IN(type, name) ((__global const type *)(name##_base + name##_at))
 #define IS_NULL(name) (name##_base == 0)
 
+// Pictures of one size (project/planes.h); where they lie is an argument of its own.
+typedef struct {
+  long width, height, row_stride, plane_stride;
+} Planes;
+#define ROW(name, p, plane, y) (POINTER(float, name) + (plane) * (p).plane_stride + (y) * (p).row_stride)
+#define ROW_IN(name, p, plane, y) (POINTER_IN(float, name) + (plane) * (p).plane_stride + (y) * (p).row_stride)
+
 #define CONE 0
 #define FAN 1
 #define PARALLEL 2

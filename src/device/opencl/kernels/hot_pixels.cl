@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hot pixels of sinograms [row][view][column] (correct/pixels/hot_rules.h derives the rules and has their words): sums of
+// Hot pixels of sinograms [row][view][column] (project/hot_rules.h derives the rules and has their words): sums of
 // squares per block of views, per column the deviations, the judgement (of suspects in each view), and the replacement in
 // every view. Judged in double precision from sums in a fixed order: the pixels that are found are the host's.
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -14,10 +14,6 @@ typedef struct {
   float out_of_both, out_of_one;
   int window, gap, classic, three_deviations, below, nearest, furthest;
 } Rules;
-
-typedef struct {
-  long width, height, row_stride, plane_stride;
-} Planes;
 
 int reach_of(const __constant Rules *r) { return r->gap + r->window - 1; }
 

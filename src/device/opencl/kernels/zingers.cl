@@ -14,10 +14,6 @@ typedef struct {
   float sign;
 } Rules;
 
-typedef struct {
-  long width, height, row_stride, plane_stride;
-} Planes;
-
 __global const float *row_of(Planes p, __global const float *data, long plane, long view) {
   return data + plane * p.plane_stride + view * p.row_stride;
 }
