@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exact medians along rows, of windows of any width. A group takes a piece of a row with all that its windows see, sorts it, replaces
-// values by their ranks, and builds a wavelet matrix of these in local memory (Claude, Navarro and Ordonez, Inf. Syst. 47 (2015) 15):
+// values by their ranks, and builds a wavelet matrix of these in local memory (Inf. Syst. 47 (2015) 15):
 // level by level, from the highest bit of the rank, the sequence is parted into zeros and ones, and the count of zeros before
 // each place is known. The k-th smallest of any run is then found bit by bit, with two counts per bit, however long the run is.
 
