@@ -10,10 +10,20 @@
 
 namespace lepus {
 
+namespace {
+
+bool is_tmpfs(const struct statfs& info) { return static_cast<std::int64_t>(info.f_type) == 0x01021994; }
+
+}  // namespace
+
 bool lies_in_memory(int descriptor) {
-  constexpr std::int64_t tmpfs = 0x01021994;
   struct statfs info {};
-  return ::fstatfs(descriptor, &info) == 0 && static_cast<std::int64_t>(info.f_type) == tmpfs;
+  return ::fstatfs(descriptor, &info) == 0 && is_tmpfs(info);
+}
+
+bool lies_in_memory(const std::filesystem::path& folder) {
+  struct statfs info {};
+  return ::statfs(folder.c_str(), &info) == 0 && is_tmpfs(info);
 }
 
 bool copy_into_mapping(int descriptor, std::int64_t offset, const void* data, std::int64_t bytes) {

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 
 namespace lepus {
 
 bool lies_in_memory(int descriptor);
+bool lies_in_memory(const std::filesystem::path& folder);
 
 // Copies through a mapping into a file that is long enough. False where that cannot be done, such as where no memory
 // is left, with some or none of it copied: write() does it then, or says why not. No signal in either case.

@@ -69,11 +69,20 @@ ScratchFile::ScratchFile(const Kept& kept, std::int64_t bytes, Words words)
 
 ScratchFile::~ScratchFile() { close(); }
 
-void ScratchFile::reserve(std::int64_t bytes) {
+int ScratchFile::allocate(std::int64_t bytes) const {
   const int failure = ::posix_fallocate(descriptor_, 0, bytes);
-  if (failure != ENOSPC && failure != EFBIG && failure != EDQUOT) return;
+  return failure == ENOSPC || failure == EFBIG || failure == EDQUOT ? failure : 0;
+}
+
+void ScratchFile::reserve(std::int64_t bytes) {
+  const int failure = allocate(bytes);
+  if (failure == 0) return;
   close();
   fail("make space for", failure);
+}
+
+void ScratchFile::grow(std::int64_t bytes) {
+  if (const int failure = allocate(bytes); failure != 0) fail("make space for", failure);
 }
 
 void ScratchFile::close() noexcept {

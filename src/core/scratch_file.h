@@ -37,10 +37,13 @@ public:
   void write(std::int64_t offset, const void* data, std::int64_t bytes);
   void read(std::int64_t offset, void* out, std::int64_t bytes) const;
 
+  void grow(std::int64_t bytes);  // to so many in all
+
   const std::filesystem::path& name() const { return name_; }  // "": it has none
 
 private:
   void reserve(std::int64_t bytes);
+  int allocate(std::int64_t bytes) const;  // 0, or why there is no space
   void close() noexcept;
   [[noreturn]] void fail(const char* what, int code) const;
 

@@ -14,29 +14,40 @@ namespace {
 constexpr double strongest = 0.1, weakest = 1e-6;
 constexpr std::int64_t trial_iterations = 30;
 
-double total_variation(const std::vector<float>& x, const VolumeShape& shape) {
-  const std::int64_t row = shape.nx, slice = row * shape.ny;
-  double sum = 0;
-  for (std::int64_t z = 0; z < shape.nz; ++z)
-    for (std::int64_t y = 0; y < shape.ny; ++y)
-      for (std::int64_t i = 0; i < shape.nx; ++i) {
-        const std::int64_t at = z * slice + y * row + i;
-        const auto step = [&](bool inside, std::int64_t to) {
-          return inside ? static_cast<double>(x[static_cast<std::size_t>(at + to)]) - x[static_cast<std::size_t>(at)]
-                        : 0;
-        };
-        sum += std::hypot(step(i + 1 < shape.nx, 1), step(y + 1 < shape.ny, row), step(z + 1 < shape.nz, slice));
-      }
+// Of a slice and the differences to the next one; null: it is the last.
+double add_variation(double sum, const float* x, const float* next, const VolumeShape& shape) {
+  for (std::int64_t y = 0; y < shape.ny; ++y)
+    for (std::int64_t i = 0; i < shape.nx; ++i) {
+      const std::int64_t at = y * shape.nx + i;
+      const auto step = [&](bool inside, const float* values, std::int64_t to) {
+        return inside ? static_cast<double>(values[to]) - x[at] : 0;
+      };
+      sum += std::hypot(step(i + 1 < shape.nx, x, at + 1), step(y + 1 < shape.ny, x, at + shape.nx),
+                        step(next != nullptr, next, at));
+    }
   return sum;
 }
 
+// Slice by slice: the volume may be larger than the host's memory.
 double roughness_of(Method& method, Problem& problem, const MethodOptions& options) {
-  std::vector<float> voxels(static_cast<std::size_t>(problem.map->voxels()));
-  method.download(voxels.data(), method.volume().data(), problem.map->voxels());
-  if (method_kind(options.method).bounded) return total_variation(voxels, problem.map->shape());
-  double squared = 0;
-  for (const float value : voxels) squared += static_cast<double>(value) * value;
-  return std::sqrt(squared);
+  const VolumeShape shape = problem.map->shape();
+  const std::int64_t slice = shape.nx * shape.ny;
+  const bool differences = method_kind(options.method).bounded;
+  std::vector<float> here(static_cast<std::size_t>(slice)), above(here);
+  const auto load = [&](std::int64_t z, std::vector<float>& into) {
+    method.download(into.data(), method.volume().data() + z * slice, slice);
+  };
+  double sum = 0;
+  load(0, above);
+  for (std::int64_t z = 0; z < shape.nz; ++z) {
+    std::swap(here, above);
+    const bool last = z + 1 == shape.nz;
+    if (!last) load(z + 1, above);
+    if (differences) sum = add_variation(sum, here.data(), last ? nullptr : above.data(), shape);
+    if (!differences)
+      for (const float value : here) sum += static_cast<double>(value) * value;
+  }
+  return differences ? sum : std::sqrt(sum);
 }
 
 // Where the residual crosses the noise between two trials, on logarithmic scales.

@@ -9,6 +9,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "core/memory_file.h"
 #include "core/output_file.h"
 #include "device/precision_word.h"
 #include "io/output_values.h"
@@ -16,6 +17,7 @@
 #include "iterative/saved_states.h"
 #include "job/choose_strength.h"
 #include "job/method_input.h"
+#include "job/method_memory.h"
 #include "job/scan_problem.h"
 #include "ranks/agree.h"
 #include "run/provenance.h"
@@ -74,6 +76,12 @@ public:
     report_.memory_limit_bytes = host_memory_limit(options.compute);
     report_.corrections = solved_.lines().finish();
     for (const auto& line : report_.corrections) context.progress.note(line);
+    if (solved_.files()) {
+      files_text_ = describe(*solved_.files(), options.compute);
+      context.progress.note("vectors do not fit into the memory: " + files_text_);
+      if (const auto& folder = solved_.files()->folder; lies_in_memory(folder))
+        warn(format("{} lies in memory itself: files there take what the limit was to spare", folder.string()));
+    }
     // What was found in the frames rank 0 knows for all.
     for (const auto& list : {scan.warnings, solved_.lines().pre_pass().warnings,
                              first() ? solved_.lines().warnings() : std::vector<std::string>()})
@@ -99,6 +107,7 @@ public:
       context_.progress.note(done.stopped);
     write(*method, done, writer);
     report_.plan = describe_method(solved_.options(), done);
+    if (!files_text_.empty()) report_.plan += "\nvectors   " + files_text_;
     if (ranks_) report_.plan += format("\nranks     {}, which share the rows of the detector", describe_ranks(*ranks_));
     report_.backproject_seconds = done.seconds;
     report_.updates = static_cast<double>(scan_.grid.voxels()) * static_cast<double>(scan_.geometry.views()) *
@@ -115,6 +124,7 @@ public:
     if (!writer) return report_;
     Json all = Json::parse(provenance(scan_, solved_.lines().pre_pass(), nullptr, solved_.lines().audit(), report_));
     all["method"] = method_json(solved_.options(), done, solved_.noise());
+    if (const auto& files = solved_.files()) all["method"]["file_bytes"] = files->bytes - files->memory_bytes;
     report_.provenance = all.dump();
     writer->finish(report_.provenance);
     return report_;
@@ -240,7 +250,8 @@ private:
   SavedStates states_;
   std::optional<StateHeader> going_on_;
   ScanProblem solved_;
-  bool kept_ = true;  // the last state
+  bool kept_ = true;        // the last state
+  std::string files_text_;  // what is kept in files; "": nothing
   ReconstructReport report_;
 };
 

@@ -148,8 +148,6 @@ std::vector<std::string> LineIntegrals::warnings() const {
 }
 
 void NoiseEstimate::add(std::span<const float> p, std::int64_t columns, std::int64_t first) {
-  // A prime step, so that samples are spread over rows and columns; others in every view.
-  constexpr std::int64_t step = 37;
   const std::int64_t n = std::ssize(p), start = 1 + views_++ % step;  // in the whole view
   const std::int64_t skipped = first > start ? (first - start + step - 1) / step : 0;
   for (std::int64_t i = start + skipped * step - first; i < n; i += step) {

@@ -66,6 +66,13 @@ private:
 // and c is found from how much neighbours along rows differ from straight lines, the median of all views.
 class NoiseEstimate {
 public:
+  // Of so many views; bytes: that it takes.
+  NoiseEstimate(std::int64_t views, std::int64_t values_per_view) {
+    squares_.reserve(static_cast<std::size_t>(sample(views, values_per_view)));
+  }
+  static std::int64_t bytes(std::int64_t views, std::int64_t values_per_view) {
+    return sample(views, values_per_view) * static_cast<std::int64_t>(sizeof(float));
+  }
   // first: how many pixels of the view come before these, so that parts of views have the same sample as whole ones.
   void add(std::span<const float> line_integrals, std::int64_t columns, std::int64_t first = 0);
   // Of line integrals, or of those that are weighted by exp(-p). By all ranks, of what all were given; null: one
@@ -74,6 +81,12 @@ public:
 
 private:
   float median(Ranks* ranks) const;
+
+  // Of the sample: a prime one, so that it is spread over rows and columns; others in every view.
+  static constexpr std::int64_t step = 37;
+  static std::int64_t sample(std::int64_t views, std::int64_t values_per_view) {
+    return views * (values_per_view / step + 1);
+  }
 
   std::vector<float> squares_;  // a sample
   double inverse_transmission_ = 0;

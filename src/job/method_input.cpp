@@ -57,6 +57,8 @@ RayModel ray_model(const std::string& name) {
                                : RayModel::joseph;
 }
 
+bool uses_fdk(const MethodSettings& settings) { return settings.start == "fdk" || settings.name == "iterative-fdk"; }
+
 ExtendedGrid extended_grid(const VolumeGrid& grid, const std::vector<double>& extend) {
   const auto more = [&](std::size_t axis, std::int64_t n) {
     return static_cast<std::int64_t>(std::ceil(extend[axis] * static_cast<double>(n)));
@@ -82,19 +84,18 @@ std::unique_ptr<VolumeReader> open_volume_for(const std::string& file, const Vol
   return volume;
 }
 
-std::vector<float> read_volume_for(const std::string& file, const VolumeGrid& grid, const ExtendedGrid& extended,
-                                   float outside) {
+void read_volume_for(const std::string& file, const VolumeGrid& grid, const ExtendedGrid& extended,
+                     const std::function<void(std::int64_t, std::span<float>)>& take) {
   const auto volume = open_volume_for(file, grid);
-  std::vector<float> voxels(static_cast<std::size_t>(extended.grid.voxels()), outside);
+  std::vector<float> wide(static_cast<std::size_t>(extended.grid.nx * extended.grid.ny));
   std::vector<float> slice(static_cast<std::size_t>(grid.nx * grid.ny));
   for (std::int64_t z = 0; z < grid.nz; ++z) {
     volume->read(z, z + 1, slice.data());
     for (std::int64_t y = 0; y < grid.ny; ++y)
-      std::copy_n(
-          slice.begin() + y * grid.nx, grid.nx,
-          voxels.begin() + ((z + extended.z) * extended.grid.ny + y + extended.y) * extended.grid.nx + extended.x);
+      std::copy_n(slice.begin() + y * grid.nx, grid.nx,
+                  wide.begin() + (y + extended.y) * extended.grid.nx + extended.x);
+    take(z + extended.z, wide);
   }
-  return voxels;
 }
 
 std::vector<double> view_angles(const ScanGeometry& geometry) {

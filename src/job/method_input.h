@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@ MethodOptions method_options(const MethodSettings& settings, std::int64_t views,
 // All that must be the same to go on from a saved state: not how long, nor when it is saved.
 MethodSettings resumable_settings(const MethodSettings& settings, std::int64_t subsets);
 RayModel ray_model(const std::string& name);
+bool uses_fdk(const MethodSettings& settings);  // at its start or in every iteration
 
 // The grid with `extend` of it more at both ends of every axis, whole voxels; and where the grid lies in it.
 struct ExtendedGrid {
@@ -29,9 +32,9 @@ ExtendedGrid extended_grid(const VolumeGrid& grid, const std::vector<double>& ex
 
 // A volume of the given grid's size. Throws Error(input) where it has another one.
 std::unique_ptr<VolumeReader> open_volume_for(const std::string& file, const VolumeGrid& grid);
-// Its voxels, and zero (or `outside`) beyond it.
-std::vector<float> read_volume_for(const std::string& file, const VolumeGrid& grid, const ExtendedGrid& extended,
-                                   float outside);
+// take(z, voxels) of the extended grid's slices that it has part in, zero beyond it.
+void read_volume_for(const std::string& file, const VolumeGrid& grid, const ExtendedGrid& extended,
+                     const std::function<void(std::int64_t, std::span<float>)>& take);
 std::vector<double> view_angles(const ScanGeometry& geometry);
 
 }  // namespace lepus

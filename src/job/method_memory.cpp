@@ -5,6 +5,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "job/line_integrals.h"
 #include "run/float_bytes.h"
 #include <lepus/error.h>
 
@@ -22,6 +23,38 @@ void require_host_memory(std::int64_t bytes, const Compute& compute) {
                                   .why = format("they need {}, {} of {} are left", format_bytes(bytes),
                                                 format_bytes(std::max<std::int64_t>(0, left)), format_bytes(limit)),
                                   .hint = "allow more with --memory, use fewer views or voxels, or take fdk"});
+}
+
+std::optional<files::Setup> files_for_vectors(std::int64_t method_bytes, std::int64_t views,
+                                              std::int64_t values_per_view, const Compute& compute,
+                                              const std::filesystem::path& folder) {
+  const std::int64_t left = host_memory_limit(compute) - resident_bytes();
+  if (method_bytes <= left) return {};
+  // What is not counted: threads, tables, what the heap does not give back. While views are read, corrections take the
+  // place of the pieces that are worked on later.
+  const std::int64_t uncounted = left / 8 + (6 << 20);
+  const std::int64_t usable =
+      std::max<std::int64_t>(0, left - uncounted - NoiseEstimate::bytes(views, values_per_view));
+  return files::Setup{folder, method_bytes, usable / 2, std::max<std::int64_t>(1, usable - usable / 2)};
+}
+
+std::string describe(const files::Setup& files, const Compute& compute) {
+  return format("{} of {} in files {}: the limit is {}", format_bytes(files.bytes - files.memory_bytes),
+                format_bytes(files.bytes), files.folder.empty() ? "beside the output" : "in " + files.folder.string(),
+                format_bytes(host_memory_limit(compute)));
+}
+
+void require_pieces(const MethodKind& kind, const VolumeShape& shape, const files::Setup& files,
+                    const Compute& compute) {
+  const bool by_slices = kind.regularised && kind.bounded;  // total variation
+  if (!by_slices || files.work_bytes >= files::smallest_work_bytes(shape)) return;
+  throw Error(ErrorKind::memory,
+              {.what = "the method's vectors do not fit into the memory, nor do slices of them",
+               .where = {},
+               .why = format("{} works on {} of slices, {} of {} are left for them", kind.name,
+                             format_bytes(files::smallest_work_bytes(shape)), format_bytes(files.work_bytes),
+                             format_bytes(host_memory_limit(compute))),
+               .hint = "allow more with --memory, use fewer voxels, or take fdk"});
 }
 
 std::int64_t spare_bytes(std::int64_t method_bytes, const Device& home, const Compute& compute) {

@@ -11,6 +11,7 @@
 #include "filter/weights.h"
 #include "geometry/helix.h"
 #include "job/line_integrals.h"
+#include "job/map_filters.h"
 #include "job/method_input.h"
 #include "job/method_memory.h"
 #include "job/operator_time.h"
@@ -47,7 +48,9 @@ struct IterationPlan {
   MethodOptions options;
   TrialProblem whole = {};
   std::int64_t bytes = 0, limit_bytes = 0;  // where the vectors lie
-  bool on_host = true;
+  bool on_host = true, host_computes = true;
+  std::optional<files::Setup> files = {};  // of what the host's memory does not hold
+  std::string files_text = {};
   std::string model = {}, backend = {}, device = {};
   MethodCost cost = {};
   OperatorCuts cuts = {};
@@ -126,6 +129,7 @@ IterationTimes times_of(const Scan& scan, const ReconstructOptions& options, con
   times.each = seconds(cost.each) + times.vectors;
   times.not_counted.emplace_back(scan.corrections.empty() ? "reading the views" : "reading and correcting the views");
   times.not_counted.emplace_back("saving states");
+  if (plan.files) times.not_counted.emplace_back("reading and writing the files of vectors");
   if (scan.method.choose_strength) times.not_counted.emplace_back("the runs that find the strength");
   if (!scan.post.empty()) times.not_counted.emplace_back("the steps on the volume");
   return times;
@@ -135,11 +139,12 @@ std::string number_of(std::size_t count, const char* one) {
   return count == 1 ? format("1 {}", one) : format("{} {}s", count, one);
 }
 
-std::string cut_text(const std::optional<OperatorPlan>& cut, const char* chunk, bool subsets) {
+std::string cut_text(const std::optional<OperatorPlan>& cut, const char* chunk, bool subsets, bool on_device) {
   const std::string each = subsets ? "each subset " : "";
   if (!cut) return each + "in one piece, where the vectors lie";
-  return each + format("in {}, {}, {} on a device", number_of(cut->chunks.size(), chunk),
-                       number_of(cut->wedges.size(), "wedge of view"), format_bytes(cut->bytes));
+  return each + format("in {}, {}, {} {}", number_of(cut->chunks.size(), chunk),
+                       number_of(cut->wedges.size(), "wedge of view"), format_bytes(cut->bytes),
+                       on_device ? "on a device" : "in memory");
 }
 
 std::string saved_text(const MethodSettings& method) {
@@ -167,11 +172,14 @@ std::string text_of(const Scan& scan, const IterationPlan& plan) {
   if (subsets) text += format(", {} subsets", plan.cost.each.subsets);
   text += format(", at most {}\n", number_of(static_cast<std::size_t>(plan.options.iterations), "iteration"));
   text += format("operator  {}\n", plan.model);
-  text += format("memory    {} of {} in the {}'s memory: {} volumes of {}, {} sets of line integrals of {}\n",
-                 format_bytes(plan.bytes), format_bytes(plan.limit_bytes), plan.on_host ? "host" : "device",
-                 plan.kind.volumes, format_bytes(volume), plan.kind.data, format_bytes(lines));
-  text += format("A         {}\n", cut_text(plan.cuts.forward, "chunk of row", subsets));
-  text += format("A'        {}\n", cut_text(plan.cuts.adjoint, "slab", subsets));
+  const std::string of_limit =
+      plan.files ? "of vectors"
+                 : format("of {} in the {}'s memory", format_bytes(plan.limit_bytes), plan.on_host ? "host" : "device");
+  text += format("memory    {} {}: {} volumes of {}, {} sets of line integrals of {}\n", format_bytes(plan.bytes),
+                 of_limit, plan.kind.volumes, format_bytes(volume), plan.kind.data, format_bytes(lines));
+  if (plan.files) text += format("vectors   {}\n", plan.files_text);
+  text += format("A         {}\n", cut_text(plan.cuts.forward, "chunk of row", subsets, !plan.host_computes));
+  text += format("A'        {}\n", cut_text(plan.cuts.adjoint, "slab", subsets, !plan.host_computes));
   text += format("state     {} on disk, beside the one before it; saved {}\n", format_bytes(plan.cost.state_bytes),
                  saved_text(scan.method));
   text +=
@@ -209,6 +217,7 @@ void add_json(const Scan& scan, const IterationPlan& plan, Json& json) {
                     {"volume_bytes", plan.whole.shape.voxels() * float_bytes},
                     {"line_integrals", plan.kind.data},
                     {"line_integrals_bytes", plan.whole.views * plan.whole.values_per_view * float_bytes}};
+  json["memory"]["file_bytes"] = plan.files ? plan.files->bytes - plan.files->memory_bytes : 0;
   json["forward"] = cut_json(plan.cuts.forward);
   json["adjoint"] = cut_json(plan.cuts.adjoint);
   json["forward"]["per_iteration"] = cost.each.forward;
@@ -247,6 +256,7 @@ PlanReport plan_iterations(const Scan& scan, const ReconstructOptions& options, 
   plan.model = scan_operator.description();
   plan.backend = devices.front()->info().kind;
   plan.device = description(devices);
+  plan.host_computes = devices.front()->info().host;
 
   plan.whole = {.shape = {grid.nx, grid.ny, grid.nz},
                 .views = geometry.views(),
@@ -259,7 +269,15 @@ PlanReport plan_iterations(const Scan& scan, const ReconstructOptions& options, 
   const bool in_place = holds_vectors(scan_operator, plan.bytes);
   plan.on_host = !in_place || devices.front()->info().host;
   plan.limit_bytes = plan.on_host ? host_memory_limit(options.compute) : devices.front()->memory_limit_bytes();
-  if (plan.on_host) require_host_memory(plan.bytes, operators.compute);
+  if (plan.on_host)
+    plan.files = files_for_vectors(plan.bytes, plan.whole.views, plan.whole.values_per_view, operators.compute, {});
+  if (plan.files) {
+    require_pieces(plan.kind, plan.whole.shape, *plan.files, operators.compute);
+    FdkOptions fdk;
+    fdk.compute = operators.compute;
+    if (uses_fdk(scan.method)) require_fdk_beside(*plan.files, geometry, grid, fdk);
+    plan.files_text = describe(*plan.files, operators.compute);
+  }
 
   // A piece's vectors lie where those of the whole will.
   const std::int64_t beyond_any_device = std::numeric_limits<std::int64_t>::max() / 2;
@@ -268,16 +286,17 @@ PlanReport plan_iterations(const Scan& scan, const ReconstructOptions& options, 
   };
   {
     const auto home = map_of(piece_of(geometry, grid, 1, 1));
-    plan.whole.spare_bytes = spare_bytes(plan.bytes, home->home(), operators.compute);
+    plan.whole.spare_bytes = plan.files ? 0 : spare_bytes(plan.bytes, home->home(), operators.compute);
     plan.cost = cost_of(plan.options, plan.whole, *home);
   }
   const std::int64_t subsets = plan.cost.each.subsets;
   const std::vector<std::int64_t> views = largest_subset(geometry.views(), subsets);
-  if (!in_place) {
-    const auto subset = scan_operator.subset(views);
+  if (!in_place || plan.files) {
+    const ForcedCut cut{plan.files && plan.host_computes ? plan.files->work_bytes : 0};
+    const auto subset = ScanOperator(geometry, grid, operators, cut, scan_operator.shared_machines()).subset(views);
     plan.cuts = {subset->forward_plan(), subset->adjoint_plan()};
   }
-  const std::int64_t updates = devices.front()->info().host ? std::int64_t{1} << 25 : std::int64_t{1} << 31;
+  const std::int64_t updates = plan.host_computes ? std::int64_t{1} << 25 : std::int64_t{1} << 31;
   const ScanPiece piece = piece_of(geometry, grid, std::ssize(views), updates);
   plan.times = times_of(scan, options, grid, plan, piece, *map_of(piece), context);
 

@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "core/format.h"
+#include "core/memory.h"
+#include "core/output_lock.h"
 #include "geometry/row_band.h"
 #include "iterative/vectors.h"
 #include "job/map_filters.h"
@@ -30,7 +32,7 @@ ScanProblem::ScanProblem(const Scan& scan, const std::filesystem::path& output, 
       compute_(options.compute),
       options_(method_options(scan.method, scan.geometry.views(), 1)) {
   compute_.threads = context.threads.size();  // the launcher may have left this rank fewer than there are
-  make_map();
+  make_map(output);
   load_views(context);
   load_volumes();
   options_ = method_options(scan.method, scan.geometry.views(), noise_);
@@ -42,7 +44,7 @@ std::unique_ptr<LinearMap> ScanProblem::map_of_rows(std::int64_t method_bytes) c
   options.model = ray_model(scan_.method.model);
   options.compute = compute_;
   const VolumeGrid& whole = extended_.grid;
-  if (!ranks_) return make_scan_map(lines_.geometry(), whole, options, method_bytes);
+  if (!ranks_) return make_scan_map(lines_.geometry(), whole, options, method_bytes, files_ ? &*files_ : nullptr);
   const ScanGeometry& geometry = lines_.geometry();
   SlabRange met = SliceRows(geometry, whole).slices({0, geometry.views()}, {0, geometry.rows});
   if (met.slices() <= 0) met = {0, 1};  // rays that miss the volume miss a slice of it, too
@@ -53,18 +55,27 @@ std::unique_ptr<LinearMap> ScanProblem::map_of_rows(std::int64_t method_bytes) c
                        met.z0);
 }
 
-void ScanProblem::make_map() {
-  const std::int64_t values = lines_.geometry().views() * lines_.values_per_view(), voxels = extended_.grid.voxels();
-  const std::int64_t bytes = method_bytes(kind_, values, voxels);
+void ScanProblem::make_map(const std::filesystem::path& output) {
+  const std::int64_t views = lines_.geometry().views(), voxels = extended_.grid.voxels();
+  const std::int64_t bytes = method_bytes(kind_, views * lines_.values_per_view(), voxels);
   map_ = map_of_rows(bytes);
-  const Device& home = map_->home();
-  if (home.info().host) require_host_memory(bytes, compute_);
-  std::vector<float> mask;
-  if (!scan_.method.mask.empty()) mask = read_volume_for(scan_.method.mask, scan_.grid, extended_, 0);
-  for (float& value : mask) value = value == 0 ? 0.0F : 1.0F;
-  problem_ = make_problem(*map_, kind_, mask);
+  const bool on_host = map_->home().info().host;
+  if (on_host && ranks_) require_host_memory(bytes, compute_);
+  // Drivers of devices have taken their memory by now.
+  if (on_host && !ranks_)
+    files_ = files_for_vectors(bytes, views, lines_.values_per_view(), compute_,
+                               std::filesystem::absolute(followed(output)).parent_path());
+  if (files_) {
+    map_.reset();
+    map_ = map_of_rows(bytes);
+    require_pieces(kind_, map_->shape(), *files_, compute_);
+    if (uses_fdk(scan_.method)) require_fdk_beside(*files_, lines_.geometry(), extended_.grid, fdk_options());
+  }
+  problem_ = make_problem(*map_, kind_);
+  if (!scan_.method.mask.empty())
+    problem_.mask = load_volume(scan_.method.mask, [](float value) { return value == 0 ? 0.0F : 1.0F; });
   problem_.angles_rad = view_angles(lines_.geometry());
-  problem_.spare_bytes = spare_bytes(bytes, home, compute_);
+  problem_.spare_bytes = spare_bytes(bytes, map_->home(), compute_);
   problem_.fdk = [this](const float* line_integrals, float* volume) {
     ranks_ ? fdk_over_ranks(line_integrals, volume) : fdk_of(line_integrals, volume);
   };
@@ -85,8 +96,8 @@ void ScanProblem::load_views(Context& context) {
                  .hint = "take cgls or os-sart"});
   std::vector<float> values(static_cast<std::size_t>(lines_.values_per_view())), weights;
   if (by_counts || !measured.empty()) weights.resize(values.size(), 1.0F);
-  NoiseEstimate noise;
   const std::int64_t views = lines_.geometry().views();
+  NoiseEstimate noise(views, lines_.values_per_view());
   context.progress.begin("reading views", views);
   for (std::int64_t view = 0; view < views; ++view) {
     context.cancel.check();
@@ -121,10 +132,21 @@ void ScanProblem::load_volumes() {
     }
     problem_.fdk(data->data(), problem_.start.data());
   } else if (start != "zero") {
-    problem_.start = volume_from(problem_, read_volume_for(start, scan_.grid, extended_, 0));
+    problem_.start = load_volume(start);
   }
-  if (!scan_.method.prior.empty())
-    problem_.prior = volume_from(problem_, read_volume_for(scan_.method.prior, scan_.grid, extended_, 0));
+  if (!scan_.method.prior.empty()) problem_.prior = load_volume(scan_.method.prior);
+}
+
+Vector ScanProblem::load_volume(const std::string& file, float (*change)(float)) {
+  Vector volume(*problem_.map, problem_.map->voxels());
+  Algebra algebra(*problem_.map);
+  const std::int64_t slice = extended_.grid.nx * extended_.grid.ny;
+  read_volume_for(file, scan_.grid, extended_, [&](std::int64_t z, std::span<float> voxels) {
+    if (change)
+      for (float& value : voxels) value = change(value);
+    algebra.copy_values(volume.data() + z * slice, voxels.data(), slice);
+  });
+  return volume;
 }
 
 FdkOptions ScanProblem::fdk_options() const {
@@ -133,7 +155,7 @@ FdkOptions ScanProblem::fdk_options() const {
   options.interpolation = scan_.interpolation;
   options.field_of_view_mask = scan_.field_of_view_mask;
   options.compute = compute_;
-  options.compute.memory_bytes = 0;
+  options.compute.memory_bytes = files_ ? resident_bytes() + files_->work_bytes : 0;
   return options;
 }
 

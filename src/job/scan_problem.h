@@ -7,8 +7,10 @@
 
 #include <filesystem>
 #include <memory>
-#include <vector>
+#include <optional>
+#include <string>
 
+#include "device/files/device.h"
 #include "iterative/method.h"
 #include "job/line_integrals.h"
 #include "job/method_input.h"
@@ -17,8 +19,8 @@ namespace lepus {
 
 class ScanProblem {
 public:
-  // Corrects and reads the whole scan, by all ranks. Throws Error(memory) where the method's vectors do not fit into
-  // the limit.
+  // Corrects and reads the whole scan, by all ranks. Vectors that do not fit into the limit are kept in files beside
+  // the output; over ranks they must fit. Throws Error(memory) where not even pieces of them do.
   ScanProblem(const Scan& scan, const std::filesystem::path& output, const ReconstructOptions& options,
               Context& context);
 
@@ -27,15 +29,18 @@ public:
   void set_strength(double strength) { options_.strength = strength; }
   double noise() const { return noise_; }  // root mean square of what the method's residuals are measured in
   LineIntegrals& lines() { return lines_; }
+  const std::optional<files::Setup>& files() const { return files_; }  // of vectors that do not fit into the memory
 
   // The given grid's part of the method's volume, zero outside the field of view where the scan wants that.
   void write(Vector& volume, VolumeWriter& writer);
 
 private:
-  void make_map();
+  void make_map(const std::filesystem::path& output);
   std::unique_ptr<LinearMap> map_of_rows(std::int64_t method_bytes) const;
   void load_views(Context& context);
   void load_volumes();
+  // A file's voxels, each as `change` makes it, and zero beyond them.
+  Vector load_volume(const std::string& file, float (*change)(float) = nullptr);
   void fdk_of(const float* line_integrals, float* volume) const;
   void fdk_over_ranks(const float* line_integrals, float* volume) const;
   FdkOptions fdk_options() const;
@@ -46,6 +51,7 @@ private:
   Ranks* ranks_;  // null: one process
   LineIntegrals lines_;
   Compute compute_;
+  std::optional<files::Setup> files_;
   std::unique_ptr<LinearMap> map_;
   Problem problem_;
   MethodOptions options_;

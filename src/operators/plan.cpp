@@ -55,11 +55,14 @@ OperatorPlan plan(const OperatorSizes& sizes, std::int64_t units, std::int64_t f
     if (OperatorPlan made = attempt(chunks, comfortable); made.bytes <= sizes.device_bytes) return made;
   OperatorPlan thinnest = attempt(units, block);
   if (thinnest.bytes > sizes.device_bytes)
-    throw Error(ErrorKind::memory, {.what = "the operator does not fit a device's memory, however it is cut",
-                                    .where = {},
-                                    .why = format("the thinnest piece needs {} MiB, and {} MiB may be used",
-                                                  (thinnest.bytes >> 20) + 1, sizes.device_bytes >> 20),
-                                    .hint = "allow more device memory, or compute on the host"});
+    throw Error(ErrorKind::memory,
+                {.what = sizes.on_host ? "the operator does not fit into the memory, however it is cut"
+                                       : "the operator does not fit a device's memory, however it is cut",
+                 .where = {},
+                 .why = format("the thinnest piece needs {} MiB, and {} MiB may be used", (thinnest.bytes >> 20) + 1,
+                               sizes.device_bytes >> 20),
+                 .hint = sizes.on_host ? "allow more with --memory, or make the voxels larger"
+                                       : "allow more device memory, or compute on the host"});
   return thinnest;
 }
 

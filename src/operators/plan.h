@@ -32,6 +32,7 @@ struct OperatorSizes {
   const RayProjector& projector;
   std::int64_t device_bytes;  // limit on each device
   std::int64_t workers;       // devices that share the chunks
+  bool on_host = false;       // the limit is one of the host's memory
 };
 
 // Throw Error(memory) where not even one row or slice with one view fits.

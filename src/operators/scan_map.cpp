@@ -53,13 +53,23 @@ bool holds_vectors(const ScanOperator& scan, std::int64_t method_bytes) {
 }
 
 std::unique_ptr<LinearMap> make_scan_map(const ScanGeometry& geometry, const VolumeGrid& grid,
-                                         const OperatorOptions& options, std::int64_t method_bytes) {
-  auto scan = std::make_unique<ScanOperator>(geometry, grid, options);
+                                         const OperatorOptions& options, std::int64_t method_bytes,
+                                         const files::Setup* files) {
   auto home = std::make_shared<MapHome>();
-  if (!holds_vectors(*scan, method_bytes)) {
-    home->host = host::make_device("cpu", scan->machines().threads);
-    home->host_queue = home->host->make_queue();
+  const auto machines = std::make_shared<OperatorDevices>(options.compute);
+  ForcedCut cut;
+  if (files) {
+    home->host = files::make_device(*files, machines->threads);
+    cut = {machines->devices.front()->info().host ? files->work_bytes : 0, home->host.get()};
   }
+  auto scan = std::make_unique<ScanOperator>(geometry, grid, options, cut, machines);
+  if (files) {
+    scan->forward_plan();  // whether it fits at all, before any work
+    scan->adjoint_plan();
+  } else if (!holds_vectors(*scan, method_bytes)) {
+    home->host = host::make_device("cpu", machines->threads);
+  }
+  if (home->host) home->host_queue = home->host->make_queue();
   return std::make_unique<ScanMap>(std::move(scan), std::move(home));
 }
 

@@ -54,12 +54,11 @@ const char* name_of(RayModel model) {
 
 ScanOperator::ScanOperator(const ScanGeometry& geometry, const VolumeGrid& grid, const OperatorOptions& options,
                            ForcedCut forced)
-    : ScanOperator(checked_scan(geometry, grid), grid, options, forced,
-                   std::make_shared<OperatorDevices>(options.compute)) {}
+    : ScanOperator(geometry, grid, options, forced, std::make_shared<OperatorDevices>(options.compute)) {}
 
 ScanOperator::ScanOperator(const ScanGeometry& geometry, const VolumeGrid& grid, const OperatorOptions& options,
                            ForcedCut forced, std::shared_ptr<OperatorDevices> machines)
-    : geometry_(geometry),
+    : geometry_(checked_scan(geometry, grid)),
       grid_(grid),
       options_(options),
       forced_(forced),
@@ -88,8 +87,7 @@ std::unique_ptr<ScanOperator> ScanOperator::subset(std::span<const std::int64_t>
                                      .hint = {}});
     part.matrices.push_back(geometry_.matrices[static_cast<std::size_t>(view)]);
   }
-  checked_scan(part, grid_);
-  return std::unique_ptr<ScanOperator>(new ScanOperator(part, grid_, options_, forced_, machines_));
+  return std::make_unique<ScanOperator>(part, grid_, options_, forced_, machines_);
 }
 
 OperatorSizes ScanOperator::sizes() const {
@@ -98,10 +96,17 @@ OperatorSizes ScanOperator::sizes() const {
     smallest = machines_->devices.front()->memory_limit_bytes();
     for (const auto& device : machines_->devices) smallest = std::min(smallest, device->memory_limit_bytes());
   }
-  return {geometry_, grid_, pieces_, projector(), smallest, static_cast<std::int64_t>(projectors_.size())};
+  return {geometry_,
+          grid_,
+          pieces_,
+          projector(),
+          smallest,
+          static_cast<std::int64_t>(projectors_.size()),
+          machines_->devices.front()->info().host};
 }
 
 bool ScanOperator::in_place(ArrayPlace place) const {
+  if (forced_.home) return false;
   const bool alone = projectors_.size() == 1;
   if (place == ArrayPlace::device && !alone)
     throw Error(ErrorKind::usage, {.what = "arrays in a device's memory need an operator with that device alone",

@@ -33,21 +33,27 @@ struct OperatorDevices {
 };
 
 // Whether a device that works in the host's memory is handed copies of pieces all the same, as if it had a memory of
-// this many bytes: tests cut small problems so.
+// this many bytes: where the arrays lie elsewhere, and tests cut small problems so.
 struct ForcedCut {
   std::int64_t device_bytes = 0;  // 0: not
+  // What copies from and to the arrays that are handed over as the host's, where they lie in memory of its own that no
+  // other device knows (device/files); null: they are the host's. It outlives the operator.
+  Device* home = nullptr;
 };
 
 class ScanOperator {
 public:
   ScanOperator(const ScanGeometry& geometry, const VolumeGrid& grid, const OperatorOptions& options,
                ForcedCut forced = {});
+  ScanOperator(const ScanGeometry& geometry, const VolumeGrid& grid, const OperatorOptions& options, ForcedCut forced,
+               std::shared_ptr<OperatorDevices> machines);
 
   const ScanGeometry& geometry() const { return geometry_; }
   const VolumeGrid& grid() const { return grid_; }
   std::int64_t values() const { return geometry_.views() * geometry_.rows * geometry_.columns; }
   std::string description() const;
   OperatorDevices& machines() const { return *machines_; }
+  const std::shared_ptr<OperatorDevices>& shared_machines() const { return machines_; }
   const RayProjector& projector() const { return *projectors_.front(); }
   OperatorPlan forward_plan() const { return plan_forward(sizes()); }
   OperatorPlan adjoint_plan() const { return plan_adjoint(sizes()); }
@@ -57,8 +63,6 @@ public:
   std::unique_ptr<ScanOperator> subset(std::span<const std::int64_t> views) const;
 
 private:
-  ScanOperator(const ScanGeometry& geometry, const VolumeGrid& grid, const OperatorOptions& options, ForcedCut forced,
-               std::shared_ptr<OperatorDevices> machines);
   OperatorSizes sizes() const;
   bool in_place(ArrayPlace place) const;
   // Each device works on chunks until there are no more.

@@ -33,6 +33,59 @@ std::vector<WedgePlace> wedge_places(Device& device, const OperatorPlan& plan, s
   return places;
 }
 
+// Copies between the operator's arrays and a device.
+class ArrayCopies {
+public:
+  ArrayCopies(Device& device, Device* home) : device_(device), home_(home) {
+    if (!home_) return;
+    queue_ = home_->make_queue(QueueRank::beside);
+    if (!device_.info().host) between_ = home_->allocate(between_bytes, Place::host);
+  }
+
+  void up(void* to, const void* from, std::int64_t bytes, Queue& queue) {
+    if (!home_) return device_.copy(to, from, bytes, queue);
+    if (!between_) return home_->copy(to, from, bytes, *queue_);
+    each_piece(bytes, [&](std::int64_t at, std::int64_t count) {
+      home_->copy(between_.get(), static_cast<const std::byte*>(from) + at, count, *queue_);
+      device_.copy(static_cast<std::byte*>(to) + at, between_.get(), count, queue);
+    });
+  }
+  void down(void* to, const void* from, std::int64_t bytes, Queue& queue) {
+    if (!home_) return device_.copy(to, from, bytes, queue);
+    if (!between_) return home_->copy(to, from, bytes, *queue_);
+    each_piece(bytes, [&](std::int64_t at, std::int64_t count) {
+      device_.copy(between_.get(), static_cast<const std::byte*>(from) + at, count, queue);
+      home_->copy(static_cast<std::byte*>(to) + at, between_.get(), count, *queue_);
+    });
+  }
+  void up_rows(void* to, std::int64_t to_stride, const void* from, std::int64_t from_stride, std::int64_t bytes,
+               std::int64_t rows, Queue& queue) {
+    if (!home_) return device_.copy_rows(to, to_stride, from, from_stride, bytes, rows, queue);
+    for (std::int64_t row = 0; row < rows; ++row)
+      up(static_cast<std::byte*>(to) + row * to_stride, static_cast<const std::byte*>(from) + row * from_stride, bytes,
+         queue);
+  }
+  void down_rows(void* to, std::int64_t to_stride, const void* from, std::int64_t from_stride, std::int64_t bytes,
+                 std::int64_t rows, Queue& queue) {
+    if (!home_) return device_.copy_rows(to, to_stride, from, from_stride, bytes, rows, queue);
+    for (std::int64_t row = 0; row < rows; ++row)
+      down(static_cast<std::byte*>(to) + row * to_stride, static_cast<const std::byte*>(from) + row * from_stride,
+           bytes, queue);
+  }
+
+private:
+  static constexpr std::int64_t between_bytes = 1 << 23;
+  template <class Body>
+  static void each_piece(std::int64_t bytes, const Body& body) {
+    for (std::int64_t at = 0; at < bytes; at += between_bytes) body(at, std::min(between_bytes, bytes - at));
+  }
+
+  Device& device_;
+  Device* home_;
+  std::unique_ptr<Queue> queue_;
+  Block between_;  // plain memory of the host: copies from it and to it are done when they return
+};
+
 Block slab_memory(Device& device, const OperatorPlan& plan, const VolumeGrid& grid) {
   std::int64_t slices = 1;
   for (const OperatorChunk& chunk : plan.chunks) slices = std::max(slices, chunk.slices.slices());
@@ -74,12 +127,13 @@ void ScanOperator::forward_chunks(std::size_t worker, const float* volume, float
   std::vector<WedgePlace> places = wedge_places(device, plan, columns);
   const Block slab = slab_memory(device, plan, grid_);
   auto* voxels = reinterpret_cast<float*>(slab.get());
+  ArrayCopies arrays(device, forced_.home);
 
   const auto download = [&](const ChunkQueue::Step& step, WedgePlace& place) {
     const RowBand rows = plan.chunks[step.chunk].rows;
     const ViewRange wedge = plan.wedges[step.wedge];
     copies->after(*place.summed);
-    device.copy_rows(line_integrals + (wedge.first * geometry_.rows + rows.first) * columns,
+    arrays.down_rows(line_integrals + (wedge.first * geometry_.rows + rows.first) * columns,
                      geometry_.rows * columns * float_bytes, place.values(), rows.size() * columns * float_bytes,
                      rows.size() * columns * float_bytes, wedge.count, *copies);
     place.copied->mark(*copies);
@@ -91,7 +145,7 @@ void ScanOperator::forward_chunks(std::size_t worker, const float* volume, float
     const OperatorChunk& chunk = plan.chunks[step->chunk];
     const ViewRange wedge = plan.wedges[step->wedge];
     if (held != step->chunk)
-      device.copy(voxels, volume + chunk.slices.z0 * slice, chunk.slices.slices() * slice * float_bytes, sums);
+      arrays.up(voxels, volume + chunk.slices.z0 * slice, chunk.slices.slices() * slice * float_bytes, sums);
     held = step->chunk;
     WedgePlace& place = places[turn % places.size()];
     if (places.size() == 1 && before) {
@@ -120,6 +174,7 @@ void ScanOperator::adjoint_chunks(std::size_t worker, const float* line_integral
   std::vector<WedgePlace> places = wedge_places(device, plan, columns);
   const Block slab = slab_memory(device, plan, grid_);
   auto* voxels = reinterpret_cast<float*>(slab.get());
+  ArrayCopies arrays(device, forced_.home);
 
   std::size_t turn = 0;
   while (const auto next = chunks.next_chunk()) {
@@ -132,16 +187,15 @@ void ScanOperator::adjoint_chunks(std::size_t worker, const float* line_integral
       if (rows.size() == 0) continue;
       WedgePlace& place = places[turn++ % places.size()];
       copies->after(*place.summed);
-      device.copy_rows(place.values(), rows.size() * columns * float_bytes,
-                       line_integrals + (wedge.first * geometry_.rows + rows.first) * columns,
-                       geometry_.rows * columns * float_bytes, rows.size() * columns * float_bytes, wedge.count,
-                       *copies);
+      arrays.up_rows(place.values(), rows.size() * columns * float_bytes,
+                     line_integrals + (wedge.first * geometry_.rows + rows.first) * columns,
+                     geometry_.rows * columns * float_bytes, rows.size() * columns * float_bytes, wedge.count, *copies);
       place.copied->mark(*copies);
       sums.after(*place.copied);
       projectors_[worker]->adjoint({place.values(), wedge.first, wedge.count, rows}, {voxels, chunk.slices}, sums);
       place.summed->mark(sums);
     }
-    device.copy(volume + chunk.slices.z0 * slice, voxels, bytes, sums);
+    arrays.down(volume + chunk.slices.z0 * slice, voxels, bytes, sums);
   }
   copies->wait();
   sums.wait();

@@ -44,6 +44,30 @@ void require_size(const char* what, std::int64_t given, std::int64_t needed) {
                                  .hint = {}});
 }
 
+// A device makes the rows that are filtered from recorded ones.
+bool resampled_there(const ScanGeometry& geometry, const Devices& devices) {
+  return devices.front()->corrects_bands() && filtered_rows(geometry).resampler != nullptr;
+}
+
+FdkSetup setup_of(const ScanGeometry& geometry, const VolumeGrid& grid, const FdkOptions& options,
+                  const Devices& devices, bool frames_in_memory) {
+  refuse_helix(geometry, "");
+  return {.geometry = geometry,
+          .grid = grid,
+          .filter = options.filter,
+          .interpolation = options.interpolation,
+          .field_of_view_mask = options.field_of_view_mask,
+          .memory_bytes = options.compute.memory_bytes > 0 ? options.compute.memory_bytes
+                                                           : std::numeric_limits<std::int64_t>::max(),
+          .still_to_come_bytes = 0,
+          .device_memory_bytes = 0,
+          .frame_pixel_bytes = sizeof(float),
+          .frames_in_memory = frames_in_memory,
+          .frames_corrected = resampled_there(geometry, devices),
+          .measure_speed = false,
+          .largest_slab = 0};
+}
+
 }  // namespace
 
 Fdk::Fdk(const FdkSetup& setup, const Devices& devices, ThreadPool& threads)
@@ -92,40 +116,35 @@ void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, co
          std::span<float> volume, const FdkOptions& options) {
   const auto& arc = geometry.recorded_on_arc;
   const std::int64_t pixels = arc ? arc->columns * arc->rows : geometry.columns * geometry.rows;
-  refuse_helix(geometry, "");
   require_size("line integrals", std::ssize(line_integrals), geometry.views() * pixels);
   require_size("voxels", std::ssize(volume), grid.voxels());
+  const MemoryFrames frames(geometry, line_integrals.data());
+  MemoryVolume writer(grid, volume.data());
+  fdk(geometry, frames, grid, writer, options);
+}
+
+void require_fdk_memory(const ScanGeometry& geometry, const VolumeGrid& grid, const FdkOptions& options) {
+  ThreadPool threads(options.compute.threads);
+  const Devices devices = open_devices(options.compute, threads);
+  const Fdk planned(setup_of(geometry, grid, options, devices, false), devices, threads);
+}
+
+void fdk(const ScanGeometry& geometry, const FrameSource& frames, const VolumeGrid& grid, VolumeWriter& writer,
+         const FdkOptions& options) {
   const CancelFlag never;
   const CancelFlag& cancel = options.cancel ? *options.cancel : never;
   ThreadPool threads(options.compute.threads, &cancel);
   Progress silent;
   Context context{threads, cancel, options.progress ? *options.progress : silent};
   const Devices devices = open_devices(options.compute, threads);
-  const bool resampled = devices.front()->corrects_bands() && filtered_rows(geometry).resampler != nullptr;
-  Fdk run({.geometry = geometry,
-           .grid = grid,
-           .filter = options.filter,
-           .interpolation = options.interpolation,
-           .field_of_view_mask = options.field_of_view_mask,
-           .memory_bytes = options.compute.memory_bytes > 0 ? options.compute.memory_bytes
-                                                            : std::numeric_limits<std::int64_t>::max(),
-           .still_to_come_bytes = 0,
-           .device_memory_bytes = 0,
-           .frame_pixel_bytes = sizeof(float),
-           .frames_in_memory = true,
-           .frames_corrected = resampled,
-           .measure_speed = false,
-           .largest_slab = 0},
-          devices, threads);
-  const MemoryFrames frames(geometry, line_integrals.data());
-  MemoryVolume writer(grid, volume.data());
+  const bool resampled = resampled_there(geometry, devices);
+  Fdk run(setup_of(geometry, grid, options, devices, frames.in_memory(0, 0) != nullptr), devices, threads);
   RowAudit audit(frames, {.maximum_fraction = 0, .saturation_level = 0});
   if (!resampled) {
     run.run({.source = &frames, .audit = &audit}, writer, context);
     return;
   }
-  // A device makes the rows that are filtered from recorded ones that lie there, as a chain of no corrections leaves
-  // them.
+  // From rows that lie on the device, as a chain of no corrections leaves them.
   Scan scan;
   scan.geometry = geometry;
   CorrectionChain chain(scan, frames, nullptr, context);

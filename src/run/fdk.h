@@ -14,6 +14,7 @@
 #include "filter/weights.h"
 #include "run/filtered_rows.h"
 #include "run/sweep.h"
+#include <lepus/reconstruct.h>
 
 namespace lepus {
 
@@ -69,5 +70,11 @@ private:
   ScanGeometry wide_;  // what is filtered and backprojected: half-fan rows are padded (filter/weights.h)
   std::unique_ptr<Sweep> sweep_;
 };
+
+// fdk() of include/lepus/reconstruct.h from frames of line integrals, and to a volume, that lie anywhere; not finished.
+void fdk(const ScanGeometry& geometry, const FrameSource& line_integrals, const VolumeGrid& grid, VolumeWriter& volume,
+         const FdkOptions& options);
+// Throws Error(memory) where it does not fit into options.compute.memory_bytes.
+void require_fdk_memory(const ScanGeometry& geometry, const VolumeGrid& grid, const FdkOptions& options);
 
 }  // namespace lepus

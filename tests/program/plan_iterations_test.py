@@ -88,10 +88,10 @@ class PlanIterations(ProgramCase):
 
     def test_too_little_memory_is_the_error_of_the_run(self):
         self.scan.write_text(re.sub(r"(?m)^size = .*$", "size = [256, 256, 256]", self.scan.read_text()))
-        words = ["scan/scan.toml", "--backend", "cpu", "--method", "sirt", "--memory", "300MiB", "--json"]
+        words = ["scan/scan.toml", "--backend", "cpu", "--method", "sirt", "--memory", "40MiB", "--json"]
         planned = self.lepus("plan", *words, code=None)
         made = self.lepus("reconstruct", *words, "-o", "v.mha", code=None)
-        self.assert_error(planned, "memory", "the method's vectors do not fit", "they need 51")
+        self.assert_error(planned, "memory", "the operator does not fit into the memory", "the thinnest piece needs")
         self.assertEqual(planned.returncode, made.returncode)
         first, second = (json.loads(result.stdout)["error"] for result in (planned, made))
         for key in ("kind", "what", "where", "hint"):

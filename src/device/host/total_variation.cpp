@@ -60,16 +60,6 @@ private:
   bool has_y_, has_z_;
 };
 
-// out = the volume moved along the divergence, within the bounds.
-void move_and_clamp(const float* volume, float strength, const float* const field[3], float low, float high, float* out,
-                    const VolumeShape& shape, Queue& queue) {
-  each_row(shape, queue, [&](std::int64_t z, std::int64_t y, std::int64_t row) {
-    const RowDivergence divergence_at(field, shape, z, y, row);
-    for (std::int64_t i = 0; i < shape.nx; ++i)
-      out[row + i] = std::min(std::max(volume[row + i] + strength * divergence_at(i), low), high);
-  });
-}
-
 }  // namespace
 
 void gradient(const float* volume, float* const out[3], const VolumeShape& shape, Queue& queue) {
@@ -104,23 +94,29 @@ void limit_length(float* const out[3], const float* const in[3], float scale, fl
   });
 }
 
-void total_variation_step(const float* volume, float strength, float low, float high, int steps, float* const dual[3],
-                          float* out, const VolumeShape& shape, Queue& queue) {
-  const std::int64_t n = shape.voxels();
-  const ScratchScope scope(queue);
-  float* const ahead = queue.scratch<float>(3 * n);  // the dual with momentum
-  float* const r[3] = {ahead, ahead + n, ahead + 2 * n};
-  for (int axis = 0; axis < 3; ++axis) std::memcpy(r[axis], dual[axis], static_cast<std::size_t>(n) * sizeof(float));
-  const float rise = strength > 0 ? 1 / (12 * strength) : 0;  // 12: the largest eigenvalue of -div grad
+void move_and_clamp(const float* volume, float strength, const float* const field[3], float low, float high, float* out,
+                    const VolumeShape& shape, Queue& queue) {
+  each_row(shape, queue, [&](std::int64_t z, std::int64_t y, std::int64_t row) {
+    const RowDivergence divergence_at(field, shape, z, y, row);
+    for (std::int64_t i = 0; i < shape.nx; ++i)
+      out[row + i] = std::min(std::max(volume[row + i] + strength * divergence_at(i), low), high);
+  });
+}
+
+void dual_steps(const DualSteps& work, int first, int last, const VolumeShape& shape, Queue& queue) {
+  float* const* const r = work.ahead;
+  float* const* const dual = work.dual;
+  const float rise = 1 / (12 * work.strength);  // 12: the largest eigenvalue of -div grad
   double t = 1;
-  for (int step = 0; strength > 0 && step < steps; ++step) {
-    move_and_clamp(volume, strength, r, low, high, out, shape, queue);
+  for (int step = 0; step < last; ++step) {
     const double next_t = (1 + std::sqrt(1 + 4 * t * t)) / 2;
     const auto momentum = static_cast<float>((t - 1) / next_t);
     t = next_t;
+    if (step < first) continue;
+    move_and_clamp(work.volume, work.strength, r, work.low, work.high, work.out, shape, queue);
     each_row(shape, queue, [&](std::int64_t z, std::int64_t y, std::int64_t row) {
       const Neighbours next(shape, z, y);
-      const float* v = out + row;
+      const float* v = work.out + row;
       for (std::int64_t i = 0; i < shape.nx; ++i) {
         const std::int64_t at = row + i;
         float a = r[0][at] + rise * (i + 1 < shape.nx ? v[i + 1] - v[i] : 0);
@@ -136,6 +132,16 @@ void total_variation_step(const float* volume, float strength, float low, float 
       }
     });
   }
+}
+
+void total_variation_step(const float* volume, float strength, float low, float high, int steps, float* const dual[3],
+                          float* out, const VolumeShape& shape, Queue& queue) {
+  const std::int64_t n = shape.voxels();
+  const ScratchScope scope(queue);
+  float* const ahead = queue.scratch<float>(3 * n);
+  float* const r[3] = {ahead, ahead + n, ahead + 2 * n};
+  for (int axis = 0; axis < 3; ++axis) std::memcpy(r[axis], dual[axis], static_cast<std::size_t>(n) * sizeof(float));
+  if (strength > 0) dual_steps({volume, strength, low, high, r, dual, out}, 0, steps, shape, queue);
   move_and_clamp(volume, strength, dual, low, high, out, shape, queue);
 }
 

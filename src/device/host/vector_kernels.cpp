@@ -11,7 +11,7 @@
 namespace lepus::host {
 namespace {
 
-constexpr std::int64_t block = 1 << 16;  // of a sum, and of a thread's piece
+constexpr std::int64_t block = sum_block;  // and of a thread's piece
 
 // body(i) for every i < n.
 template <class Body>
@@ -21,10 +21,10 @@ void each(std::int64_t n, Queue& queue, const Body& body) {
   });
 }
 
-// The sum of value(i): eight sums run beside each other in a block, blocks are added in their order, whichever thread
-// they were summed on.
+// `before` and the sum of value(i): eight sums run beside each other in a block, blocks are added in their order,
+// whichever thread they were summed on.
 template <class Value>
-double sum_of(std::int64_t n, Queue& queue, const Value& value) {
+double sum_of(double before, std::int64_t n, Queue& queue, const Value& value) {
   constexpr int lanes = 8;
   std::vector<double> sums(static_cast<std::size_t>((n + block - 1) / block));
   threads_of(queue).parallel_for(0, static_cast<std::int64_t>(sums.size()), 1,
@@ -41,9 +41,8 @@ double sum_of(std::int64_t n, Queue& queue, const Value& value) {
                                      for (const double part : lane) sum += part;
                                    }
                                  });
-  double total = 0;
-  for (const double sum : sums) total += sum;
-  return total;
+  for (const double sum : sums) before += sum;
+  return before;
 }
 
 bool larger(float value, float found) { return value > found || std::isnan(value); }  // NaN is the largest of all
@@ -67,11 +66,9 @@ public:
   }
 
   double dot(const float* x, const float* y, std::int64_t n, Queue& queue) override {
-    return sum_of(n, queue, [=](std::int64_t i) { return static_cast<double>(x[i]) * static_cast<double>(y[i]); });
+    return dot_after(0, x, y, n, queue);
   }
-  double sum(const float* x, std::int64_t n, Queue& queue) override {
-    return sum_of(n, queue, [=](std::int64_t i) { return static_cast<double>(x[i]); });
-  }
+  double sum(const float* x, std::int64_t n, Queue& queue) override { return sum_after(0, x, n, queue); }
   double largest_magnitude(const float* x, std::int64_t n, Queue& queue) override {
     ThreadPool& threads = threads_of(queue);
     std::vector<float> largest(static_cast<std::size_t>(threads.size()));
@@ -103,6 +100,14 @@ public:
 };
 
 }  // namespace
+
+double dot_after(double before, const float* x, const float* y, std::int64_t n, Queue& queue) {
+  return sum_of(before, n, queue,
+                [=](std::int64_t i) { return static_cast<double>(x[i]) * static_cast<double>(y[i]); });
+}
+double sum_after(double before, const float* x, std::int64_t n, Queue& queue) {
+  return sum_of(before, n, queue, [=](std::int64_t i) { return static_cast<double>(x[i]); });
+}
 
 std::unique_ptr<VectorKernels> make_vector_kernels() { return std::make_unique<HostVectorKernels>(); }
 
