@@ -27,17 +27,22 @@ void HeadedStack::begin(std::string start, std::string end) {
   start_ = std::move(start);
   end_ = std::move(end);
   if (detached()) return begin_data(0);
-  const std::string header = start_ + filler(room_) + end_;
+  const auto fixed = static_cast<std::int64_t>(start_.size() + end_.size());
   if (is_joined()) {
-    // Between the beginning and the end there is room, or the provenance of a run that was killed while it finished.
-    std::string there(header.size(), '\0');
-    data_.read(0, there.data(), static_cast<std::int64_t>(there.size()));
-    if (!there.starts_with(start_) || !there.ends_with(end_))
+    // The room is that of the run that began it, which may have thought of another provenance.
+    room_ = data_.end() - target_.shape.bytes() - fixed;
+    if (room_ < 0 || !holds(0, start_) || !holds(room_ + static_cast<std::int64_t>(start_.size()), end_))
       throw_other_unfinished(data_.partial(), "its header speaks of another volume");
   } else {
-    data_.append(header);
+    data_.append(start_ + filler(room_) + end_);
   }
-  begin_data(static_cast<std::int64_t>(header.size()));
+  begin_data(fixed + room_);
+}
+
+bool HeadedStack::holds(std::int64_t offset, const std::string& text) const {
+  std::string there(text.size(), '\0');
+  data_.read(offset, there.data(), static_cast<std::int64_t>(there.size()));
+  return there == text;
 }
 
 void HeadedStack::finish(const std::string& provenance) {

@@ -22,6 +22,7 @@ private:
   virtual std::string provenance_text(const std::string& provenance) const = 0;
   virtual bool can_fill(std::int64_t bytes) const = 0;
   virtual std::string filler(std::int64_t bytes) const = 0;  // exactly so many bytes, which mean nothing
+  bool holds(std::int64_t offset, const std::string& text) const;
 
   std::unique_ptr<PartialFile> header_;  // where it is a file of its own
   std::int64_t room_;

@@ -99,6 +99,30 @@ TEST_F(Resumable, goes_on_in_every_format) {
   }
 }
 
+// A run that goes on may have more to say of what was before it, such as the volume that steps are applied to.
+TEST_F(Resumable, goes_on_whatever_room_it_would_have_left) {
+  for (const char* const name : {"v.mha", "v.nrrd"})
+    for (const std::int64_t room : {512, 300, 4096}) {
+      SCOPED_TRACE(name);
+      const auto open_with = [&](std::int64_t bytes) {
+        VolumeWriterOptions options;
+        options.force = true;
+        options.provenance_room = bytes;
+        return ResumableVolume(folder_ / name, grid(), options, make_run(header(), false, 1), heard_);
+      };
+      {
+        ResumableVolume volume = open_with(512);
+        write(volume, 3, 9);
+      }
+      ResumableVolume volume = open_with(room);
+      EXPECT_EQ(pairs(volume.missing()), (Pairs{{0, 3}, {9, 12}}));
+      write_missing(volume);
+      volume.finish(R"({"room":true})");
+      expect_whole(name);
+      EXPECT_EQ(open_volume(folder_ / name)->provenance(), R"({"room":true})");
+    }
+}
+
 TEST_F(Resumable, a_process_that_is_killed_loses_what_it_had_not_recorded) {
   const ::pid_t other = ::fork();
   if (other == 0) {
