@@ -39,7 +39,7 @@ FileMemory::FileMemory(const std::filesystem::path& folder, std::int64_t bytes, 
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) refuse_addresses(reserved_bytes_);
   base_ = static_cast<std::byte*>(address);
-  if (::mprotect(base_, static_cast<std::size_t>(memory_bytes_), PROT_READ | PROT_WRITE) != 0) {
+  if (memory_bytes_ > 0 && ::mprotect(base_, static_cast<std::size_t>(memory_bytes_), PROT_READ | PROT_WRITE) != 0) {
     ::munmap(base_, static_cast<std::size_t>(reserved_bytes_));
     refuse_addresses(memory_bytes_);
   }
