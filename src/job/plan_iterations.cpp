@@ -135,15 +135,17 @@ IterationTimes times_of(const Scan& scan, const ReconstructOptions& options, con
   return times;
 }
 
-std::string number_of(std::size_t count, const char* one) {
-  return count == 1 ? format("1 {}", one) : format("{} {}s", count, one);
+// 1 chunk of rows, 2 chunks of rows
+std::string number_of(std::size_t count, const char* one, const char* of = "") {
+  return format("{} {}{}{}", count, one, count == 1 ? "" : "s", of);
 }
 
-std::string cut_text(const std::optional<OperatorPlan>& cut, const char* chunk, bool subsets, bool on_device) {
+std::string cut_text(const std::optional<OperatorPlan>& cut, const char* chunk, const char* of, bool subsets,
+                     bool on_device) {
   const std::string each = subsets ? "each subset " : "";
   if (!cut) return each + "in one piece, where the vectors lie";
-  return each + format("in {}, {}, {} {}", number_of(cut->chunks.size(), chunk),
-                       number_of(cut->wedges.size(), "wedge of view"), format_bytes(cut->bytes),
+  return each + format("in {}, {}, {} {}", number_of(cut->chunks.size(), chunk, of),
+                       number_of(cut->wedges.size(), "wedge", " of views"), format_bytes(cut->bytes),
                        on_device ? "on a device" : "in memory");
 }
 
@@ -178,8 +180,8 @@ std::string text_of(const Scan& scan, const IterationPlan& plan) {
   text += format("memory    {} {}: {} volumes of {}, {} sets of line integrals of {}\n", format_bytes(plan.bytes),
                  of_limit, plan.kind.volumes, format_bytes(volume), plan.kind.data, format_bytes(lines));
   if (plan.files) text += format("vectors   {}\n", plan.files_text);
-  text += format("A         {}\n", cut_text(plan.cuts.forward, "chunk of row", subsets, !plan.host_computes));
-  text += format("A'        {}\n", cut_text(plan.cuts.adjoint, "slab", subsets, !plan.host_computes));
+  text += format("A         {}\n", cut_text(plan.cuts.forward, "chunk", " of rows", subsets, !plan.host_computes));
+  text += format("A'        {}\n", cut_text(plan.cuts.adjoint, "slab", "", subsets, !plan.host_computes));
   text += format("state     {} on disk, beside the one before it; saved {}\n", format_bytes(plan.cost.state_bytes),
                  saved_text(scan.method));
   text +=
