@@ -75,10 +75,11 @@ SummaryRows summary(const Analysis& a, const AnalyzeFacts& f) {
     rows.emplace_back("open", percent(a.porosity->share(a.porosity->open)));
     rows.emplace_back("closed", percent(a.porosity->share(a.porosity->closed())));
   }
-  if (!a.blobs.empty() || a.small > 0) {
+  if (!a.blobs.empty() || a.left_out > 0) {
     rows.emplace_back("blobs", format("{}, median diameter {:.5g} mm", a.blobs.size(), median_diameter_mm(a.blobs)));
-    if (a.small > 0)
-      rows.emplace_back("left out", format("{} blobs of {} voxels, by their size or as open", a.small, a.small_voxels));
+    if (a.left_out > 0)
+      rows.emplace_back("left out",
+                        format("{} blobs of {} voxels, by their size or as open", a.left_out, a.left_out_voxels));
   }
   const auto thickness = [&](const char* name, const std::optional<analysis::ThicknessResult>& t) {
     if (t)
@@ -271,11 +272,11 @@ void add_phase_json(const Analysis& a, const AnalyzeFacts& f, Json& json) {
         {"closed", p.share(p.closed())}, {"components", a.components},
         {"cell_voxels", p.cells.edge},   {"slices", {{"inside", p.slice_inside}, {"phase", p.slice_phase}}}};
   }
-  if (!a.blobs.empty() || a.small > 0)
+  if (!a.blobs.empty() || a.left_out > 0)
     json["blobs"] = {{"count", a.blobs.size()},
                      {"open", count_open(a.blobs)},
                      {"median_diameter_mm", median_diameter_mm(a.blobs)},
-                     {"left_out", {{"count", a.small}, {"voxels", a.small_voxels}}}};
+                     {"left_out", {{"count", a.left_out}, {"voxels", a.left_out_voxels}}}};
   if (a.thickness) json["thickness"] = to_json(*a.thickness);
   if (a.wall) json["walls"] = to_json(*a.wall);
 }

@@ -156,12 +156,12 @@ struct PhaseValues {
 struct Measured {
   std::optional<Porosity> porosity;
   std::vector<Blob> blobs;
-  std::int64_t components = 0, small = 0, small_voxels = 0;
+  std::int64_t components = 0, left_out = 0, left_out_voxels = 0;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Looked, survey, histogram)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Phased, phase, sample, inside, phase_inside)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PhaseValues, phase, rest)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measured, porosity, blobs, components, small, small_voxels)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measured, porosity, blobs, components, left_out, left_out_voxels)
 
 Phased make_phase(const VolumeReader& volume, const AnalyzeOptions& options, const VoxelShape& shape,
                   const Looked& looked, BitVolume& phase, BitVolume& inside, WorkMemory& memory, Context& context) {
@@ -233,8 +233,8 @@ Measured measure(const VolumeReader& volume, const AnalyzeOptions& options, cons
     if (fits) {
       open.push_back(touched[i]);
     } else {
-      ++result.small;
-      result.small_voxels += voxels;
+      ++result.left_out;
+      result.left_out_voxels += voxels;
     }
   }
   components.drop(keep);
@@ -246,8 +246,8 @@ Measured measure(const VolumeReader& volume, const AnalyzeOptions& options, cons
     std::erase_if(result.blobs, [&](const Blob& b) {
       const bool out =
           b.voxels < options.minimum_voxels || (options.maximum_voxels > 0 && b.voxels > options.maximum_voxels);
-      result.small += out ? 1 : 0;
-      result.small_voxels += out ? b.voxels : 0;
+      result.left_out += out ? 1 : 0;
+      result.left_out_voxels += out ? b.voxels : 0;
       return out;
     });
     if (!options.labels.empty()) write_labels(parted, result.blobs, volume, options.labels, options.provenance);
@@ -347,8 +347,8 @@ Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Cont
   result.porosity = std::move(measured.porosity);
   result.blobs = std::move(measured.blobs);
   result.components = measured.components;
-  result.small = measured.small;
-  result.small_voxels = measured.small_voxels;
+  result.left_out = measured.left_out;
+  result.left_out_voxels = measured.left_out_voxels;
   if (options.thickness) {
     result.thickness = staged("thickness", {.files = {options.thickness_map}}, [&](Context& c) {
       std::unique_ptr<VolumeWriter> map;

@@ -70,9 +70,9 @@ struct Analysis {
   std::int64_t inside = 0, phase_inside = 0;  // voxels that are analysed, and of them in the phase
   ValueStatistics phase_values, rest_values;  // of the phase, and of what else is inside
   std::optional<Porosity> porosity;
-  std::vector<Blob> blobs;                   // sorted
-  std::int64_t components = 0;               // of the phase, all of them
-  std::int64_t small = 0, small_voxels = 0;  // left out as too small, too large or open
+  std::vector<Blob> blobs;                         // sorted
+  std::int64_t components = 0;                     // of the phase, all of them
+  std::int64_t left_out = 0, left_out_voxels = 0;  // blobs that are too small, too large or open
   std::optional<ThicknessResult> thickness, wall;
   std::vector<Slice> phase_slices;  // through the middle: 0 outside, 1 inside, 2 in the phase
 };

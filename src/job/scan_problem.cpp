@@ -138,7 +138,7 @@ void ScanProblem::load_volumes() {
 }
 
 Vector ScanProblem::load_volume(const std::string& file, float (*change)(float)) {
-  Vector volume(*problem_.map, problem_.map->voxels());
+  Vector volume = Vector::of_volume(*problem_.map);
   Algebra algebra(*problem_.map);
   const std::int64_t slice = extended_.grid.nx * extended_.grid.ny;
   read_volume_for(file, scan_.grid, extended_, [&](std::int64_t z, std::span<float> voxels) {
