@@ -25,13 +25,12 @@ std::int64_t Session::buffer_bytes(std::int64_t needed) const {
   constexpr std::int64_t slack = std::int64_t{12} << 20;  // stacks of threads, buffers of libraries
   const std::int64_t limit = memory_bytes(), itself = resident_bytes() + slack;
   if (limit - itself >= needed) return limit - itself;
-  constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
   throw Error(ErrorKind::memory,
               {.what = "the work does not fit into the memory limit",
                .where = {},
                .why = format("it needs {} at least, beside {} for the program itself; the limit is {}",
                              format_bytes(needed), format_bytes(itself), format_bytes(limit)),
-               .hint = format("allow more: --memory {}MiB", (itself + needed) / mebibyte + 1)});
+               .hint = format("allow more: --memory {}MiB", enough_mebibytes(itself + needed))});
 }
 
 OutputLock Session::reserve(const std::filesystem::path& output) {

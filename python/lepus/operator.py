@@ -21,7 +21,7 @@ class Operator:
 
     >>> import lepus, numpy
     >>> scan = lepus.Geometry(source_axis_mm=200, source_detector_mm=400, columns=24, rows=24, pixel_mm=1, views=8)
-    >>> A = lepus.Operator(scan, lepus.Grid(16, 0.5))
+    >>> A = lepus.Operator(scan, lepus.Grid(16, 0.5), precision="exact")
     >>> x, y = numpy.random.rand(16, 16, 16), numpy.random.rand(8, 24, 24)
     >>> bool(numpy.isclose(numpy.vdot(A @ x, y), numpy.vdot(x, A.T @ y), rtol=1e-5))
     True

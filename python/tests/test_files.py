@@ -46,8 +46,8 @@ def test_a_scan_is_read_with_its_corrections(scan_folder):
     views = lepus.read(scan_folder / "scan.toml")
     assert views.shape == views.geometry.shape == (60, 40, 48)
     assert -0.1 < float(views.min()) and 0.2 < float(views.max()) < 5
-    volume = lepus.fdk(views, mask=True)
-    expected = lepus.reconstruct(scan_folder / "scan.toml")
+    volume = lepus.fdk(views, mask=True, backend="cpu")  # a GPU may keep fewer bits of each
+    expected = lepus.reconstruct(scan_folder / "scan.toml", backend="cpu")
     assert volume.grid == expected.grid
     # Both ways see the same line integrals; read keeps them as float32 between correction and filter.
     assert volume == pytest.approx(expected, abs=1e-6 * float(expected.max()))

@@ -55,6 +55,8 @@ std::int64_t available_memory_bytes() {
 std::int64_t resident_bytes() { return std::max<std::int64_t>(0, proc_field("/proc/self/status", "VmRSS:")); }
 std::int64_t peak_resident_bytes() { return std::max<std::int64_t>(0, proc_field("/proc/self/status", "VmHWM:")); }
 
+std::int64_t enough_mebibytes(std::int64_t needed_bytes) { return (needed_bytes >> 20) + 4; }
+
 std::int64_t parse_bytes(std::string_view text) {
   const auto bad = [&](const char* why) {
     return Error(ErrorKind::usage, {.what = format("'{}' is not an amount of memory", text),

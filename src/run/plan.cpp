@@ -87,7 +87,7 @@ Plan make_plan(const PlanRequest& request, const BandTable& bands) {
   }
   const bool host = smallest_host > request.memory_bytes;
   const std::int64_t smallest = host ? smallest_host : smallest_device;
-  const std::string option = host ? format("--memory {}MiB", (smallest >> 20) + 1) : "--device-memory";
+  const std::string option = host ? format("--memory {}MiB", enough_mebibytes(smallest)) : "--device-memory";
   throw Error(ErrorKind::memory,
               {.what = format("the reconstruction does not fit the memory {}", host ? "limit" : "of the device"),
                .where = format("volume of {}x{}x{}", request.grid.nx, request.grid.ny, request.grid.nz),

@@ -68,8 +68,11 @@ TEST_F(operators_opencl, wrong_transposes_are_found) {
   }
 }
 
-// Weights of 8 bits are off by 1/512 at most, on both axes.
+// Weights of 8 bits are off by 1/512 at most, on both axes. Of independent random values, the step between neighbours
+// that were blended along the other axis has an rms of sqrt(2 * 2/3), a value blended along both 2/3: sqrt(3) times as
+// much, and the axes may agree.
 TEST_F(operators_opencl, of_the_sampler_are_nearly_those_of_the_host) {
+  const double limit = 2 * std::sqrt(3.0) / 512;
   for (const Case& c : cases())
     for (const RayModel model : {RayModel::joseph, RayModel::voxel}) {
       const Pair host = both(ScanOperator(c.geometry, c.grid, on("cpu", model)));
@@ -77,8 +80,8 @@ TEST_F(operators_opencl, of_the_sampler_are_nearly_those_of_the_host) {
       EXPECT_EQ(fast.description().find("sampler's weights") != std::string::npos, context().images_work(CL_FLOAT));
       const Pair found = both(fast);
       EXPECT_LE(model == RayModel::joseph ? mismatch(found.lines, found.volume) : 0, 1e-3) << c.name;
-      EXPECT_LE(difference(found.lines, host.lines), 1.0 / 256) << c.name;
-      EXPECT_LE(difference(found.volume, host.volume), 1.0 / 256) << c.name;
+      EXPECT_LE(difference(found.lines, host.lines), limit) << c.name;
+      EXPECT_LE(difference(found.volume, host.volume), limit) << c.name;
     }
 }
 

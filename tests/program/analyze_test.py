@@ -102,10 +102,11 @@ class AgainstSciPy(ProgramCase):
 
     def test_every_cut_gives_the_same_report(self):
         v = porous(seed=2)
+        wanted = ["--threshold", "otsu", "--porosity", "--blobs", "--thickness", "--save", "thickness", "--clean", "open:1.5"]
+        write_mha(self.folder / "v.mha", v)
         reports = []
-        for words in (["--threads", 1], ["--threads", 3], ["--threads", 2, "--memory", "56MiB"]):
-            self.analyze(v, "--threshold", "otsu", "--porosity", "--blobs", "--thickness", "--save", "thickness",
-                         "--clean", "open:1.5", *words)
+        for words in self.cuts(["analyze", "v.mha", "-o", "r", *wanted]):
+            self.analyze(v, *wanted, *words)
             reports.append({p.name: p.read_bytes() for p in self.report.iterdir()})
         self.assertEqual(reports[0], reports[1])
         self.assertEqual(reports[0], reports[2])

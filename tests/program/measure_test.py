@@ -81,8 +81,8 @@ class Noise(ProgramCase):
         v = np.random.default_rng(5).normal(size=(70, 72, 90)).astype(np.float32)
         write_mha(self.folder / "v.mha", v)
         box = ["--noise-box", "0,89,0,71,0,69"]
-        runs = [self.lepus("analyze", "v.mha", *box, "--noise", "--json", *words).stdout
-                for words in (["--threads", 1], ["--threads", 3], ["--threads", 1, "--memory", "56MiB"])]
+        wanted = ["analyze", "v.mha", *box, "--noise"]
+        runs = [self.lepus(*wanted, "--json", *words).stdout for words in self.cuts(wanted)]
         self.assertEqual(runs[0], runs[1])
         self.assertEqual(runs[0], runs[2])
 
@@ -156,9 +156,9 @@ class Resolution(ProgramCase):
 
     def test_the_cut_does_not_matter_and_the_page_shows_it(self):
         write_mha(self.folder / "v.mha", self.cylinder((20, 60, 64), (30, 31), 20, 1.0).astype(np.float32))
-        runs = []
-        for words in (["--threads", 1], ["--threads", 3], ["--threads", 2, "--memory", "56MiB"]):
-            self.lepus("analyze", "v.mha", "--resolution", "-o", "r", "--force", *words)
+        wanted, runs = ["analyze", "v.mha", "--resolution", "-o", "r", "--force"], []
+        for words in self.cuts(wanted):
+            self.lepus(*wanted, *words)
             runs.append({p.name: p.read_bytes() for p in (self.folder / "r").iterdir()})
         self.assertEqual(runs[0], runs[1])
         self.assertEqual(runs[0], runs[2])
@@ -236,9 +236,9 @@ class Registration(ProgramCase):
         v = self.thing()
         for name, values in (("a.mha", v), ("b.mha", self.moved(v, (9, 4, 20), (1, 2, 3)))):
             write_mha(self.folder / name, values.astype(np.float32))
-        runs = []
-        for words in (["--threads", 1], ["--threads", 3], ["--threads", 1, "--memory", "56MiB"]):
-            self.lepus("analyze", "a.mha", "--against", "b.mha", "--register", "-o", "r", "--force", "--save", "registered", *words)
+        wanted, runs = ["analyze", "a.mha", "--against", "b.mha", "--register", "-o", "r", "--force", "--save", "registered"], []
+        for words in self.cuts(wanted):
+            self.lepus(*wanted, *words)
             runs.append({p.name: p.read_bytes() for p in (self.folder / "r").iterdir()})
         self.assertEqual(set(runs[0]), {"analysis.json", "index.html", "registered.mha"})
         self.assertEqual(runs[0], runs[1])
@@ -382,9 +382,9 @@ class Nominal(ProgramCase):
     def test_the_cut_does_not_matter(self):
         write_mha(self.folder / "v.mha", self.ball((24, 26, 28), (1.4, 1.3, 1.2), 0.9, 0.1), (0.1,) * 3)
         self.write_stl("nominal.stl", self.sphere(np.array([1.4, 1.33, 1.2]), 0.85, 24))
-        runs = []
-        for words in (["--threads", 1], ["--threads", 3], ["--threads", 1, "--memory", "72MiB"]):
-            self.lepus("analyze", "v.mha", "--threshold", "0.5", "--nominal", "nominal.stl", "--align", "-o", "r", "--force", *words)
+        wanted, runs = ["analyze", "v.mha", "--threshold", "0.5", "--nominal", "nominal.stl", "--align", "-o", "r", "--force"], []
+        for words in self.cuts(wanted):
+            self.lepus(*wanted, *words)
             runs.append({p.name: p.read_bytes() for p in (self.folder / "r").iterdir()})
         self.assertEqual(runs[0], runs[1])
         self.assertEqual(runs[0], runs[2])

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the program share: running it in a folder of its own, and looking at what it left there."""
 import json
+import math
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -34,6 +36,24 @@ class ProgramCase(unittest.TestCase):
 
     def lepus_json(self, *words, **options):
         return json.loads(self.lepus(*words, "--json", **options).stdout)
+
+    def program_mebibytes(self):
+        """What a run counts for the program itself before it does anything: other systems' libraries take other amounts."""
+        (self.folder / "one.nhdr").write_text("NRRD0004\ntype: float\ndimension: 3\nsizes: 1 1 1\nencoding: raw\nendian: little\ndata file: one.raw\n\n")
+        (self.folder / "one.raw").write_bytes(bytes(4))
+        said = self.lepus("info", "one.nhdr", "--memory", "1MiB", code=5).stderr
+        for name in ("one.nhdr", "one.raw"):
+            (self.folder / name).unlink()
+        return math.ceil(float(re.search(r"beside ([\d.]+) MiB for the program itself", said).group(1)))
+
+    def least_memory(self, *words):
+        """The limit, as an option, that a command names where it was allowed too little."""
+        said = self.lepus(*words, "--memory", "1MiB", code=5).stderr
+        return ["--memory", re.search(r"--memory (\d+MiB)", said).group(1)]
+
+    def cuts(self, words):
+        """Options that cut a command's work in different ways: one thread, three, and as little memory as it can do with."""
+        return ["--threads", 1], ["--threads", 3], ["--threads", 1, *self.least_memory(*words, "--threads", 1)]
 
     def simulate(self, name="scan", *more, phantom="ball"):
         self.lepus("simulate", phantom, "-o", name, *SMALL, "--quiet", *more)
