@@ -97,6 +97,17 @@ std::uint8_t grey(float value, double low, double scale) {
   return level >= 255 ? 255 : static_cast<std::uint8_t>(std::floor(level + 0.5));
 }
 
+// 1 to 65535; infinities are cut off.
+std::uint16_t step_of(float value, float low, float scale) {
+  const float level = std::clamp((value - low) * scale, 0.0F, 65534.0F) + 1.5F;
+  return std::isnan(value) ? std::uint16_t{0} : static_cast<std::uint16_t>(static_cast<std::int32_t>(level));
+}
+
+GreyRange not_empty(GreyRange range) {
+  if (!(range.high > range.low)) range.high = range.low + std::max(1e-6, std::abs(range.low) * 1e-3);
+  return range;
+}
+
 }  // namespace
 
 std::optional<GreyRange> range_of(Query& query) {
@@ -107,23 +118,42 @@ std::optional<GreyRange> range_of(Query& query) {
 }
 
 PixelFormat format_of(Query& query) {
-  const std::string word = query.word("format", {"u8", "f32", "u32"});
-  return word == "u8" ? PixelFormat::u8 : word == "f32" ? PixelFormat::f32 : PixelFormat::u32;
+  const std::string word = query.word("format", {"u8", "u16", "f32", "u32"});
+  if (word == "u8") return PixelFormat::u8;
+  if (word == "u16") return PixelFormat::u16;
+  return word == "f32" ? PixelFormat::f32 : PixelFormat::u32;
+}
+
+std::int64_t bytes_per_pixel(PixelFormat format) {
+  return format == PixelFormat::u8 ? 1 : format == PixelFormat::u16 ? 2 : 4;
+}
+
+GreyRange range_of_values(const std::vector<float>& values) {
+  float low = std::numeric_limits<float>::max(), high = std::numeric_limits<float>::lowest();
+  for (const float value : values) {
+    low = value < low && value >= std::numeric_limits<float>::lowest() ? value : low;  // NaN compares false
+    high = value > high && value <= std::numeric_limits<float>::max() ? value : high;
+  }
+  return low <= high ? not_empty({low, high}) : GreyRange{};
 }
 
 GreyRange default_range(const ValueSample& sample) {
-  GreyRange range{sample.percentile(0.1).value_or(0), sample.percentile(99.9).value_or(1)};
-  if (!(range.high > range.low)) range.high = range.low + std::max(1e-6, std::abs(range.low) * 1e-3);
-  return range;
+  return not_empty({sample.percentile(0.1).value_or(0), sample.percentile(99.9).value_or(1)});
 }
 
 std::string bytes_of(const std::vector<float>& values, PixelFormat format, const GreyRange& range) {
-  std::string bytes(values.size() * (format == PixelFormat::u8 ? 1 : 4), '\0');
+  std::string bytes(values.size() * static_cast<std::size_t>(bytes_per_pixel(format)), '\0');
   if (format == PixelFormat::f32) {
     std::memcpy(bytes.data(), values.data(), bytes.size());
   } else if (format == PixelFormat::u8) {
     const double scale = 255 / (range.high - range.low);
     for (std::size_t i = 0; i < values.size(); ++i) bytes[i] = static_cast<char>(grey(values[i], range.low, scale));
+  } else if (format == PixelFormat::u16) {
+    const auto low = static_cast<float>(range.low), scale = static_cast<float>(65534 / (range.high - range.low));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::uint16_t step = step_of(values[i], low, scale);
+      std::memcpy(bytes.data() + 2 * i, &step, 2);
+    }
   } else {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double limited = std::clamp(static_cast<double>(values[i]), 0.0, 4294967295.0);
@@ -225,7 +255,7 @@ BoxPart plan_box(const BoxQuery& query, const OpenedVolume& volume) {
 std::string box_bytes(const BoxPart& plan, const OpenedVolume& volume, PartCache& cache, PixelFormat format,
                       const GreyRange& range) {
   std::string bytes;
-  bytes.reserve(static_cast<std::size_t>(plan.part.voxels() * (format == PixelFormat::u8 ? 1 : 4)));
+  bytes.reserve(static_cast<std::size_t>(plan.part.voxels() * bytes_per_pixel(format)));
   VolumePart slab = plan.part;
   std::vector<float> values(static_cast<std::size_t>(plan.part.along(0) * plan.part.along(1)));
   for (std::int64_t z = plan.part.first[2]; z < plan.part.end[2]; z += plan.part.step[2]) {

@@ -18,14 +18,18 @@ namespace lepus::view {
 struct GreyRange {
   double low = 0, high = 1;
 };
-enum class PixelFormat { u8, f32, u32 };
+enum class PixelFormat { u8, u16, f32, u32 };
+std::int64_t bytes_per_pixel(PixelFormat format);
 
 std::optional<GreyRange> range_of(Query& query);  // window=LO,HI
 PixelFormat format_of(Query& query);
 // 0.1 to 99.9 % of the sample; 0 to 1 where nothing is finite, and never empty.
 GreyRange default_range(const ValueSample& sample);
+// From the smallest finite value to the largest; 0 to 1 where there is none, and never empty.
+GreyRange range_of_values(const std::vector<float>& values);
 
-// Little-endian, to be sent: u8 by the range (rounded, cut off, NaN is 0), u32 rounded.
+// Little-endian, to be sent: u8 by the range (rounded, cut off, NaN is 0), u16 likewise from 1 to 65535 (0 is NaN
+// alone), u32 rounded.
 std::string bytes_of(const std::vector<float>& values, PixelFormat format, const GreyRange& range);
 
 struct SliceQuery {

@@ -116,6 +116,26 @@ TEST(ViewBytes, are_windowed_rounded_and_cut_off) {
   EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 16777216, 0, 0}));
 }
 
+TEST(ViewBytes, have_65535_steps_between_the_smallest_and_the_largest_value) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> values{-2, 1.25F, 6, nan, inf, -inf};
+  const GreyRange range = range_of_values(values);
+  EXPECT_EQ(range.low, -2);
+  EXPECT_EQ(range.high, 6);
+  const std::string bytes = bytes_of(values, PixelFormat::u16, range);
+  std::vector<std::uint16_t> steps(values.size());
+  ASSERT_EQ(bytes.size(), 2 * steps.size());
+  std::memcpy(steps.data(), bytes.data(), bytes.size());
+  EXPECT_EQ(steps[0], 1);
+  EXPECT_NEAR(range.low + (steps[1] - 1) * (range.high - range.low) / 65534, 1.25, 0.5 * 8 / 65534);
+  EXPECT_EQ(steps[2], 65535);
+  EXPECT_EQ(steps[3], 0);
+  EXPECT_EQ(steps[4], 65535);
+  EXPECT_EQ(steps[5], 1);
+  EXPECT_GT(range_of_values({3, 3}).high, 3);  // never empty
+  EXPECT_EQ(range_of_values({nan, inf}).high, 1);
+}
+
 TEST(ViewBox, is_coarsened_until_it_fits) {
   const TestVolume file("v.mha", odd);
   const auto volume = open_for_viewing(file.path);

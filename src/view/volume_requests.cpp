@@ -64,9 +64,9 @@ Answer box(const OpenedVolume& volume, Query& query, const Workplace& place) {
   const GreyRange range = range_of(query).value_or(default_range(volume.sample));
   query.finish();
   const BoxPart plan = plan_box(wanted, volume);
-  const std::int64_t texel = pixels == PixelFormat::u8 ? 1 : 4;
   Answer answer;
-  answer.memory = place.admission.take(plan.part.voxels() * texel + 8 * plan.part.along(0) * plan.part.along(1));
+  answer.memory =
+      place.admission.take(plan.part.voxels() * bytes_per_pixel(pixels) + 8 * plan.part.along(0) * plan.part.along(1));
   answer.type = "application/octet-stream";
   answer.body = box_bytes(plan, volume, place.cache, pixels, range);
   add_header(answer, "X-Lepus-Size", format("{},{},{}", plan.part.along(0), plan.part.along(1), plan.part.along(2)));
@@ -221,13 +221,24 @@ Answer surface(const OpenedVolume& volume, Query& query, const Workplace& place)
 
 Answer picture_answer(const std::vector<float>& values, std::int64_t width, std::int64_t height, Query& query,
                       const GreyRange& otherwise) {
-  const GreyRange range = range_of(query).value_or(otherwise);
-  const PixelFormat pixels = format_of(query);
+  const auto given = range_of(query);
+  GreyRange range = given.value_or(otherwise);
+  PixelFormat pixels = format_of(query);
   query.finish();
+  if (pixels == PixelFormat::u16 && !given) {
+    // A few voxels that are far off would leave too few steps for the others: then the values themselves are sent.
+    const GreyRange own = range_of_values(values);
+    if (own.high - own.low <= 16 * (range.high - range.low)) {
+      range = own;
+    } else {
+      pixels = PixelFormat::f32;
+    }
+  }
   Answer answer;
   answer.type = "application/octet-stream";
   answer.body = bytes_of(values, pixels, range);
   add_header(answer, "X-Lepus-Size", format("{},{}", width, height));
+  if (pixels == PixelFormat::u16) add_header(answer, "X-Lepus-Format", "u16");
   add_header(answer, "X-Lepus-Window", format("{:.9g},{:.9g}", range.low, range.high));
   return answer;
 }

@@ -82,12 +82,19 @@ export async function serve({ kind = 'volume', port = 0, delay = 0, large = fals
   const unfinished = (z) => run && !run.finished.some(([from, to]) => z >= from && z < to);
   const at = (volume, x, y, z) => (unfinished(z) ? 0 : volume.of(x, y, z));
 
+  const rangeOf = (values) => {
+    const finite = Array.from(values).filter(Number.isFinite);
+    const [low, high] = finite.reduce(([least, most], one) => [Math.min(least, one), Math.max(most, one)], [Infinity, -Infinity]);
+    return high > low ? [low, high] : [Number.isFinite(low) ? low : 0, (Number.isFinite(low) ? low : 0) + 1];
+  };
   function pixels(response, width, height, values, query, more = {}) {
     const format = query.get?.('format') ?? query.format ?? 'u8';
     const [low, high] = query.get ? optional(query, 'window', 2, [0, 0.1]) : query.window ?? [0, 1];
-    const bytes = format === 'f32' ? Buffer.from(Float32Array.from(values).buffer) : format === 'u32' ? Buffer.from(Uint32Array.from(values).buffer)
+    const own = format === 'u16' && rangeOf(values);
+    const bytes = own ? Buffer.from(Uint16Array.from(values, (one) => (Number.isNaN(one) ? 0 : 1 + Math.round((65534 * (one - own[0])) / (own[1] - own[0])))).buffer)
+      : format === 'f32' ? Buffer.from(Float32Array.from(values).buffer) : format === 'u32' ? Buffer.from(Uint32Array.from(values).buffer)
       : Buffer.from(Uint8Array.from(values, (one) => Math.round(255 * Math.min(1, Math.max(0, (one - low) / (high - low))))));
-    response.writeHead(200, { 'Content-Type': 'application/octet-stream', 'X-Lepus-Size': `${width},${height}`, 'X-Lepus-Window': `${low},${high}`, ...more });
+    response.writeHead(200, { 'Content-Type': 'application/octet-stream', 'X-Lepus-Size': `${width},${height}`, 'X-Lepus-Window': `${own || [low, high]}`, ...(own && { 'X-Lepus-Format': 'u16' }), ...more });
     response.end(bytes);
   }
 

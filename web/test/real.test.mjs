@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page against the program itself: LEPUS_PROGRAM=build/bin/lepus. A scan is simulated, reconstructed and looked at.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { colourAt, drawn, hashOf, launch, NO_BROWSER, open } from './browser.mjs';
+import { NO_PROGRAM, program, whileViewing } from './program.mjs';
 
-const program = process.env.LEPUS_PROGRAM && resolve(fileURLToPath(new URL('../..', import.meta.url)), process.env.LEPUS_PROGRAM);
-const options = { skip: NO_BROWSER || (program ? false : 'LEPUS_PROGRAM is not set'), timeout: 240000 };
+const options = { skip: NO_BROWSER || NO_PROGRAM, timeout: 240000 };
 let folder, browser;
 const lepus = (...words) => execFileSync(program, [...words, '--quiet', '--threads', '2'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
 
@@ -28,28 +27,12 @@ after(async () => {
 });
 
 /** Starts `lepus view` and opens its page. */
-async function view(words, hash, work) {
-  const server = spawn(program, ['view', ...words, '--no-browser', '--threads', '2'], { cwd: folder });
-  try {
-    const address = await new Promise((found, failed) => {
-      let said = '';
-      const hear = (part) => {
-        said += part;
-        const match = said.match(/http:\/\/\S+/);
-        if (match) found(match[0]);
-      };
-      server.stdout.on('data', hear);
-      server.stderr.on('data', hear);
-      server.on('exit', () => failed(new Error(`lepus view ended: ${said}`)));
-    });
-    const page = await open(browser, address, { hash });
-    await work(page, address);
-    assert.deepEqual(page.problems, []);
-    await page.close();
-  } finally {
-    server.kill();
-  }
-}
+const view = (words, hash, work) => whileViewing(folder, words, async (address) => {
+  const page = await open(browser, address, { hash });
+  await work(page, address);
+  assert.deepEqual(page.problems, []);
+  await page.close();
+});
 const soon = async (page, look, right) => {
   for (let tries = 80; ; tries--) {
     const found = await look();

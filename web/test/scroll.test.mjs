@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scrolling, by the page's own clock, on a canvas of 1024².
 import assert from 'node:assert/strict';
+import { mkdtempSync, openSync, closeSync, writeSync, ftruncateSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { drawn, launch, NO_BROWSER, open } from './browser.mjs';
 import { serve } from './mock.mjs';
+import { NO_PROGRAM, whileViewing } from './program.mjs';
 
 test('scrolls, at 20 slices per second or more where LEPUS_VIEW_TIMES is set', { skip: NO_BROWSER, timeout: 120000 }, async () => {
   const [browser, mock] = await Promise.all([launch({ webgl: false }), serve({ large: true })]); // slices need no WebGL, and drawing by SwiftShader is slower
@@ -24,4 +28,51 @@ test('scrolls, at 20 slices per second or more where LEPUS_VIEW_TIMES is set', {
   assert.deepEqual(page.problems, []);
   await browser.close();
   mock.close();
+});
+
+/** A plain volume of n³ floats that is empty but for its header: 32 GiB of 2048³ take no space. */
+function writeEmptyVolume(path, n) {
+  const file = openSync(path, 'w');
+  const header = `ObjectType = Image\nNDims = 3\nDimSize = ${n} ${n} ${n}\nElementType = MET_FLOAT\nElementByteOrderMSB = False\nElementDataFile = LOCAL\n`;
+  writeSync(file, header);
+  ftruncateSync(file, header.length + 4 * n ** 3);
+  closeSync(file);
+}
+
+/** Slices that were not shown before, across every axis; what the page itself counts. */
+async function rates(address, count) {
+  const browser = await launch({ webgl: false });
+  const found = {};
+  for (const axis of ['z', 'y', 'x']) {
+    const page = await open(browser, address, { hash: `layout=${axis}&at=1000,1000,1000`, width: 1024, height: 1100 });
+    await page.keyboard.press('s'); // no side panel
+    await drawn(page, axis);
+    const measured = await page.evaluate(([one, n]) => window.lepusClock.scroll(one, 1001, n), [axis, count]);
+    assert.ok(measured.canvas[0] * measured.canvas[1] >= 1000 * 1000, `${measured.canvas}`);
+    found[axis] = measured.rate;
+    assert.deepEqual(page.problems, []);
+    await page.close();
+  }
+  await browser.close();
+  return found;
+}
+
+const FIGURES = NO_BROWSER || NO_PROGRAM || (process.env.LEPUS_VIEW_TIMES ? false : 'figures of a machine that does nothing else: LEPUS_VIEW_TIMES is not set');
+test('a volume of 2048³ from lepus itself scrolls at 20 slices per second, before its pyramid exists and after', { skip: FIGURES, timeout: 1800000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lepus-scroll-'));
+  try {
+    writeEmptyVolume(join(folder, 'v.mha'), 2048);
+    for (const words of [['--no-pyramid'], []])
+      await whileViewing(folder, ['v.mha', ...words], async (address) => {
+        const state = async () => (await (await fetch(`${address}api/session`)).json()).volumes[0].pyramid.state;
+        const start = Date.now();
+        while (words.length === 0 && (await state()) !== 'there') await new Promise((wake) => setTimeout(wake, 1000));
+        if (words.length === 0) console.log(`the pyramid took ${(Date.now() - start) / 1000} s`);
+        const found = await rates(address, 60);
+        console.log(words.join(' ') || 'with a pyramid', Object.entries(found).map(([axis, rate]) => `${axis} ${rate.toFixed(0)}`).join(', '), 'slices per second');
+        for (const [axis, rate] of Object.entries(found)) assert.ok(rate >= 20, `${rate} slices per second across ${axis}`);
+      });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -55,11 +55,20 @@ const json = async <T>(path: string, query?: Query, signal?: AbortSignal): Promi
 
 const numbers = (response: Response, header: string): number[] => (response.headers.get(header) ?? '').split(',').map(Number);
 
+/** Values from steps of the picture's own range: 1 to 65535, and 0 where there is no number. */
+function fromSteps(steps: Uint16Array, [low, high]: number[]): Float32Array {
+  const values = new Float32Array(steps.length);
+  const step = (high - low) / 65534;
+  for (let i = 0; i < steps.length; i++) values[i] = steps[i] === 0 ? NaN : low + (steps[i] - 1) * step;
+  return values;
+}
+
 async function picture(response: Response, format: string): Promise<Picture> {
   const [width, height] = numbers(response, 'X-Lepus-Size');
   const factor = Number(response.headers.get('X-Lepus-Factor') ?? 1);
   const bytes = await response.arrayBuffer();
-  const pixels = format === 'u8' ? new Uint8Array(bytes) : format === 'u32' ? new Uint32Array(bytes) : new Float32Array(bytes);
+  const pixels = format === 'u8' ? new Uint8Array(bytes) : format === 'u32' ? new Uint32Array(bytes)
+    : response.headers.get('X-Lepus-Format') === 'u16' ? fromSteps(new Uint16Array(bytes), numbers(response, 'X-Lepus-Window')) : new Float32Array(bytes);
   if (pixels.length !== width * height)
     throw new ApiError(0, 'A picture arrived cut off', `${pixels.length} of ${width * height} pixels`, 'reload this page');
   return { width, height, factor, pixels };

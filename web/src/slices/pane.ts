@@ -17,6 +17,13 @@ import type { Wanted } from './source';
 
 const little = (rgb: readonly number[], opacity: number) => ((Math.round(255 * opacity) << 24) | (rgb[2] << 16) | (rgb[1] << 8) | rgb[0]) >>> 0;
 
+/** 16 bits have 4096 steps or more in the window that a volume is opened with: enough for 256 grey levels of a sixteenth of it. */
+function formatFor(view: ViewState, volume: Volume): 'u16' | 'f32' {
+  const [low, high] = windowFor(view, volume, null);
+  const { percentiles } = volume;
+  return percentiles && 16 * (high - low) >= percentiles['99.9'] - percentiles['0.1'] ? 'u16' : 'f32';
+}
+
 export class SlicePane {
   private readonly first = new Layer((layer) => this.arrived(layer));
   private readonly second = new Layer(() => this.schedule());
@@ -115,8 +122,8 @@ export class SlicePane {
     const slab = view.slab > 1 ? { slab: view.slab, mode: view.slabMode } : {};
     const difference = view.compare === 'difference' && other;
 
-    this.ask(this.first, view, halves[0], volume, difference ? 'difference' : volume.id, difference ? { a: volume.id, b: other.id, ...slab } : slab);
-    if (other && !difference) this.ask(this.second, view, halves[0], other, other.id, slab);
+    this.ask(this.first, view, halves[0], volume, difference ? 'difference' : volume.id, difference ? { a: volume.id, b: other.id, ...slab } : { ...slab, format: formatFor(view, volume) });
+    if (other && !difference) this.ask(this.second, view, halves[0], other, other.id, { ...slab, format: formatFor(view, other) });
     else this.second.clear();
 
     this.paint(context, this.first, view, volume, halves[0], difference ? 'difference' : 'window');
