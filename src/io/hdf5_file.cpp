@@ -71,6 +71,7 @@ std::optional<PixelType> hdf5_pixel_type(hid_t type) {
     }
     case H5T_FLOAT:
       if (size == 2 && H5Tequal(type, hdf5_type(PixelType::f16)) > 0) return PixelType::f16;
+      if (size > sizeof(long double)) return std::nullopt;  // a damaged file; libhdf5 would make room for it
       return size <= 4 ? PixelType::f32 : PixelType::f64;
     default:
       return std::nullopt;

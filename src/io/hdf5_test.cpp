@@ -128,6 +128,15 @@ TEST(Hdf5Files, chunks_that_were_never_written_are_no_frames) {
   EXPECT_LEPUS_ERROR(open_frames(frames_in(folder / "empty.h5", "/images")), ErrorKind::input, "never written");
 }
 
+// As a damaged file may say; libhdf5 would make room for 64 of them.
+TEST(Hdf5Files, numbers_of_many_bytes_are_no_pixels) {
+  const Hdf5Lock lock;
+  const Hdf5Id type(H5Tcopy(H5T_IEEE_F64LE), H5Tclose);
+  EXPECT_EQ(hdf5_pixel_type(type), PixelType::f64);
+  ASSERT_GE(H5Tset_size(type, 20 << 20), 0);
+  EXPECT_EQ(hdf5_pixel_type(type), std::nullopt);
+}
+
 }  // namespace
 }  // namespace lepus
 

@@ -123,7 +123,7 @@ StoredArray parse_matrix(Elements& elements, const fs::path& file) {
     array.type = found->second.type;
     array.number = found->second.number;
     array.offset = elements.position();
-    if (count * bytes_per_pixel(array.type) != tag.bytes)
+    if (checked_product(count, bytes_per_pixel(array.type)) != std::int64_t{tag.bytes})
       throw_bad_header(file, format("the variable {} has {} numbers of {}, and {} bytes", array.name, count,
                                     name_of(array.type), tag.bytes));
   }

@@ -13,6 +13,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "memory_files.h"
+
 namespace lepus::fuzz {
 
 namespace fs = std::filesystem;
@@ -25,15 +27,29 @@ public:
     const fs::path base = in_memory ? fs::path("/dev/shm") : fs::temp_directory_path();
     path_ = base / ("lepus_fuzz_" + std::to_string(::getpid()));
     fs::create_directories(path_);
+    if (memory_files) memory_files()->closed_folder(path_, true);
   }
   ~Folder() {
     std::error_code code;
     fs::remove_all(path_, code);
   }
 
-  // A file that is there already is written over and cut to its new length: half the time of a new one.
+  // Where a target may write its own files.
+  const fs::path& open_to_all() const {
+    if (memory_files) memory_files()->closed_folder(path_, false);
+    return path_;
+  }
+
+  // A file to be read. Fuzzers write it into memory; the folder lists what was there the first time.
   fs::path write(const std::string& name, std::string_view bytes) const {
     fs::path file = path_ / name;
+    if (!memory_files || !memory_files()->has(file)) write_on_disk(file, bytes);
+    if (memory_files) memory_files()->write(file, bytes);
+    return file;
+  }
+
+  // What is there already is written over and cut to its new length: half the time of a new file.
+  static void write_on_disk(const fs::path& file, std::string_view bytes) {
     int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT, 0600);
     if (descriptor < 0) {
       fs::create_directories(file.parent_path());
@@ -45,10 +61,16 @@ public:
         ::ftruncate(descriptor, length) != 0)
       std::abort();
     ::close(descriptor);
-    return file;
   }
 
-  void remove(const std::string& name) const { ::unlink((path_ / name).c_str()); }
+  void remove(const std::string& name) const {
+    const fs::path file = path_ / name;
+    if (memory_files) {
+      if (!memory_files()->has(file)) return;
+      memory_files()->forget(file);
+    }
+    ::unlink(file.c_str());
+  }
 
 private:
   fs::path path_;

@@ -24,7 +24,8 @@ namespace lepus::fuzz {
 
 namespace {
 
-constexpr std::int64_t maximum_pixels = 1 << 20;
+constexpr std::int64_t maximum_pixels = 1 << 14;
+constexpr std::int64_t maximum_frames = 2;  // more would go the same ways again
 
 template <class Read>
 void read_or_refuse(const Read& read) {
@@ -42,7 +43,7 @@ void read_volume(const fs::path& file) {
     const std::int64_t slice = reader->grid().nx * reader->grid().ny;
     if (slice > maximum_pixels) return;
     std::vector<float> voxels(static_cast<std::size_t>(slice));
-    for (std::int64_t z = 0; z < std::min<std::int64_t>(reader->grid().nz, 8); ++z)
+    for (std::int64_t z = 0; z < std::min<std::int64_t>(reader->grid().nz, maximum_frames); ++z)
       reader->read(z, z + 1, voxels.data());
   });
 }
@@ -52,7 +53,7 @@ void read_frames(const FrameFiles& files) {
     const auto source = open_frames(files);
     if (source->rows() * source->columns() > maximum_pixels) return;
     std::vector<float> pixels(static_cast<std::size_t>(source->rows() * source->columns()));
-    for (std::int64_t f = 0; f < std::min<std::int64_t>(source->frames(), 8); ++f) {
+    for (std::int64_t f = 0; f < std::min<std::int64_t>(source->frames(), maximum_frames); ++f) {
       (void)source->name(f);
       source->read(f, source->rows() / 2, source->rows(), pixels.data());
     }
@@ -159,7 +160,8 @@ void stl(const std::uint8_t* data, std::size_t size) {
 
 // What was read must be what a journal that goes on from it says, whatever the bytes were.
 void journal(const std::uint8_t* data, std::size_t size) {
-  const fs::path file = folder().write("a.journal", text_of(data, size));
+  static const fs::path file = folder().open_to_all() / "a.journal";
+  Folder::write_on_disk(file, text_of(data, size));
   read_or_refuse([&] {
     const JournalContents read = read_journal(file);
     { Journal goes_on(file, read); }
@@ -175,7 +177,7 @@ void rabbitct(const std::uint8_t* data, std::size_t size) {
     const rabbitct::Header& h = read.header();
     if (h.columns * h.rows > maximum_pixels) return;
     std::vector<float> pixels(static_cast<std::size_t>(h.columns * h.rows));
-    for (std::int64_t view = 0; view < std::min<std::int64_t>(h.views, 8); ++view) {
+    for (std::int64_t view = 0; view < std::min<std::int64_t>(h.views, maximum_frames); ++view) {
       (void)read.matrix(view);
       read.read_view(view, pixels.data());
     }

@@ -24,7 +24,7 @@ view::Viewer& viewer() {
     view::ViewOptions options;
     for (const char* name : {"seen.mha", "seen_too.mha"}) {
       const VolumeGrid grid{9, 7, 5, {}, {1, 1, 1}};
-      const fs::path file = folder().write(name, "");
+      const fs::path file = folder().open_to_all() / name;
       const auto writer = create_volume(file, grid, {.force = true});
       const std::vector<float> voxels(static_cast<std::size_t>(grid.voxels()), 0.5F);
       writer->write(0, grid.nz, voxels.data());
