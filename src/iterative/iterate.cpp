@@ -94,6 +94,12 @@ Vector& volume_of_smallest_residual(Method& method) { return method.kept_volume(
 
 }  // namespace
 
+std::int64_t iteration_before_rise(const MethodOptions& options, const std::vector<double>& residuals) {
+  if (residuals.empty() || options.strength > 0 || method_kind(options.method).oscillates) return 0;
+  const auto best = std::ranges::min_element(residuals);
+  return residuals.back() > 1.5 * *best ? best - residuals.begin() + 1 : 0;
+}
+
 void prepare(Method& method) {
   method.prepare();
   volume_of_smallest_residual(method);

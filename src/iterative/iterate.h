@@ -41,6 +41,10 @@ struct IterateHooks {
   std::function<bool(Method&, double residual)> go_on = {};
 };
 
+// The iteration that fitted the data best, where a method that does nothing else has a residual half as large again at
+// its end: too little to be lost, but every iteration since has made the volume worse. 0: there is none.
+std::int64_t iteration_before_rise(const MethodOptions& options, const std::vector<double>& residuals);
+
 // All that does not change from one iteration to the next, and every vector that a saved state has: what a state is
 // loaded into. iterate() does it, too.
 void prepare(Method& method);

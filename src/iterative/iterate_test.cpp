@@ -249,6 +249,16 @@ TEST_F(StateFile, WhatDivergesAfterARestartHasTheSameLastGoodVolume) {
   EXPECT_EQ(volume_of(*second), volume_of(*whole));
 }
 
+TEST(Iterate, AResidualThatRisesAgainIsNoticed) {
+  MethodOptions options;
+  options.method = "iterative-fdk";
+  EXPECT_EQ(iteration_before_rise(options, {1, 0.053, 0.041, 0.052, 0.108}), 3);
+  EXPECT_EQ(iteration_before_rise(options, {1, 0.053, 0.041, 0.052}), 0);  // subsets and noise do that
+  EXPECT_EQ(iteration_before_rise(options, {}), 0);
+  options.strength = 0.1;  // smoothness may cost that much
+  EXPECT_EQ(iteration_before_rise(options, {0.04, 0.1}), 0);
+}
+
 TEST(Iterate, NotANumberIsDivergence) {
   DenseProblem dense("sirt");
   dense.data[3] = NAN;

@@ -105,6 +105,11 @@ public:
           solved_.options().method, done.stopped));
     else
       context_.progress.note(done.stopped);
+    if (const std::int64_t best = iteration_before_rise(solved_.options(), done.residuals); best > 0 && !done.diverged)
+      warn(format(
+          "{}: the residual rose from {:.3g} in iteration {} to {:.3g} in the last: the volume gets worse. Try "
+          "fewer iterations, or a smaller relaxation",
+          solved_.options().method, done.residuals[static_cast<std::size_t>(best - 1)], best, done.residuals.back()));
     write(*method, done, writer);
     report_.plan = describe_method(solved_.options(), done);
     if (!files_text_.empty()) report_.plan += "\nvectors   " + files_text_;

@@ -60,7 +60,7 @@ class Quality(QualityCase):
                 ("FISTA-TV, 100", "fista-tv", "--iterations", 100, "--strength", 0.001)]
         if FULL:
             rows += [("SIRT, 200", "sirt", "--iterations", 200),
-                     ("OS with momentum, 10", "os-momentum", "--iterations", 10, "--subsets", 10),
+                     ("OS with momentum, 10", "os-momentum", "--iterations", 10, "--subsets", 12),
                      ("LSQR, 15", "lsqr", "--iterations", 15), ("ramp-CGLS, 5", "ramp-cgls", "--iterations", 5),
                      ("OS-SART, 10", "os-sart", "--iterations", 10, "--subsets", 10),
                      ("OSEM, 10", "osem", "--iterations", 10, "--subsets", 10),
@@ -68,14 +68,21 @@ class Quality(QualityCase):
                      ("Chambolle-Pock, 300", "chambolle-pock", "--iterations", 300, "--strength", 0.0005),
                      ("OS with momentum and TV, 10", "os-momentum", "--iterations", 10, "--subsets", 10, "--strength", 0.0005)]
         figures = self.table("few views", "few", truth, rows)
-        self.assertGreater(figures["CGLS, 15"], figures["FDK"] + 3)
+        # 60 views are nearly enough for FDK in 128 voxels: 2.4 dB there, 3.4 of 40 views, 4.3 of 30.
+        self.assertGreater(figures["CGLS, 15"], figures["FDK"] + (2 if FULL else 3))
         self.assertGreater(figures["FISTA-TV, 100"], figures["CGLS, 15"] + 3)
+
+    @unittest.skipUnless(FULL, "as test_few_views, but for the size: LEPUS_ITERATIVE=full")
+    def test_fewer_views(self):
+        truth = self.scan("fewer", 30, "--content", "line-integrals")
+        figures = self.table("30 views", "fewer", truth, [("FDK", "fdk"), ("CGLS, 15", "cgls", "--iterations", 15)])
+        self.assertGreater(figures["CGLS, 15"], figures["FDK"] + 3)
 
     def test_momentum(self):
         """Ten passes leave less than two hundred iterations of SIRT."""
         self.scan("few", 60 if FULL else 30, "--content", "line-integrals")
         left = {method: self.made("few", method, *words)[1]["provenance"]["method"]["residuals"][-1]
-                for method, words in (("os-momentum", ["--iterations", 10, "--subsets", 10 if FULL else 5]),
+                for method, words in (("os-momentum", ["--iterations", 10, "--subsets", 12 if FULL else 5]),
                                       ("sirt", ["--iterations", 200]))}
         print("\nresidual after ten passes and after 200 iterations of SIRT:", left)
         self.assertLess(left["os-momentum"], left["sirt"])
@@ -95,9 +102,9 @@ class Quality(QualityCase):
         truth = self.scan("arc", 120 if FULL else 24, "--arc", 120, "--content", "line-integrals")
         figures = self.table("120 degrees", "arc", truth, [
             ("FDK", "fdk"), ("CGLS, 20", "cgls", "--iterations", 20),
-            ("FISTA-TV, 100", "fista-tv", "--iterations", 100, "--strength", 0.0005)])
+            ("FISTA-TV", "fista-tv", "--iterations", 200 if FULL else 100, "--strength", 0.0005)])
         self.assertGreater(figures["CGLS, 20"], figures["FDK"])
-        self.assertGreater(figures["FISTA-TV, 100"], figures["CGLS, 20"] + 3)
+        self.assertGreater(figures["FISTA-TV"], figures["CGLS, 20"] + 3)
 
     def test_truncation(self):
         """A ball of 80 mm in a field of view of 67: what is wrong beside a constant, which no method can know."""
