@@ -86,6 +86,10 @@ void add_slice(const Matrix34& matrix, Beam beam, double z, const Rectangle& box
   const double limit = nearest_w * std::max(1.0, std::abs(p.b0));
   if (p.b0 - radius * slope > limit) {
     const double slack = 1e-9 * radius, radius2 = radius * radius;
+    // The voxel centre nearest to the axis always counts: where a whole slice falls onto one row, as in the plane of
+    // the source, its tangents are nowhere in particular.
+    const double x = std::clamp(0.0, box.x0, box.x1), y = std::clamp(0.0, box.y0, box.y1);
+    if (x * x + y * y <= radius2) range.add(p.row(x, y));
     add_corners(p, box, radius2, range);
     add_crossings(p, box, radius2, slack, range);
     add_tangents(p, box, radius2, slack, range);

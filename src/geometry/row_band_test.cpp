@@ -69,6 +69,30 @@ TEST(RowBand, ContainsEveryVoxelAndHardlyMore) {
   EXPECT_GT(compared, 250);  // of 360; the others miss the detector or the cylinder
 }
 
+// The slice in the plane of the source falls onto one line, and so does every slice in a parallel beam; the cylinder
+// lies inside the box, so that neither corners nor edges of the box count.
+TEST(RowBand, OfASliceThatFallsOntoOneRow) {
+  for (const Beam beam : {Beam::cone, Beam::parallel}) {
+    CircularScan scan;
+    scan.beam = beam;
+    scan.source_axis_mm = 500;
+    scan.source_detector_mm = 1000;
+    scan.columns = 512;
+    scan.rows = 24;
+    scan.pixel_width_mm = scan.pixel_height_mm = beam == Beam::parallel ? 0.2 : 0.4;
+    for (int i = 0; i < 720; ++i) scan.angles_rad.push_back(radians(0.5 * i));
+    const ScanGeometry g = build_scan(scan);
+    const VolumeGrid grid = centred_grid(512, 512, 1, {0.2, 0.2, 0.2});
+    const double radius = field_of_view_radius_mm(g);
+    ASSERT_LT(radius, 51.1);
+    for (std::int64_t view = 0; view < g.views(); ++view) {
+      const RowBand band = row_band(g, view, grid, radius, 0, 1, 1);  // between rows 11 and 12
+      EXPECT_LE(band.first, 11) << view;
+      EXPECT_GE(band.last, 13) << view;
+    }
+  }
+}
+
 TEST(RowBand, SlabsTogetherNeedWhatTheWholeVolumeNeeds) {
   const ScanGeometry g = build_scan(random_scan(8, Beam::cone, 5));
   const PixelPitch pitch = pitch_at_axis(camera_of(g, 0));

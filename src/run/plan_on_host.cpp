@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "geometry/row_band.h"
 #include "run/plan_models.h"
 
 namespace lepus {
@@ -75,8 +76,7 @@ private:
     plan.sizes = {cut.slices, cut.slices, 1};
     plan.slab_buffers = buffers;
     plan.landing_slices = std::min(plan.slab_slices, slab_alignment);
-    // An odd number of cache lines per column spreads neighbouring columns over the cache's sets.
-    plan.held_rows = (rounded_up(cut.highest_band, 16) / 16 | 1) * 16;
+    plan.held_rows = padded_rows(cut.highest_band);
     plan.rows_needed = rows_needed_;
     plan.rows_read = rolling ? cut.rows_once : cut.rows_every_time;
     plan.host.fixed = request_.fixed_bytes;

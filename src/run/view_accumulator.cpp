@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "geometry/row_band.h"
 #include "run/plan_models.h"
 
 namespace lepus {
@@ -81,7 +82,7 @@ ViewAccumulator::~ViewAccumulator() {
 ViewAccumulator::Bytes ViewAccumulator::bytes(const AccumulatorSetup& setup, Device& device) {
   const std::int64_t volume = setup.grid.nx * setup.grid.ny * rounded_up(setup.grid.nz, slab_alignment) * float_bytes;
   const std::int64_t pixels = setup.block * setup.detector.columns * setup.rows.size();
-  const std::int64_t padded = setup.block * setup.detector.columns * (rounded_up(setup.rows.size(), 16) / 16 | 1) * 16;
+  const std::int64_t padded = setup.block * setup.detector.columns * padded_rows(setup.rows.size());
   if (device.info().host) return {volume + padded * float_bytes, 0};
   const std::int64_t store = pixels * some_projector(setup, device)->bytes_per_value();
   return {setup.piece_by_piece ? 2 * block_bytes(setup) : 0, volume + 2 * block_bytes(setup) + store};

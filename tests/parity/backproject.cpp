@@ -23,7 +23,8 @@ struct Cut {
   bool bands = false;  // views hold the rows that the slab needs inside its cylinder, and nothing else
 };
 // A few slices are summed along x on the CPU, and others in vectors that start before them.
-const Cut cuts[] = {{}, {16, 1 << 20}, {32, 5}, {1 << 20, 1}, {16, 7, true}, {1, 1 << 20}, {3, 1 << 20}, {13, 1 << 20}};
+const Cut cuts[] = {{},           {16, 1 << 20}, {32, 5},      {1 << 20, 1},  {16, 7, true}, {1, 1 << 20},
+                    {2, 1 << 20}, {3, 1 << 20},  {4, 1 << 20}, {13, 1 << 20}, {1, 7, true}};
 
 float pixel(const ScanGeometry& g, std::int64_t view, std::int64_t row, std::int64_t column) {
   return static_cast<float>(std::sin(0.2 * static_cast<double>(column)) +

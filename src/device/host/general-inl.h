@@ -21,6 +21,7 @@
 
 #include "device/host/fixed_point-inl.h"
 #include "device/host/kernel.h"
+#include "device/host/make_texels-inl.h"
 #include "device/host/seen.h"
 #include "device/host/simd-inl.h"
 #include "device/host/texels-inl.h"
@@ -404,7 +405,7 @@ void run_general(const Job& job, std::int64_t task, Scratch& scratch) {
     }
     if (piece.few())
       for (std::int64_t y = piece.y0; y < piece.y1; ++y)
-        add_row_to_slab(job, piece, place, {piece.x0, y}, piece.x1 - piece.x0, 1, 0, sums);
+        add_row_to_slab(job, piece, place, {piece.x0, y}, false, piece.x1 - piece.x0, 1, 0, sums);
     for (std::int64_t y = piece.y0; !piece.few() && y < piece.y1; ++y)
       for (std::int64_t x = piece.x0; x < piece.x1; ++x)
         add_to_slab(job, piece, {x, y}, sums + place(x - piece.x0, y - piece.y0, 0));

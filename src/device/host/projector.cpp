@@ -7,15 +7,14 @@
 #include "core/memory.h"
 #include "device/host/band_store.h"
 #include "device/host/device.h"
-#include "device/host/z_fastest.h"
+#include "geometry/row_band.h"
 
 namespace lepus::host {
 namespace {
 
 class HostViews final : public ViewStore {
 public:
-  HostViews(std::int64_t slots, std::int64_t columns, std::int64_t rows)
-      : bands(slots, columns, ZFastest::padded(rows)) {}
+  HostViews(std::int64_t slots, std::int64_t columns, std::int64_t rows) : bands(slots, columns, padded_rows(rows)) {}
   void set_window(std::int64_t slot, RowBand rows, Keep keep) override {
     bands.turn_to(slot, rows, keep == Keep::nothing);
   }

@@ -113,19 +113,19 @@ Sight look(const Job& job, const Matrix34& matrix, const Piece& piece, PixelBox&
     return Sight::awkward;
   const Extent e = project_corners(job, matrix, piece, piece.begin, piece.end);
   if (e.u1 <= bottom || e.u0 >= right || e.v1 <= bottom || e.v0 >= top) return Sight::nothing;
-  box = {taps_of(job.interpolation, e.u0, e.u1, bottom, right), taps_of(job.interpolation, e.v0, e.v1, bottom, top)};
+  box = {taps_of(job.interpolation, e.u0, e.u1, bottom, right), taps_of(job.interpolation, e.v0, e.v1, bottom, top),
+         whole.u0, whole.v0};
   return Sight::plain;
 }
 
-Frame frame_of(const Job& job, const Matrix34& m, const Piece& piece) {
-  const Extent seen = project_corners(job, m, piece, 0, chunk);
+Frame frame_of(const Job& job, const Matrix34& m, const Piece& piece, const PixelBox& box) {
   const double bottom = -zero_reach(job.interpolation);
   const double right = static_cast<double>(job.columns - 1) - bottom, top = static_cast<double>(job.rows - 1) - bottom;
   const double half = job.interpolation == Interpolation::nearest ? 0.5 : 0;
   Frame f;
   f.middle = {(piece.x0 + piece.x1) / 2, (piece.y0 + piece.y1) / 2};
-  f.first_column = static_cast<std::int64_t>(std::floor(std::clamp(seen.u0, bottom, right))) - 4;
-  f.first_row = static_cast<std::int64_t>(std::floor(std::clamp(seen.v0, bottom, top))) - 4;
+  f.first_column = static_cast<std::int64_t>(std::floor(std::clamp(box.lowest_u, bottom, right))) - 4;
+  f.first_row = static_cast<std::int64_t>(std::floor(std::clamp(box.lowest_v, bottom, top))) - 4;
   const auto at = detector_point(m.m.data(), job.beam, static_cast<double>(f.middle.x), static_cast<double>(f.middle.y),
                                  static_cast<double>(piece.first_slice + chunk / 2));
   const double r = 1 / at.w, rv = job.beam == Beam::fan ? 1 : r;

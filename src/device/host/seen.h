@@ -26,6 +26,7 @@ struct PixelRange {
 };
 struct PixelBox {
   PixelRange columns, rows;
+  double lowest_u = 0, lowest_v = 0;  // of the whole chunk, for its frame
 };
 
 // Coordinates this far outside the detector's pixels give zero, and coordinates are clamped there.
@@ -57,7 +58,7 @@ struct Frame {
   float u_offset, v_offset, dv, inverse_w;
   float u_low, u_high, v_low, v_high;  // clamped to these: beyond the detector, where all taps are zero
 };
-Frame frame_of(const Job& job, const Matrix34& matrix, const Piece& piece);
+Frame frame_of(const Job& job, const Matrix34& matrix, const Piece& piece, const PixelBox& box);
 
 // Where a tile keeps the sum of a voxel: slices side by side, or, of a few, voxel columns; in groups of four, the
 // turned voxels first.

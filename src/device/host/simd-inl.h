@@ -204,17 +204,18 @@ HWY_INLINE void add_to_slab(const Job& job, const Piece& piece, ColumnIndex at, 
   for (; z < piece.last; ++z) voxels[z] += sums[z];
 }
 
-// The sums of a few slices of `count` voxel columns along x from `start` on, turned `times` times.
+// The sums of a few slices of `count` voxel columns from `start` on, along x or along y, turned `times` times.
 HWY_INLINE void add_row_to_slab(const Job& job, const Piece& piece, const SumPlaces& place, ColumnIndex start,
-                                std::int64_t count, int group, int times, const float* HWY_RESTRICT sums) {
-  const auto voxels = [&](std::int64_t x) {
-    return voxels_of(job, piece, turned(ColumnIndex{start.x + x, start.y}, job.grid, group, times));
-  };
-  float* HWY_RESTRICT out = voxels(0);
-  const std::int64_t step = voxels(1) - out, apart = place(1, 0, piece.first);
+                                bool along_y, std::int64_t count, int group, int times,
+                                const float* HWY_RESTRICT sums) {
+  const std::int64_t dx = along_y ? 0 : 1, dy = along_y ? 1 : 0;
+  float* HWY_RESTRICT out = voxels_of(job, piece, turned(start, job.grid, group, times));
+  const ColumnIndex next{start.x + dx, start.y + dy};
+  const std::int64_t step = voxels_of(job, piece, turned(next, job.grid, group, times)) - out;
+  const std::int64_t apart = place(dx, dy, piece.first);
   for (std::int64_t z = piece.first; z < piece.last; ++z) {
     const float* HWY_RESTRICT in = sums + place(start.x - piece.x0, start.y - piece.y0, z, times);
-    for (std::int64_t x = 0; x < count; ++x) out[x * step + z] += in[x * apart];
+    for (std::int64_t i = 0; i < count; ++i) out[i * step + z] += in[i * apart];
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loops of upright-inl.h, compiled once per SIMD target: copying what a tile sees into texels, and walking
-// down them. A vector holds the slices of one voxel column, or the voxel columns of a row in one slice: the loops ask
-// Lanes (SlicesOfColumn or ColumnsOfRow) what belongs to each. Their sums: group 4: four turned voxels side by side for
-// each; otherwise the first voxels side by side, then the second ones.
+// The inner loops of upright-inl.h, compiled once per SIMD target: walking down texels. A vector holds the slices of
+// one voxel column, or the voxel columns of a row in one slice: the loops ask Lanes (SlicesOfColumn or ColumnsOfRow)
+// what belongs to each. Their sums: group 4: four turned voxels side by side for each; otherwise the first voxels side
+// by side, then the second ones.
 #if defined(LEPUS_BACKEND_CPU_TEXELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LEPUS_BACKEND_CPU_TEXELS_INL_H_
 #undef LEPUS_BACKEND_CPU_TEXELS_INL_H_
@@ -25,6 +25,7 @@ namespace HWY_NAMESPACE {
 struct Paths {
   static constexpr std::int64_t step_ahead = 16;
   using Each = float[largest_tile + step_ahead];
+  alignas(64) Each s;          // 1 / w relative to the tile's middle
   alignas(64) Each u;          // set where coordinates are clamped
   alignas(64) Each v;          // in the chunk's middle
   alignas(64) Each dv;         // per slice
@@ -55,10 +56,8 @@ public:
     for (int column = 0; column < 4; ++column) weight_[column] = p.weight[column][k];
   }
   HWY_INLINE VF dz(std::int64_t i) const { return hn::Load(Floats(), slice_numbers.dz + i); }
-  HWY_INLINE VF from_corner(VF texel, std::int64_t) const { return texel; }
-  HWY_INLINE VI from_corner(VI texel, std::int64_t) const { return texel; }
-  HWY_INLINE VF v(std::int64_t) const { return hn::Set(Floats(), v_); }
-  HWY_INLINE VF dv(std::int64_t) const { return hn::Set(Floats(), dv_); }
+  HWY_INLINE VF v() const { return hn::Set(Floats(), v_); }
+  HWY_INLINE VF dv() const { return hn::Set(Floats(), dv_); }
   HWY_INLINE VF weights(int column, std::int64_t) const { return hn::Set(Floats(), weight_[column]); }
   HWY_INLINE VF ratios(std::int64_t) const { return hn::Set(Floats(), ratio_); }
   HWY_INLINE float weight(int column, std::int64_t) const { return weight_[column]; }
@@ -74,16 +73,7 @@ public:
   static constexpr std::int64_t width = largest_tile;
   static constexpr bool looks_ahead = false;
 
-  HWY_INLINE ColumnsOfRow(const Paths& p, std::int64_t slice) : p_(p), dz_(slice_numbers.dz[slice]) {}
-  HWY_INLINE VF dz(std::int64_t) const { return hn::Set(Floats(), dz_); }
-  HWY_INLINE VF from_corner(VF texel, std::int64_t i) const {
-    return hn::Add(texel, hn::Load(Floats(), p_.corner + i));
-  }
-  HWY_INLINE VI from_corner(VI texel, std::int64_t i) const {
-    return hn::Add(texel, whole(hn::Load(Floats(), p_.corner + i)));
-  }
-  HWY_INLINE VF v(std::int64_t i) const { return hn::Load(Floats(), p_.v + i); }
-  HWY_INLINE VF dv(std::int64_t i) const { return hn::Load(Floats(), p_.dv + i); }
+  explicit HWY_INLINE ColumnsOfRow(const Paths& p) : p_(p) {}
   HWY_INLINE VF weights(int column, std::int64_t i) const { return hn::Load(Floats(), p_.weight[column] + i); }
   HWY_INLINE VF ratios(std::int64_t i) const { return hn::Load(Floats(), p_.ratio + i); }
   HWY_INLINE float weight(int column, std::int64_t i) const { return p_.weight[column][i]; }
@@ -91,7 +81,6 @@ public:
 
 private:
   const Paths& p_;
-  float dz_;
 };
 
 // The way down the texels: for each of `begin` to `end` the first tap, in floats from the walk's start, and how far
@@ -153,89 +142,6 @@ HWY_INLINE Quad broadcast4(Quad a) {
 #endif
 }
 #endif
-
-// out[i * lanes + lane] = source[lane][i] for n rows; or, of two, the first and what the second differs from it by.
-template <int lanes, bool differences = false>
-HWY_INLINE void interleave(const float* const* source, std::int64_t n, float* HWY_RESTRICT out) {
-  std::int64_t i = 0;
-#if LEPUS_LANES >= 4
-  const Quads d;
-  for (; i + 4 <= n; i += 4) {
-    const Quad a = hn::LoadU(d, source[0] + i), other = hn::LoadU(d, source[1] + i);
-    const Quad b = differences ? hn::Sub(other, a) : other;
-    const Quad ab0 = hn::InterleaveLower(d, a, b), ab1 = hn::InterleaveUpper(d, a, b);  // a0 b0 a1 b1, a2 b2 a3 b3
-    if constexpr (lanes == 2) {
-      hn::StoreU(ab0, d, out + 2 * i);
-      hn::StoreU(ab1, d, out + 2 * i + 4);
-    } else {
-      const Quad c = hn::LoadU(d, source[2] + i), e = hn::LoadU(d, source[3] + i);
-      const Quad ce0 = hn::InterleaveLower(d, c, e), ce1 = hn::InterleaveUpper(d, c, e);
-      hn::StoreU(hn::ConcatLowerLower(d, ce0, ab0), d, out + 4 * i);
-      hn::StoreU(hn::ConcatUpperUpper(d, ce0, ab0), d, out + 4 * i + 4);
-      hn::StoreU(hn::ConcatLowerLower(d, ce1, ab1), d, out + 4 * i + 8);
-      hn::StoreU(hn::ConcatUpperUpper(d, ce1, ab1), d, out + 4 * i + 12);
-    }
-  }
-#endif
-  for (; i < n; ++i)
-    for (int lane = 0; lane < lanes; ++lane)
-      out[lanes * i + lane] = source[lane][i] - (differences && lane > 0 ? source[0][i] : 0.0f);
-}
-
-// Copies the box: texel (column, row) at [column * stride + row * texel_size], counted from the box's corner. Lane l of
-// a group holds the view that voxel l of the turned four (two) sees; without a group, lane l is l columns further on,
-// or the difference to it.
-template <Interpolation kind, int group, bool differences = false>
-HWY_INLINE const float* make_texels(const Job& job, const ViewBand* bands, const PixelBox& box, int turn,
-                                    Scratch& scratch, std::int64_t& stride) {
-  constexpr int lanes = texel_size(kind, group);
-  const std::int64_t rows = box.rows.size(), band_stride = job.wedge->row_stride;
-  stride = (rows * lanes + 31) / 32 * 32 + 16;  // an odd number of half lines: columns do not compete for one cache set
-  const std::int64_t size = box.columns.size() * stride + overread;
-  if (scratch.box.size() < size) scratch.box = Buffer<float>(size);
-  float* texels = scratch.box.data();
-  const float* data[lanes];  // of the box's first row
-  std::int64_t first[lanes], last[lanes];
-  std::int64_t from = 0, to = rows;  // rows that all bands hold
-  for (int lane = 0; lane < lanes; ++lane) {
-    const ViewBand& band = group > 1 ? bands[(lane + group - turn) % group] : bands[0];
-    first[lane] = std::clamp<std::int64_t>(band.first_row - box.rows.first, 0, rows);
-    last[lane] = std::clamp<std::int64_t>(band.first_row + band.rows - box.rows.first, first[lane], rows);
-    data[lane] = band.data + (box.rows.first - band.first_row);
-    from = std::max(from, first[lane]);
-    to = std::min(to, last[lane]);
-  }
-  to = std::max(from, to);
-  bool same_rows = true;  // in all bands: what lies around them is zero
-  for (int lane = 0; lane < lanes; ++lane) same_rows = same_rows && first[lane] == from && last[lane] == to;
-  for (std::int64_t column = box.columns.first; column <= box.columns.last; ++column) {
-    float* out = texels + (column - box.columns.first) * stride;
-    const float* source[lanes];
-    bool on_detector[lanes], all = true;
-    for (int lane = 0; lane < lanes; ++lane) {
-      const std::int64_t c = group > 1 ? column : column + lane;
-      source[lane] = data[lane] + c * band_stride;
-      on_detector[lane] = c >= 0 && c < job.columns;
-      all = all && on_detector[lane];
-    }
-    const auto edge = [&](std::int64_t r) HWY_ATTR {
-      for (int lane = 0; lane < lanes; ++lane)
-        out[r * lanes + lane] = (on_detector[lane] && r >= first[lane] && r < last[lane] ? source[lane][r] : 0.0f) -
-                                (differences && lane > 0 ? out[r * lanes] : 0.0f);
-    };
-    const std::int64_t begin = all ? from : 0, end = all ? to : 0;  // at the detector's sides row by row
-    if (all && same_rows) {
-      std::fill(out, out + begin * lanes, 0.0f);
-      std::fill(out + end * lanes, out + rows * lanes, 0.0f);
-    } else {
-      for (std::int64_t r = 0; r < begin; ++r) edge(r);
-      for (std::int64_t r = end; r < rows; ++r) edge(r);
-    }
-    for (int lane = 0; lane < lanes; ++lane) source[lane] += begin;
-    interleave<lanes, differences>(source, end - begin, out + begin * lanes);
-  }
-  return texels;
-}
 
 #if LEPUS_LANES == 4 || LEPUS_LANES == 8
 // Four floats at each of the places from `at` on, for group 2 with `ratio` times the second column's, turned so that

@@ -20,9 +20,11 @@
 #include <type_traits>
 
 #include "device/host/kernel.h"
+#include "device/host/make_texels-inl.h"
 #include "device/host/seen.h"
 #include "device/host/simd-inl.h"
 #include "device/host/texels-inl.h"
+#include "device/host/trace-inl.h"
 #include "project/detector_point.h"
 #include "project/interpolate.h"
 
@@ -30,108 +32,49 @@ HWY_BEFORE_NAMESPACE();
 namespace lepus::cpu {
 namespace HWY_NAMESPACE {
 
-// What the paths of a tile lead over.
-struct Texels {
-  const float* data;
-  std::int64_t stride;  // floats per column
-  bool inside;          // nothing must be clamped
-  Frame frame;
-  float columns_apart, corner;  // in texels: of pixels side by side, and of the frame's first taps; whole numbers
-};
-
-// NEON adds four symmetric views by a loop of its own (walk_four_views), which needs no ratio of weights.
-template <Interpolation kind, int group>
-constexpr bool own_walk = LEPUS_NEON&& kind == Interpolation::linear&& group == 4;
-
-// 1 / w by Newton's iteration: the estimate has at least 8 bits, and each step doubles them. A division takes longer.
-HWY_INLINE VF reciprocal(VF w) {
-  VF r = hn::ApproximateReciprocal(w);
-  for (int step = 0; step < 2; ++step) r = hn::MulAdd(r, hn::NegMulAdd(w, r, hn::Set(Floats(), 1.0f)), r);
-  return r;
-}
-
-// Voxel columns in a row, counted from the tile's middle along the axis that the row runs along. Lanes past the end
-// repeat the last, so that whole vectors can be computed.
-struct RowNumbers {
-  alignas(64) float of[largest_tile];
-  int count;  // whole vectors
-
-  RowNumbers(std::int64_t start, std::int64_t step, int n) : count(whole_count(n)) {
-    for (int k = 0; k < count; ++k) of[k] = static_cast<float>(start + step * std::min(k, n - 1));
-  }
-};
-
-// The whole number below, by adding a large one, whose unit in the last place is one: v is positive, and exactly at a
-// whole number it may be the one before.
-HWY_INLINE VF rounded_down(VF v) {
-  const Floats d;
-  return hn::Sub(hn::Add(v, hn::Set(d, 8388607.5f)), hn::Set(d, 8388608.0f));  // 2^23 - 1/2, 2^23
-}
-
-// A row of voxel columns over the detector: see Frame. `other` is where the row stands on the other axis. The same
-// formula in the same order along x and y, so that the direction does not change a bit.
-template <Interpolation kind, int group, bool along_y>
-HWY_INLINE void trace(const Job& job, const Texels& texels, const RowNumbers& row, std::int64_t other, Paths& paths) {
-  const Floats d;
-  const Frame frame = texels.frame;
-  const VF one = hn::Set(d, 1.0f), aside = hn::Set(d, static_cast<float>(other));
-  const auto divide_v = hn::Eq(hn::Set(d, job.beam == Beam::fan ? 0.0f : 1.0f), one);
-  for (int k = 0; k < row.count; k += static_cast<int>(hn::Lanes(d))) {
-    const VF along = hn::Load(d, row.of + k), dx = along_y ? aside : along, dy = along_y ? along : aside;
-    const auto on = [&](const Frame::Plane& plane) HWY_ATTR {
-      return hn::MulAdd(hn::Set(d, plane[1]), dx, hn::MulAdd(hn::Set(d, plane[2]), dy, hn::Set(d, plane[0])));
-    };
-    const VF s = reciprocal(on(frame.depth)), sv = hn::IfThenElse(divide_v, s, one);
-    VF u = hn::MulAdd(on(frame.u), s, hn::Set(d, frame.u_offset));
-    if (!texels.inside) {
-      u = hn::Min(hn::Max(u, hn::Set(d, frame.u_low)), hn::Set(d, frame.u_high));
-      hn::Store(u, d, paths.u + k);
-    }
-    const VF cell = own_walk<kind, group> ? rounded_down(u) : hn::ConvertTo(d, whole(u));
-    const VF f = hn::Sub(u, cell), inverse = hn::Mul(hn::Set(d, frame.inverse_w), s);
-    const VF distance = job.weighted ? hn::Mul(inverse, inverse) : one;
-    hn::Store(hn::MulAdd(on(frame.v), sv, hn::Set(d, frame.v_offset)), d, paths.v + k);
-    hn::Store(hn::Mul(hn::Set(d, frame.dv), sv), d, paths.dv + k);
-    hn::Store(hn::MulAdd(cell, hn::Set(d, texels.columns_apart), hn::Set(d, texels.corner)), d, paths.corner + k);
-    if constexpr (kind == Interpolation::nearest) {
-      hn::Store(distance, d, paths.weight[0] + k);
-    } else if constexpr (kind == Interpolation::linear) {
-      const VF a = hn::Mul(hn::Sub(one, f), distance), b = hn::Mul(f, distance);
-      hn::Store(a, d, paths.weight[0] + k);
-      hn::Store(b, d, paths.weight[1] + k);
-      if constexpr (!own_walk<kind, group>) hn::Store(hn::Div(b, a), d, paths.ratio + k);
-    } else {
-      VF a, b, c, e;
-      cubic_weights(d, f, a, b, c, e);
-      hn::Store(hn::Mul(a, distance), d, paths.weight[0] + k);
-      hn::Store(hn::Mul(b, distance), d, paths.weight[1] + k);
-      hn::Store(hn::Mul(c, distance), d, paths.weight[2] + k);
-      hn::Store(hn::Mul(e, distance), d, paths.weight[3] + k);
-    }
-  }
-}
-
 constexpr int steps_ahead = 4;
 
-// Where the first tap of each lies and how far beyond it v is.
-template <Interpolation kind, int group, bool clamped, class Lanes>
-HWY_INLINE void count_steps(const Lanes& lanes, const Frame& frame, std::int64_t begin, std::int64_t end,
+// Where the first tap of each slice lies and how far beyond it v is.
+template <Interpolation kind, int group, bool clamped>
+HWY_INLINE void count_steps(const SlicesOfColumn& lanes, const Frame& frame, std::int64_t begin, std::int64_t end,
                             Steps& steps) {
   const Floats d;
   const Ints di;
   const VF low = hn::Set(d, frame.v_low), high = hn::Set(d, frame.v_high);
   for (std::int64_t z = begin; z < end; z += static_cast<std::int64_t>(hn::Lanes(d))) {
-    VF v = hn::MulAdd(lanes.dv(z), lanes.dz(z), lanes.v(z));
-    if constexpr (clamped) v = hn::Min(hn::Max(v, low), high);
-    const VI row = whole(v);
-    hn::Store(hn::Mul(lanes.from_corner(row, z), hn::Set(di, texel_size(kind, group))), di, steps.offset + z);
-    // nearest takes the whole part alone
-    const VF f = kind == Interpolation::nearest ? hn::Zero(d) : hn::Sub(v, hn::ConvertTo(d, row));
+    VF f;
+    const VI row = row_below<kind, clamped>(low, high, hn::MulAdd(lanes.dv(), lanes.dz(z), lanes.v()), f);
+    hn::Store(hn::Mul(row, hn::Set(di, texel_size(kind, group))), di, steps.offset + z);
     hn::Store(f, d, steps.fraction + z);
   }
 }
 
 #if LEPUS_NEON
+// Four times four voxels, of two columns of texels with the weights a and b, and f beyond. The first taps are texels
+// numbers[i], as the float 2^23 + n has a whole number n in its bits: what these begin with is taken from the address.
+HWY_INLINE void add_four_views(VF a, VF b, VF f, const std::int32_t* HWY_RESTRICT numbers, const float* texels,
+                               std::int64_t stride, float* HWY_RESTRICT sums) {
+  constexpr std::uintptr_t bits_of_unit = 0x4B000000, texel_bytes = 4 * sizeof(float);
+  const Floats d;
+  const std::uintptr_t zero = reinterpret_cast<std::uintptr_t>(texels) - bits_of_unit * texel_bytes;
+  const VF a1 = hn::Mul(f, a), b1 = hn::Mul(f, b), a0 = hn::Sub(a, a1), b0 = hn::Sub(b, b1);
+  const auto add = [&](auto lane, std::int64_t number) HWY_ATTR {
+    const auto* left = reinterpret_cast<const float*>(zero + static_cast<std::uintptr_t>(number) * texel_bytes);
+    const float* right = left + stride;
+    const float32x4x2_t taps = vld1q_f32_x2(left), more = vld1q_f32_x2(right);
+    float* HWY_RESTRICT own = sums + 4 * lane;
+    VF sum = mul_add_lane<lane>(hn::Load(d, own), VF{taps.val[0]}, a0);
+    sum = mul_add_lane<lane>(sum, VF{more.val[0]}, b0);
+    sum = mul_add_lane<lane>(sum, VF{taps.val[1]}, a1);
+    hn::Store(mul_add_lane<lane>(sum, VF{more.val[1]}, b1), d, own);
+  };
+  const TwoOffsets low(numbers), high(numbers + 2);
+  add(std::integral_constant<int, 0>(), low.first());
+  add(std::integral_constant<int, 1>(), low.second());
+  add(std::integral_constant<int, 2>(), high.first());
+  add(std::integral_constant<int, 3>(), high.second());
+}
+
 // Both stages in one for four symmetric views, which is what NEON wants:
 //   - conversions between floats and whole numbers block one of two pipes for two cycles each, so v is rounded down by
 //     adding a large number, whose unit in the last place is one (v is at least 2; exactly at a pixel either of two
@@ -139,44 +82,29 @@ HWY_INLINE void count_steps(const Lanes& lanes, const Frame& frame, std::int64_t
 //   - a multiply-add overwrites its addend and takes a factor from any lane: each tap is added to the sum as it is
 //     loaded, with the weights of four lanes side by side;
 //   - a store of a vector takes a slot of the arithmetic, so only the rows go through memory, one step ahead.
-template <bool clamped, class Lanes>
-HWY_INLINE void walk_four_views(const Lanes& lanes, const Texels& texels, std::int64_t begin, std::int64_t end,
+template <bool clamped>
+HWY_INLINE void walk_four_views(const SlicesOfColumn& lanes, const Texels& texels, std::int64_t begin, std::int64_t end,
                                 const Walk* walk) {
   const Floats d;
   const Ints di;
-  const std::int64_t stride = texels.stride;
   const VF low = hn::Set(d, texels.frame.v_low), high = hn::Set(d, texels.frame.v_high);
   const VF whole_unit = hn::Set(d, 8388608.0f), round_down = hn::Set(d, 8388607.5f);  // 2^23, 2^23 - 1/2
   alignas(16) std::int32_t rows[chunk + 4];
   const auto fraction = [&](std::int64_t z) HWY_ATTR {
-    VF v = hn::MulAdd(lanes.dv(z), lanes.dz(z), lanes.v(z));
+    VF v = hn::MulAdd(lanes.dv(), lanes.dz(z), lanes.v());
     if constexpr (clamped) v = hn::Min(hn::Max(v, low), high);
     const VF row = hn::Add(v, round_down);
-    hn::Store(hn::Sub(hn::BitCast(di, lanes.from_corner(row, z)), hn::BitCast(di, whole_unit)), di, rows + z);
+    hn::Store(hn::BitCast(di, row), di, rows + z);
     return hn::Sub(v, hn::Sub(row, whole_unit));
   };
   const float* HWY_RESTRICT data = walk[0].texels;
   float* HWY_RESTRICT sums = walk[0].sums;
+  const float* next_sums = walk[1].sums;
   VF f = fraction(begin);
   for (std::int64_t z = begin; z < end; z += 4) {
     const VF next = fraction(z + 4);
-    if constexpr (Lanes::looks_ahead) hwy::Prefetch(walk[1].sums + 4 * z);
-    const VF a = lanes.weights(0, z), b = lanes.weights(1, z);
-    const VF a1 = hn::Mul(f, a), b1 = hn::Mul(f, b), a0 = hn::Sub(a, a1), b0 = hn::Sub(b, b1);
-    const auto add = [&](auto lane, std::int64_t row) HWY_ATTR {
-      const float *left = data + 4 * row, *right = left + stride;
-      const float32x4x2_t taps = vld1q_f32_x2(left), more = vld1q_f32_x2(right);
-      float* HWY_RESTRICT own = sums + 4 * (z + lane);
-      VF sum = mul_add_lane<lane>(hn::Load(d, own), VF{taps.val[0]}, a0);
-      sum = mul_add_lane<lane>(sum, VF{more.val[0]}, b0);
-      sum = mul_add_lane<lane>(sum, VF{taps.val[1]}, a1);
-      hn::Store(mul_add_lane<lane>(sum, VF{more.val[1]}, b1), d, own);
-    };
-    const TwoOffsets low_rows(rows + z), high_rows(rows + z + 2);
-    add(std::integral_constant<int, 0>(), low_rows.first());
-    add(std::integral_constant<int, 1>(), low_rows.second());
-    add(std::integral_constant<int, 2>(), high_rows.first());
-    add(std::integral_constant<int, 3>(), high_rows.second());
+    hwy::Prefetch(next_sums + 4 * z);
+    add_four_views(lanes.weights(0, z), lanes.weights(1, z), f, rows + z, data, texels.stride, sums + 4 * z);
     f = next;
   }
 }
@@ -200,21 +128,21 @@ HWY_INLINE void add_steps(const Lanes& lanes, const Steps& steps, std::int64_t b
 }
 
 // A few slices of a row of voxel columns.
-template <Interpolation kind, int group, bool clamped>
-HWY_INLINE void walk_along_row(const Piece& piece, const Paths& paths, int count, const Texels& texels,
-                               const SumPlaces& place, std::int64_t y, float* sums) {
-  for (std::int64_t z = piece.first; z < piece.last; ++z) {
-    const ColumnsOfRow lanes(paths, z);
+template <Interpolation kind, int group>
+HWY_INLINE void walk_along_row(const Piece& piece, const Paths& paths, const Steps* steps, int count,
+                               const Texels& texels, const SumPlaces& place, std::int64_t y, float* sums) {
+  for (std::int64_t z = piece.first; z < piece.last; ++z, ++steps) {
+    const ColumnsOfRow lanes(paths);
     const Walk walk{texels.data, sums + place(0, y, z)};
 #if LEPUS_NEON
     if constexpr (own_walk<kind, group>) {
-      walk_four_views<clamped>(lanes, texels, 0, count, &walk);
+      for (int k = 0; k < count; k += 4)
+        add_four_views(lanes.weights(0, k), lanes.weights(1, k), hn::Load(Floats(), steps->fraction + k),
+                       steps->offset + k, walk.texels, texels.stride, walk.sums + 4 * k);
       continue;
     }
 #endif
-    Steps steps;
-    count_steps<kind, group, clamped>(lanes, texels.frame, 0, count, steps);
-    add_steps<kind, group>(lanes, steps, 0, count, texels.stride, &walk);
+    add_steps<kind, group>(lanes, *steps, 0, count, texels.stride, &walk);
   }
 }
 
@@ -250,6 +178,51 @@ HWY_INLINE void walk_along_z(const Piece& piece, const Paths& paths, const int* 
   }
 }
 
+// A few slices of a tile in one view. Functions of their own, and not inlined: the loops of one would cost those of the
+// other registers.
+template <Interpolation kind, int group, bool along_y, bool plain>
+HWY_NOINLINE void add_few_slices(const Job& job, const Piece& piece, const Texels& texels, const TileRows& rows,
+                                 float* sums) {
+  const SumPlaces place(job, piece, group);
+  Constants tile(texels, rows.numbers, along_y);
+  Paths paths;
+  Steps steps[few_slices];
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    step_along_row<kind, group, along_y, plain>(job, piece, texels.inside, tile, rows, i, paths, steps);
+    walk_along_row<kind, group>(piece, paths, steps, rows.numbers.count, texels, place, i, sums);
+  }
+}
+
+// Many slices of a tile in one view; meanwhile what it sees next is brought.
+template <Interpolation kind, int group>
+HWY_NOINLINE void add_many_slices(const Job& job, const Piece& of_tile, const Texels& of_view, const TileRows& rows,
+                                  const Preview& next, float* sums) {
+  const Piece piece = of_tile;  // copies, which what is stored cannot change
+  const Texels texels = of_view;
+  const SumPlaces place(job, piece, group);
+  Constants tile(texels, rows.numbers, rows.along_y);
+  Paths paths;
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    prefetch(job, next, i, rows.count);
+    // In stages, each many times in a row: a processor that looks a few hundred instructions ahead then always finds
+    // independent ones, where one voxel column after the other would make it wait for each result.
+    rows.along_y ? trace<kind, group, true>(job, texels.inside, tile, rows, i, paths)
+                 : trace<kind, group, false>(job, texels.inside, tile, rows, i, paths);
+    Walk walks[largest_tile + 1];
+    int columns[largest_tile], n = 0;
+    for (int j = 0; j < rows.length; ++j) {
+      const ColumnIndex at = rows.column(i, j);
+      const bool sees = texels.inside || (paths.u[j] > texels.frame.u_low && paths.u[j] < texels.frame.u_high);
+      if (!sees || !represents({piece.x0 + at.x, piece.y0 + at.y}, job.grid, group)) continue;
+      columns[n] = j;
+      walks[n++] = {texels.data + static_cast<std::int64_t>(paths.corner[j]) * texel_size(kind, group),
+                    sums + place(at.x, at.y, 0)};
+    }
+    if (n > 0) walks[n] = walks[n - 1];  // what the last one may prefetch
+    walk_along_z<kind, group>(piece, paths, columns, n, texels, walks);
+  }
+}
+
 // One tile, one group of views, one turn, in which the tile sees `box`; meanwhile the next is brought.
 template <Interpolation kind, int group>
 void add_turn(const Job& job, const Piece& piece, std::int64_t view, int turn, Sight sight, const PixelBox& box,
@@ -257,8 +230,8 @@ void add_turn(const Job& job, const Piece& piece, std::int64_t view, int turn, S
   if (sight == Sight::nothing) return;
   const Matrix34& m = job.orbit->matrices[static_cast<std::size_t>(job.wedge->first + view)];
   float* sums = scratch.sums.data();
-  const SumPlaces place(job, piece, group);
   if (sight == Sight::awkward) {
+    const SumPlaces place(job, piece, group);
     for (std::int64_t y = piece.y0; y < piece.y1; ++y)
       for (std::int64_t x = piece.x0; x < piece.x1; ++x)
         for (int k = 0; k < group; ++k)
@@ -267,57 +240,28 @@ void add_turn(const Job& job, const Piece& piece, std::int64_t view, int turn, S
                         sums + place(x - piece.x0, y - piece.y0, piece.first, (turn + k) % group), place.slice_step());
     return;
   }
-  Texels texels{nullptr, 0, inside_detector(job, box), frame_of(job, m, turned(piece, job.grid, group, turn)), 0, 0};
+  Texels texels{nullptr, 0, inside_detector(job, box), frame_of(job, m, turned(piece, job.grid, group, turn), box),
+                0,       0};
   texels.data = make_texels<kind, group>(job, job.wedge->bands.data() + view, box, turn, scratch, texels.stride);
   const std::int64_t apart = texels.stride / texel_size(kind, group);
   texels.columns_apart = static_cast<float>(apart);
   texels.corner = static_cast<float>((texels.frame.first_column - taps_before(kind) - box.columns.first) * apart +
                                      (texels.frame.first_row - taps_before(kind) - box.rows.first));
-  // Neighbours in the order of work should see the same columns of the detector, which are then still in the L1 cache:
-  // go along the axis that moves u less. A few rows of the detector always are.
-  const double u = static_cast<double>(box.columns.first);
-  const bool swap = !piece.few() && (std::abs(m(0, 0) - u * m(2, 0)) > std::abs(m(0, 1) - u * m(2, 1))) !=
-                                        (group == 4 && turn % 2 == 1);
-  const std::int64_t outer = swap ? piece.x1 - piece.x0 : piece.y1 - piece.y0;
-  const std::int64_t inner = swap ? piece.y1 - piece.y0 : piece.x1 - piece.x0;
-  const auto from_middle = [&](ColumnIndex c) HWY_ATTR {
-    const ColumnIndex t = turned(c, job.grid, group, turn);
-    return ColumnIndex{t.x - texels.frame.middle.x, t.y - texels.frame.middle.y};
-  };
-  const ColumnIndex first = from_middle({piece.x0, piece.y0}),
-                    second = from_middle({piece.x0 + (swap ? 0 : 1), piece.y0 + (swap ? 1 : 0)});
-  const bool along_y = second.y != first.y;
-  const RowNumbers row(along_y ? first.y : first.x, along_y ? second.y - first.y : second.x - first.x,
-                       static_cast<int>(inner));
-  Paths paths{};
-  for (std::int64_t i = 0; i < outer; ++i) {
-    if (!piece.few()) prefetch(job, next, i, outer);  // of a few rows the cache finds the next lines by itself
-    // In stages, each many times in a row: a processor that looks a few hundred instructions ahead then always finds
-    // independent ones, where one voxel column after the other would make it wait for each result.
-    const auto column = [&](std::int64_t j) HWY_ATTR {
-      return ColumnIndex{piece.x0 + (swap ? i : j), piece.y0 + (swap ? j : i)};
-    };
-    const ColumnIndex start = from_middle(column(0));
-    along_y ? trace<kind, group, true>(job, texels, row, start.x, paths)
-            : trace<kind, group, false>(job, texels, row, start.y, paths);
-    if (piece.few()) {
-      texels.inside ? walk_along_row<kind, group, false>(piece, paths, row.count, texels, place, i, sums)
-                    : walk_along_row<kind, group, true>(piece, paths, row.count, texels, place, i, sums);
-      continue;
-    }
-    Walk walks[largest_tile + 1];
-    int columns[largest_tile], n = 0;
-    for (int j = 0; j < inner; ++j) {
-      const ColumnIndex at = column(j);
-      const bool sees = texels.inside || (paths.u[j] > texels.frame.u_low && paths.u[j] < texels.frame.u_high);
-      if (!sees || !represents(at, job.grid, group)) continue;
-      columns[n] = j;
-      walks[n++] = {texels.data + static_cast<std::int64_t>(paths.corner[j]) * texel_size(kind, group),
-                    sums + place(at.x - piece.x0, at.y - piece.y0, 0)};
-    }
-    if (n > 0) walks[n] = walks[n - 1];  // what the last one may prefetch
-    walk_along_z<kind, group>(piece, paths, columns, n, texels, walks);
+  if (piece.few()) {
+    const TileRows rows(job, piece, texels.frame, group, turn, false);
+    const bool plain = texels.inside && job.weighted && job.beam != Beam::fan;
+    if (rows.along_y)
+      return plain ? add_few_slices<kind, group, true, true>(job, piece, texels, rows, sums)
+                   : add_few_slices<kind, group, true, false>(job, piece, texels, rows, sums);
+    return plain ? add_few_slices<kind, group, false, true>(job, piece, texels, rows, sums)
+                 : add_few_slices<kind, group, false, false>(job, piece, texels, rows, sums);
   }
+  // Neighbours in the order of work should see the same columns of the detector, which are then still in the L1 cache:
+  // go along the axis that moves u less. Of a few slices all that is seen always is there.
+  const double u = static_cast<double>(box.columns.first);
+  const bool swap =
+      (std::abs(m(0, 0) - u * m(2, 0)) > std::abs(m(0, 1) - u * m(2, 1))) != (group == 4 && turn % 2 == 1);
+  add_many_slices<kind, group>(job, piece, texels, TileRows(job, piece, texels.frame, group, turn, swap), next, sums);
 }
 
 // What the tile, turned, sees of a group's first view.
@@ -327,25 +271,39 @@ HWY_INLINE Sight look_from_turn(const Job& job, const Piece& piece, std::int64_t
               turned(piece, job.grid, group, turn), box);
 }
 
-// The sums of the voxel columns that stand for others, and of those.
+// The sums of a few slices of the voxel columns that stand for others, and of those. The former are a rectangle, and a
+// part of one more row in the middle of an odd grid.
+template <int group>
+HWY_INLINE void add_few_turned(const Job& job, const Piece& piece, const SumPlaces& place,
+                               const float* HWY_RESTRICT sums) {
+  const std::int64_t middle = job.grid.ny / 2;
+  const std::int64_t x1 = group == 4 ? std::min(piece.x1, (job.grid.nx + 1) / 2) : piece.x1;
+  const std::int64_t y1 = group > 1 ? std::min(piece.y1, middle) : piece.y1;
+  for (int j = 0; j < group; ++j)  // along rows of the slab
+    if (group == 4 && j % 2 == 1)
+      for (std::int64_t x = piece.x0; x < x1; ++x)
+        add_row_to_slab(job, piece, place, {x, piece.y0}, true, y1 - piece.y0, group, j, sums);
+    else
+      for (std::int64_t y = piece.y0; y < y1; ++y)
+        add_row_to_slab(job, piece, place, {piece.x0, y}, false, x1 - piece.x0, group, j, sums);
+  if (group == 1 || middle < piece.y0 || middle >= piece.y1) return;
+  std::int64_t begin = piece.x0;
+  while (begin < piece.x1 && !represents({begin, middle}, job.grid, group)) ++begin;
+  std::int64_t end = begin;
+  while (end < piece.x1 && represents({end, middle}, job.grid, group)) ++end;
+  for (int j = 0; j < group && begin < end; ++j) {
+    // The last may be the middle of the grid, which does not turn.
+    const ColumnIndex last = turned(ColumnIndex{end - 1, middle}, job.grid, group, 1);
+    if (j == 1 && last.x == end - 1 && last.y == middle) --end;
+    add_row_to_slab(job, piece, place, {begin, middle}, false, end - begin, group, j, sums);
+  }
+}
+
+// The same of many slices.
 template <int group>
 HWY_INLINE void add_turned(const Job& job, const Piece& piece, const SumPlaces& place, const float* HWY_RESTRICT sums) {
   alignas(64) float separate[4 * chunk];
-  for (std::int64_t y = piece.y0; y < piece.y1; ++y) {
-    if (piece.few()) {
-      // Those that stand for others are neighbours; the last may be the middle of an odd grid, which does not turn.
-      std::int64_t begin = piece.x0;
-      while (begin < piece.x1 && !represents({begin, y}, job.grid, group)) ++begin;
-      std::int64_t end = begin;
-      while (end < piece.x1 && represents({end, y}, job.grid, group)) ++end;
-      for (int j = 0; j < group && begin < end; ++j) {
-        if (j == 1 && turned(ColumnIndex{end - 1, y}, job.grid, group, 1).x == end - 1 &&
-            turned(ColumnIndex{end - 1, y}, job.grid, group, 1).y == y)
-          --end;
-        add_row_to_slab(job, piece, place, {begin, y}, end - begin, group, j, sums);
-      }
-      continue;
-    }
+  for (std::int64_t y = piece.y0; y < piece.y1; ++y)
     for (std::int64_t x = piece.x0; x < piece.x1; ++x) {
       if (!represents({x, y}, job.grid, group)) continue;
       const float* own = sums + place(x - piece.x0, y - piece.y0, 0);
@@ -356,7 +314,6 @@ HWY_INLINE void add_turned(const Job& job, const Piece& piece, const SumPlaces& 
         add_to_slab(job, piece, c, group == 4 ? separate + j * chunk : own + j * chunk);
       }
     }
-  }
 }
 
 template <Interpolation kind, int group>
@@ -383,7 +340,8 @@ void run_upright(const Job& job, std::int64_t task, Scratch& scratch) {
         sight = next_sight;
         box = next_box;
       }
-    add_turned<group>(job, piece, place, scratch.sums.data());
+    piece.few() ? add_few_turned<group>(job, piece, place, scratch.sums.data())
+                : add_turned<group>(job, piece, place, scratch.sums.data());
   }
 }
 

@@ -10,6 +10,7 @@
 #include "device/host/device.h"
 #include "device/host/ray_projector.h"
 #include "device/host/z_fastest.h"
+#include "geometry/row_band.h"
 #include <lepus/error.h>
 
 namespace lepus::host {
@@ -25,7 +26,7 @@ public:
   std::string description() const override { return joseph_->description() + "; back: " + back_->description(); }
   std::int64_t work_bytes(std::int64_t slices, std::int64_t views, std::int64_t rows) const override {
     const std::int64_t slab = setup_.grid.nx * setup_.grid.ny * slices;
-    const std::int64_t turned = views_at_once() * setup_.geometry->columns * ZFastest::padded(rows);
+    const std::int64_t turned = views_at_once() * setup_.geometry->columns * padded_rows(rows);
     return std::max(joseph_->work_bytes(slices, views, rows), (slab + turned) * std::int64_t{sizeof(float)});
   }
   // Symmetric views are summed together, wherever they are in the scan.
@@ -52,7 +53,7 @@ public:
     };
     each_row_of_columns([](float voxel, float& sum) { sum = voxel; });
     const std::int64_t columns = setup_.geometry->columns, view_values = in.rows.size() * columns;
-    BandStore turned(views_at_once(), columns, ZFastest::padded(in.rows.size()));
+    BandStore turned(views_at_once(), columns, padded_rows(in.rows.size()));
     for (std::int64_t first = 0; first < in.views; first += views_at_once()) {
       const std::int64_t count = std::min(views_at_once(), in.views - first);
       threads.parallel_for(0, count, 1, [&](std::int64_t begin, std::int64_t end, int) {
