@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every request of the page. An answer that is no success becomes an ApiError with the server's own words.
-import type { BlobTable, Box, Histogram, Picture, Session, Statistics, Triple } from './protocol';
+import type { BlobTable, Box, Histogram, Picture, Session, Statistics, Steps, Triple } from './protocol';
 
 export class ApiError extends Error {
   constructor(readonly status: number, readonly what: string, readonly why = '', readonly hint = '') {
@@ -55,23 +55,38 @@ const json = async <T>(path: string, query?: Query, signal?: AbortSignal): Promi
 
 const numbers = (response: Response, header: string): number[] => (response.headers.get(header) ?? '').split(',').map(Number);
 
-/** Values from steps of the picture's own range: 1 to 65535, and 0 where there is no number. */
-function fromSteps(steps: Uint16Array, [low, high]: number[]): Float32Array {
-  const values = new Float32Array(steps.length);
-  const step = (high - low) / 65534;
-  for (let i = 0; i < steps.length; i++) values[i] = steps[i] === 0 ? NaN : low + (steps[i] - 1) * step;
+/** What each of the 65536 steps stands for. */
+export function valuesOfSteps({ low, high }: Steps): Float32Array {
+  const values = new Float32Array(65536);
+  for (let n = 0; n < values.length; n++) values[n] = n === 0 ? NaN : low + ((n - 1) * (high - low)) / 65534;
   return values;
+}
+
+function inSteps(width: number, height: number, factor: number, steps: Steps): Picture {
+  let values: Float32Array | null = null;
+  return {
+    width, height, factor, steps,
+    get pixels() {
+      if (values) return values;
+      const meaning = valuesOfSteps(steps);
+      values = new Float32Array(steps.of.length);
+      for (let i = 0; i < values.length; i++) values[i] = meaning[steps.of[i]];
+      return values;
+    },
+  };
 }
 
 async function picture(response: Response, format: string): Promise<Picture> {
   const [width, height] = numbers(response, 'X-Lepus-Size');
   const factor = Number(response.headers.get('X-Lepus-Factor') ?? 1);
   const bytes = await response.arrayBuffer();
-  const pixels = format === 'u8' ? new Uint8Array(bytes) : format === 'u32' ? new Uint32Array(bytes)
-    : response.headers.get('X-Lepus-Format') === 'u16' ? fromSteps(new Uint16Array(bytes), numbers(response, 'X-Lepus-Window')) : new Float32Array(bytes);
+  const steps = response.headers.get('X-Lepus-Format') === 'u16';
+  const pixels = steps ? new Uint16Array(bytes) : format === 'u8' ? new Uint8Array(bytes) : format === 'u32' ? new Uint32Array(bytes) : new Float32Array(bytes);
   if (pixels.length !== width * height)
     throw new ApiError(0, 'A picture arrived cut off', `${pixels.length} of ${width * height} pixels`, 'reload this page');
-  return { width, height, factor, pixels };
+  if (!(pixels instanceof Uint16Array)) return { width, height, factor, pixels };
+  const [low, high] = numbers(response, 'X-Lepus-Window');
+  return inSteps(width, height, factor, { of: pixels, low, high });
 }
 
 export const api = {

@@ -93,9 +93,18 @@ export interface BlobTable {
 }
 
 /** Pixels row after row; `factor` voxels of level 0 per pixel. */
+/** Values as they were sent in 16 bits: 1 is low, 65535 is high, 0 is no number. */
+export interface Steps {
+  of: Uint16Array;
+  low: number;
+  high: number;
+}
+
 export interface Picture {
   width: number;
   height: number;
   factor: number;
-  pixels: Float32Array | Uint8Array | Uint32Array;
+  /** Unpacked from the steps, where there are some, when they are asked for. */
+  readonly pixels: Float32Array | Uint8Array | Uint32Array;
+  steps?: Steps;
 }

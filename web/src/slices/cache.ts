@@ -2,6 +2,8 @@
 // Pictures that were fetched, the least recently used ones forgotten when they take more than a given number of bytes.
 import type { Picture } from '../core/protocol';
 
+const bytesOf = ({ width, height, steps }: Picture): number => width * height * (steps ? 2 : 4); // at least; few are unpacked
+
 export class PictureCache {
   private kept = new Map<string, Picture>();
   private bytes = 0;
@@ -21,11 +23,11 @@ export class PictureCache {
   put(key: string, picture: Picture): void {
     if (this.kept.has(key)) return;
     this.kept.set(key, picture);
-    this.bytes += picture.pixels.byteLength;
-    for (const [oldest, { pixels }] of this.kept) {
+    this.bytes += bytesOf(picture);
+    for (const [oldest, old] of this.kept) {
       if (this.bytes <= this.limit) break;
       this.kept.delete(oldest);
-      this.bytes -= pixels.byteLength;
+      this.bytes -= bytesOf(old);
     }
   }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One volume's picture in a pane: fetched, coloured once, and drawn where it lies.
+import { valuesOfSteps } from '../core/api';
 import { lookup } from '../core/colour';
 import { PLANE } from '../core/axes';
 import { PictureSource, type Wanted } from './source';
 import { mmToCanvas, type Placement } from './placement';
-import type { Picture, Volume } from '../core/protocol';
+import type { Picture, Steps, Volume } from '../core/protocol';
 
 export type Colouring = { window: [number, number]; map: string; invert: boolean; gamma: number } | { labels: (label: number) => number };
 
@@ -40,14 +41,15 @@ export class Layer {
   colour(colouring: Colouring, key: string): void {
     const picture = this.picture;
     if (!picture || (this.coloured === key && this.coloured_of === picture)) return;
-    const { width, height, pixels } = picture;
+    const { width, height, steps } = picture;
     if (this.bitmap.width !== width || this.bitmap.height !== height) Object.assign(this.bitmap, { width, height });
     const context = this.bitmap.getContext('2d', { willReadFrequently: true })!;
     if (this.image?.width !== width || this.image.height !== height) this.image = context.createImageData(width, height);
     const { image } = this;
     const out = new Uint32Array(image.data.buffer);
-    if ('labels' in colouring) for (let i = 0; i < out.length; i++) out[i] = colouring.labels(pixels[i]);
-    else paint(pixels, out, lookup(colouring.map, colouring.invert, colouring.gamma), colouring.window);
+    if ('labels' in colouring) for (let i = 0; i < out.length; i++) out[i] = colouring.labels(picture.pixels[i]);
+    else if (steps) paintSteps(steps, out, lookup(colouring.map, colouring.invert, colouring.gamma), colouring.window);
+    else paint(picture.pixels, out, lookup(colouring.map, colouring.invert, colouring.gamma), colouring.window);
     context.putImageData(image, 0, 0);
     this.coloured = key;
     this.coloured_of = picture;
@@ -77,4 +79,12 @@ export function paint(pixels: ArrayLike<number>, out: Uint32Array, table: Uint32
     const place = (pixels[i] - low) * scale;
     out[i] = table[place >= 255 ? 255 : place > 0 ? place | 0 : 0]; // NaN compares false: the lowest colour
   }
+}
+
+/** The same of 16 bits: each of their steps is coloured once. */
+function paintSteps(steps: Steps, out: Uint32Array, table: Uint32Array, window: [number, number]): void {
+  const colours = new Uint32Array(65536);
+  paint(valuesOfSteps(steps), colours, table, window);
+  const { of } = steps;
+  for (let i = 0; i < out.length; i++) out[i] = colours[of[i]];
 }

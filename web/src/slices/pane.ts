@@ -155,7 +155,7 @@ export class SlicePane {
 
   private paint(context: CanvasRenderingContext2D, layer: Layer, view: ViewState, volume: Volume, at: Placement, kind: 'window' | 'difference'): void {
     if (!layer.picture) return;
-    let window = windowFor(view, volume, layer.picture.pixels);
+    let window = windowFor(view, volume, view.normalise === 'slice' ? layer.picture.pixels : null);
     let { map, invert, gamma } = view;
     if (kind === 'difference') {
       const half = (window[1] - window[0]) / 4;

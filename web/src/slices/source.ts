@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of one pane: coarse first where fine ones take long, then fine; what nobody waits for any more is given up; the
-// next slices in the direction of scrolling are fetched before they are asked for.
+// The pictures of one pane: coarse first where fine ones take long, then fine, when the scrolling rests; what nobody waits for any more
+// is given up; the next slices in the direction of scrolling are fetched before they are asked for.
 import { api, type Query } from '../core/api';
 import { cache } from './cache';
 import { report } from '../core/session';
@@ -22,6 +22,8 @@ export interface Wanted {
 
 const SLOW_MS = 120;
 const GIVE_UP_MS = 250;
+const REST_MS = 120;
+const PATIENCE_MS = 60;
 const AHEAD = 3;
 
 interface Flight {
@@ -39,6 +41,8 @@ export class PictureSource {
   private flights = new Map<string, Flight>();
   private fine_ms = 0;
   private direction = 0;
+  private since = 0;
+  private timer = 0;
 
   /** `show` gets each picture with what it is of; `fine` says that nothing better will come. */
   constructor(private readonly show: (picture: Picture, wanted: Wanted, fine: boolean) => void) {}
@@ -47,6 +51,7 @@ export class PictureSource {
     if (this.wanted && keyOf(wanted) === keyOf(this.wanted)) return;
     if (this.wanted?.axis === wanted.axis && this.wanted.index !== wanted.index) this.direction = Math.sign(wanted.index - this.wanted.index);
     this.wanted = wanted;
+    this.since = performance.now();
     this.next();
   }
 
@@ -54,6 +59,7 @@ export class PictureSource {
   stop(): void {
     for (const flight of this.flights.values()) flight.control.abort();
     this.flights.clear();
+    clearTimeout(this.timer);
     this.wanted = null;
   }
 
@@ -67,12 +73,16 @@ export class PictureSource {
       return;
     }
     const rough = coarse(wanted);
-    const first = this.fine_ms === 0 || this.fine_ms > SLOW_MS;
+    const waited = performance.now() - this.since;
+    const slow = this.fine_ms > SLOW_MS && rough.max < wanted.max;
+    const opening = this.fine_ms === 0;
     const have_rough = cache.get(keyOf(rough));
     if (have_rough) this.show(have_rough, rough, false);
     this.giveUp();
-    if (first && !have_rough && rough.max < wanted.max) this.fetch(rough, false);
-    if (this.flights.size < 2 || first) this.fetch(wanted, true);
+    if ((opening || slow || waited >= PATIENCE_MS) && !have_rough && rough.max < wanted.max) this.fetch(rough, false);
+    clearTimeout(this.timer);
+    if (waited < REST_MS) this.timer = window.setTimeout(() => this.next(), (waited < PATIENCE_MS ? PATIENCE_MS : REST_MS) - waited);
+    if (slow ? waited >= REST_MS : opening || this.flights.size < 2) this.fetch(wanted, true);
   }
 
   private giveUp(): void {
@@ -97,7 +107,8 @@ export class PictureSource {
       const { volume, axis, index, box, max, extra } = wanted;
       const picture = await api.slice(volume, { axis, index, box, max, ...extra }, flight.control.signal);
       cache.put(key, picture);
-      if (fine) this.fine_ms = 0.7 * (this.fine_ms || performance.now() - flight.since) + 0.3 * (performance.now() - flight.since);
+      const took = performance.now() - flight.since;
+      if (fine) this.fine_ms = this.fine_ms ? 0.7 * this.fine_ms + 0.3 * took : Math.min(took, SLOW_MS); // the first waits for what is opened
       this.flights.delete(key);
       // What arrives while one scrolls on is shown: a slice behind is better than none.
       const near = this.wanted && this.wanted.axis === axis && this.wanted.volume === volume && this.wanted.changed === wanted.changed;
