@@ -59,7 +59,9 @@ HWY_INLINE void add_four_views(VF a, VF b, VF f, const std::int32_t* HWY_RESTRIC
   const std::uintptr_t zero = reinterpret_cast<std::uintptr_t>(texels) - bits_of_unit * texel_bytes;
   const VF a1 = hn::Mul(f, a), b1 = hn::Mul(f, b), a0 = hn::Sub(a, a1), b0 = hn::Sub(b, b1);
   const auto add = [&](auto lane, std::int64_t number) HWY_ATTR {
-    const auto* left = reinterpret_cast<const float*>(zero + static_cast<std::uintptr_t>(number) * texel_bytes);
+    // By a number: no pointer may stand where these would begin.
+    const std::uintptr_t address = zero + static_cast<std::uintptr_t>(number) * texel_bytes;
+    const auto* left = reinterpret_cast<const float*>(address);  // NOLINT(performance-no-int-to-ptr)
     const float* right = left + stride;
     const float32x4x2_t taps = vld1q_f32_x2(left), more = vld1q_f32_x2(right);
     float* HWY_RESTRICT own = sums + 4 * lane;
@@ -136,7 +138,7 @@ HWY_INLINE void walk_along_row(const Piece& piece, const Paths& paths, const Ste
     const Walk walk{texels.data, sums + place(0, y, z)};
 #if LEPUS_NEON
     if constexpr (own_walk<kind, group>) {
-      for (int k = 0; k < count; k += 4)
+      for (std::int64_t k = 0; k < count; k += 4)
         add_four_views(lanes.weights(0, k), lanes.weights(1, k), hn::Load(Floats(), steps->fraction + k),
                        steps->offset + k, walk.texels, texels.stride, walk.sums + 4 * k);
       continue;
