@@ -15,6 +15,7 @@
 #include "iterative/state_file.h"
 #include "job/map_filters.h"
 #include "job/method_input.h"
+#include "job/method_memory.h"
 #include "operators/scan_map.h"
 #include "python/bindings/arrays.h"
 #include "python/bindings/bindings.h"
@@ -22,8 +23,6 @@
 
 namespace lepus::python {
 namespace {
-
-constexpr std::int64_t float_bytes = sizeof(float);
 
 struct IterationArrays {
   FloatArray views;
@@ -40,11 +39,12 @@ public:
         compute_(compute),
         kind_(method_kind(settings.name)),
         options_(method_options(settings, geometry.views(), settings.noise.value_or(0))) {
-    const std::int64_t values = geometry.views() * geometry.rows * geometry.columns;
     OperatorOptions options;
     options.model = ray_model(settings.model);
     options.compute = compute;
-    map_ = make_scan_map(geometry, grid, options, (kind_.data * values + kind_.volumes * grid.voxels()) * float_bytes);
+    map_ =
+        make_scan_map(geometry, grid, options,
+                      vector_needs(kind_, options_, geometry.views(), geometry.rows * geometry.columns, grid.voxels()));
     load(arrays);
     method_ = make_method(problem_, options_);
   }

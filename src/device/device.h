@@ -129,6 +129,8 @@ public:
   // Not initialised. Throws Error(memory).
   virtual Block allocate(std::int64_t bytes, Place place = Place::device) = 0;
   virtual bool copies_fast(const void* host_memory) const = 0;  // as fast as from Place::host
+  // Whether its kernels may be given memory of Place::host, which they read and write at the speed of copies.
+  virtual bool reaches_host_memory() const { return false; }
   // Between any two places; on the host nothing is copied where both are the same. Host memory that is not Place::host
   // has been read, or written, when it returns.
   virtual void copy(void* to, const void* from, std::int64_t bytes, Queue& queue) = 0;

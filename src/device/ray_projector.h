@@ -39,6 +39,7 @@ template <class Value>
 struct SlabVoxels {
   Value* voxels = nullptr;
   SlabRange slices;
+  bool as_before = false;  // to forward: those of the call before, unchanged, in the same queue
 };
 
 class RayProjector {

@@ -30,9 +30,9 @@ Vector& Method::data_vector(const std::string& name) {
 
 double& Method::scalar(const std::string& name) { return scalars_[name]; }
 
-void Method::bound(Vector& volume) {
+void Method::bound(Vector volume, std::int64_t first) {
   if (std::isfinite(options_.low) || std::isfinite(options_.high)) algebra_.clamp(volume, options_.low, options_.high);
-  if (problem_.mask) algebra_.multiply(volume, volume, problem_.mask);
+  if (problem_.mask) algebra_.multiply(volume, volume, problem_.mask.part(first, volume.size()));
 }
 
 }  // namespace lepus

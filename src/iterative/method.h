@@ -51,7 +51,19 @@ protected:
   double& scalar(const std::string& name);
   Vector work_volume() { return Vector::of_volume(map()); }  // not kept
   Vector work_data() { return Vector::of_line_integrals(map()); }
-  void bound(Vector& volume);  // into the bounds, and zero outside the mask
+  // Into the bounds, and zero outside the mask: a volume, or voxels of it from `first` on.
+  void bound(Vector volume, std::int64_t first = 0);
+
+  // Calls use(A' line_integrals, x, first) for slabs of both that begin at voxel `first`, one after the other.
+  template <class Use>
+  void each_slab(LinearMap& some, const Vector& line_integrals, Block& work, const Use& use) {
+    const std::int64_t slice = some.shape().nx * some.shape().ny;
+    some.adjoint_by_slabs(line_integrals.data(), work, [&](float* voxels, SlabRange slices) {
+      const std::int64_t first = slices.z0 * slice, size = slices.slices() * slice;
+      Vector back = Vector::borrowed(voxels, size), x = volume().part(first, size);
+      use(back, x, first);
+    });
+  }
 
   LinearMap& map() { return *problem_.map; }
   Problem& problem_;

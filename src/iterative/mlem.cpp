@@ -16,8 +16,6 @@ public:
   Mlem(Problem& problem, const MethodOptions& options, std::int64_t count)
       : Method(problem, options), subsets_(problem, count, options.order, options.seed), sensitivity_(problem, count) {}
 
-  void prepare() override { factor_ = work_volume(); }
-
   void start() override {
     algebra_.fill(volume(), 1);
     if (problem_.start) algebra_.copy(volume(), problem_.start);
@@ -31,21 +29,23 @@ public:
       LinearMap& some = subsets_.map(s);
       Vector& ratio = subsets_.work(s, ratio_);
       Vector& residual = subsets_.work(s, residual_);
+      const Vector& seen = sensitivity_.get(s, [&](Vector& sums) {
+        algebra_.fill(ratio, 1);
+        some.adjoint(ratio.data(), sums.data());
+      });
       const Vector& data = subsets_.gather(problem_.data, s, gathered_);
       some.forward(volume().data(), ratio.data());
       algebra_.combine(residual, 1, data, -1, ratio);
       squared += algebra_.squared(residual);
       algebra_.divide(ratio, data, ratio);
-      some.adjoint(ratio.data(), factor_.data());
-      const Vector& seen = sensitivity_.get(s, [&](Vector& sums) {
-        algebra_.fill(ratio, 1);
-        some.adjoint(ratio.data(), sums.data());
+      each_slab(some, ratio, factor_memory_, [&](Vector& factor, Vector& x, std::int64_t first) {
+        const Vector seen_here = seen.part(first, factor.size());
+        // x += x (factor - seen) / seen: nothing where nothing is seen.
+        algebra_.combine(factor, 1, factor, -1, seen_here);
+        algebra_.divide(factor, factor, seen_here);
+        algebra_.multiply(factor, factor, x);
+        algebra_.combine(x, 1, x, 1, factor);
       });
-      // x += x (factor - seen) / seen: nothing where nothing is seen.
-      algebra_.combine(factor_, 1, factor_, -1, seen);
-      algebra_.divide(factor_, factor_, seen);
-      algebra_.multiply(factor_, factor_, volume());
-      algebra_.combine(volume(), 1, volume(), 1, factor_);
     }
     return std::sqrt(squared);
   }
@@ -53,7 +53,8 @@ public:
 private:
   Subsets subsets_;
   SubsetVolumes sensitivity_;
-  Vector factor_, ratio_, residual_, gathered_;
+  Vector ratio_, residual_, gathered_;
+  Block factor_memory_;
 };
 
 }  // namespace

@@ -41,7 +41,9 @@ void put_view(Problem& problem, const MethodKind& kind, std::int64_t view, std::
   LinearMap& map = *problem.map;
   const std::int64_t n = map.values_per_view();
   require_values("a view", line_integrals.size(), n);
-  std::vector<float> values(line_integrals.begin(), line_integrals.end());
+  std::vector<float> values;  // those that are changed
+  const bool whitened = !weights.empty() && kind.weights == MethodKind::Weights::whitened;
+  if (kind.non_negative || whitened) values.assign(line_integrals.begin(), line_integrals.end());
   if (kind.non_negative)
     for (float& value : values)
       if (value < 0) {
@@ -52,7 +54,7 @@ void put_view(Problem& problem, const MethodKind& kind, std::int64_t view, std::
   if (!weights.empty()) {
     require_values("weights", weights.size(), n);
     std::vector<float> scale(weights.begin(), weights.end());
-    if (kind.weights == MethodKind::Weights::whitened)
+    if (whitened)
       for (std::size_t i = 0; i < scale.size(); ++i) {
         scale[i] = std::sqrt(scale[i]);
         values[i] *= scale[i];
@@ -60,7 +62,8 @@ void put_view(Problem& problem, const MethodKind& kind, std::int64_t view, std::
     if (!problem.weights) problem.weights = Vector::of_line_integrals(map);
     map.home().copy(problem.weights.data() + view * n, scale.data(), bytes, map.queue());
   }
-  map.home().copy(problem.data.data() + view * n, values.data(), bytes, map.queue());
+  map.home().copy(problem.data.data() + view * n, values.empty() ? line_integrals.data() : values.data(), bytes,
+                  map.queue());
 }
 
 void finish_views(Problem& problem, const MethodKind& kind) {

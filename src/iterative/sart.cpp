@@ -24,7 +24,6 @@ public:
     gain_ = work_data();
     if (!problem_.weights) algebra_.fill(gain_, 1);
     algebra_.divide(gain_, problem_.weights ? problem_.weights : gain_, length);
-    step_ = work_volume();
   }
 
   double step() override {
@@ -36,10 +35,12 @@ public:
       algebra_.combine(error, -1, error, 1, subsets_.gather(problem_.data, s, gathered_));
       squared += weighted_square(error, s);
       algebra_.multiply(error, error, subsets_.gather(gain_, s, gathered_));
-      some.adjoint(error.data(), step_.data());
-      algebra_.divide(step_, step_, column_sums_.get(s, [&](Vector& sums) { sum_columns(s, sums); }));
-      algebra_.combine(volume(), 1, volume(), options_.relaxation, step_);
-      bound(volume());
+      const Vector& column_sums = column_sums_.get(s, [&](Vector& sums) { sum_columns(s, sums); });
+      each_slab(some, error, step_memory_, [&](Vector& step, Vector& x, std::int64_t first) {
+        algebra_.divide(step, step, column_sums.part(first, step.size()));
+        algebra_.combine(x, 1, x, options_.relaxation, step);
+        bound(x, first);
+      });
     }
     return std::sqrt(squared);
   }
@@ -63,7 +64,8 @@ private:
 
   Subsets subsets_;
   SubsetVolumes column_sums_;
-  Vector gain_, step_, error_, gathered_, weighted_;
+  Vector gain_, error_, gathered_, weighted_;
+  Block step_memory_;
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ public:
   std::int64_t values_per_view() const override { return map_.values_per_view(); }
   Device& home() const override { return map_.home(); }
   Queue& queue() const override { return map_.queue(); }
+  VectorMemory* vector_memory() const override { return map_.vector_memory(); }
   Ranks* ranks() const override { return map_.ranks(); }
 
   void forward(const float* volume, float* line_integrals) override {
@@ -33,10 +34,14 @@ public:
     if (row_scale_) kernels.multiply(line_integrals, line_integrals, row_scale_->data(), values(), queue());
   }
   void adjoint(const float* line_integrals, float* volume) override {
-    VectorKernels& kernels = home().vector_kernels();
-    if (row_scale_) kernels.multiply(scaled_.data(), line_integrals, row_scale_->data(), values(), queue());
-    map_.adjoint(row_scale_ ? scaled_.data() : line_integrals, volume);
-    if (mask_) kernels.multiply(volume, volume, mask_->data(), voxels(), queue());
+    map_.adjoint(scaled(line_integrals), volume);
+    mask_slab(volume, {0, shape().nz});
+  }
+  void adjoint_by_slabs(const float* line_integrals, Block& work, const UseSlab& use) override {
+    map_.adjoint_by_slabs(scaled(line_integrals), work, [&](float* voxels, SlabRange slices) {
+      mask_slab(voxels, slices);
+      use(voxels, slices);
+    });
   }
 
   std::unique_ptr<LinearMap> subset(std::span<const std::int64_t> views) const override {
@@ -54,6 +59,18 @@ public:
   }
 
 private:
+  const float* scaled(const float* line_integrals) {
+    if (!row_scale_) return line_integrals;
+    home().vector_kernels().multiply(scaled_.data(), line_integrals, row_scale_->data(), values(), queue());
+    return scaled_.data();
+  }
+  void mask_slab(float* voxels, SlabRange slices) {
+    if (!mask_) return;
+    const std::int64_t slice = shape().nx * shape().ny;
+    home().vector_kernels().multiply(voxels, voxels, mask_->data() + slices.z0 * slice, slices.slices() * slice,
+                                     queue());
+  }
+
   std::unique_ptr<LinearMap> owned_;  // of a subset
   LinearMap& map_;
   Vector own_scale_;

@@ -19,9 +19,15 @@ namespace lepus {
 class Vector {
 public:
   Vector() = default;
-  Vector(LinearMap& map, std::int64_t size)
-      : memory_(map.home().allocate(size * static_cast<std::int64_t>(sizeof(float)))), size_(size), capacity_(size) {
+  Vector(LinearMap& map, std::int64_t size) : memory_(map.vector_block(size)), size_(size), capacity_(size) {
     map.home().vector_kernels().fill(data(), 0, size, map.queue());
+  }
+  // Of memory that someone else keeps for longer.
+  static Vector borrowed(float* values, std::int64_t size) {
+    Vector vector;
+    vector.memory_ = {reinterpret_cast<std::byte*>(values), [](std::byte*) {}};
+    vector.size_ = vector.capacity_ = size;
+    return vector;
   }
   static Vector of_volume(LinearMap& map) { return {map, map.voxels()}; }
   static Vector of_line_integrals(LinearMap& map) {
@@ -36,6 +42,13 @@ public:
   // To less than the memory that it has; it may grow again up to that.
   void resize(std::int64_t size) { size_ = std::min(size, capacity_); }
   std::int64_t capacity() const { return capacity_; }
+  // Elements [first, first + size), in the same memory.
+  Vector part(std::int64_t first, std::int64_t size) const {
+    Vector some = *this;
+    some.memory_ = {memory_, memory_.get() + first * static_cast<std::int64_t>(sizeof(float))};
+    some.size_ = some.capacity_ = size;
+    return some;
+  }
   // It has this rank's part of the line integrals; else all ranks have the same.
   bool shared_out() const { return shared_out_; }
   explicit operator bool() const { return memory_ != nullptr; }

@@ -75,14 +75,13 @@ LineIntegrals::LineIntegrals(const Scan& scan, const std::filesystem::path& outp
                              .device = nullptr,
                              .device_bytes = 0},
       context.cancel);
-  recorded_.resize(static_cast<std::size_t>(pre_.frames->rows() * pre_.frames->columns()));
   if (scan.geometry.recorded_on_arc) arc_.emplace(scan.geometry);
   if (ranks_) count_own_rows();
   if (!arc_) return;
-  std::fill(recorded_.begin(), recorded_.end(), 1.0F);
+  const std::vector<float> recorded(static_cast<std::size_t>(pre_.frames->rows() * pre_.frames->columns()), 1.0F);
   const RowBand all{0, flat_.rows};
   measured_.resize(static_cast<std::size_t>(flat_.rows * flat_.columns));
-  arc_->apply(0, all, recorded_.data() + arc_->recorded_rows(0, all).first * pre_.frames->columns(), measured_.data());
+  arc_->apply(0, all, recorded.data() + arc_->recorded_rows(0, all).first * pre_.frames->columns(), measured_.data());
   // Cubic taps that reach past the edge make other values than one.
   for (float& value : measured_) value = std::abs(value - 1) < 1e-3F ? 1.0F : 0.0F;
   if (std::ranges::all_of(measured_, [](float value) { return value == 1; })) measured_.clear();
@@ -104,14 +103,15 @@ void LineIntegrals::count_own_rows() {
   corrected_->expect(arc_ ? arc_->recorded_rows(0, rows_) : rows_);
 }
 
-void LineIntegrals::view(std::int64_t view, std::span<float> out) {
+void LineIntegrals::view(std::int64_t view, std::span<float> out) const {
   if (!arc_) {
     corrected_->read_native(view, rows_.first, rows_.last, out.data());
     return;
   }
   const RowBand needed = arc_->recorded_rows(view, rows_);
-  corrected_->read_native(view, needed.first, needed.last, recorded_.data());
-  arc_->apply(view, rows_, recorded_.data(), out.data());
+  std::vector<float> recorded(static_cast<std::size_t>(needed.size() * pre_.frames->columns()));
+  corrected_->read_native(view, needed.first, needed.last, recorded.data());
+  arc_->apply(view, rows_, recorded.data(), out.data());
 }
 
 std::vector<float> LineIntegrals::relative_intensity() const {
@@ -147,18 +147,27 @@ std::vector<std::string> LineIntegrals::warnings() const {
   return all;
 }
 
-void NoiseEstimate::add(std::span<const float> p, std::int64_t columns, std::int64_t first) {
-  const std::int64_t n = std::ssize(p), start = 1 + views_++ % step;  // in the whole view
+NoiseEstimate::View NoiseEstimate::of_view(std::int64_t view, std::span<const float> p, std::int64_t columns,
+                                           std::int64_t first) {
+  View found;
+  const std::int64_t n = std::ssize(p), start = 1 + view % step;  // in the whole view
   const std::int64_t skipped = first > start ? (first - start + step - 1) / step : 0;
   for (std::int64_t i = start + skipped * step - first; i < n; i += step) {
     const std::int64_t column = (first + i) % columns;
     if (column == 0 || column == columns - 1) continue;
     const auto at = static_cast<std::size_t>(i);
     const float bend = p[at - 1] - 2 * p[at] + p[at + 1];
-    squares_.push_back(std::exp(-p[at]) * bend * bend / 6);
+    found.squares.push_back(std::exp(-p[at]) * bend * bend / 6);
   }
-  for (const float value : p) inverse_transmission_ += std::exp(static_cast<double>(value));
-  values_ += n;
+  for (const float value : p) found.inverse_transmission += std::exp(static_cast<double>(value));
+  found.values = n;
+  return found;
+}
+
+void NoiseEstimate::add(const View& view) {
+  squares_.insert(squares_.end(), view.squares.begin(), view.squares.end());
+  inverse_transmission_ += view.inverse_transmission;
+  values_ += view.values;
 }
 
 // The bits of floats at or above zero are in the order of the floats: one bit after the other is found by counting, on

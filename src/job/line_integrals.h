@@ -36,8 +36,8 @@ public:
   const PrePass& pre_pass() const { return pre_; }
   const RowAudit& audit() const { return audit_; }
 
-  // rows x columns, u fastest. Pixels that an arc detector does not cover are zero.
-  void view(std::int64_t view, std::span<float> out);
+  // rows x columns, u fastest. Pixels that an arc detector does not cover are zero. For any thread.
+  void view(std::int64_t view, std::span<float> out) const;
   // 1 where a pixel of the flat detector was measured, 0 where not; empty: everywhere.
   const std::vector<float>& measured() const { return measured_; }
   // What each pixel counted in the open beam, over the mean of all; empty: all alike, or not known.
@@ -59,7 +59,7 @@ private:
   RowAudit audit_;
   std::unique_ptr<CorrectedFrames> corrected_;
   std::optional<ArcResampler> arc_;
-  std::vector<float> measured_, recorded_;
+  std::vector<float> measured_;
 };
 
 // The root mean square of the noise of line integrals whose photons are counted: the variance of each is c / exp(-p),
@@ -73,8 +73,16 @@ public:
   static std::int64_t bytes(std::int64_t views, std::int64_t values_per_view) {
     return sample(views, values_per_view) * static_cast<std::int64_t>(sizeof(float));
   }
-  // first: how many pixels of the view come before these, so that parts of views have the same sample as whole ones.
-  void add(std::span<const float> line_integrals, std::int64_t columns, std::int64_t first = 0);
+  // What a view says of it, for any thread. first: how many pixels of the view come before these, so that parts of
+  // views have the same sample as whole ones.
+  struct View {
+    std::vector<float> squares;
+    double inverse_transmission = 0;
+    std::int64_t values = 0;
+  };
+  static View of_view(std::int64_t view, std::span<const float> line_integrals, std::int64_t columns,
+                      std::int64_t first = 0);
+  void add(const View& view);  // in the order of the views
   // Of line integrals, or of those that are weighted by exp(-p). By all ranks, of what all were given; null: one
   // process.
   double rms(bool weighted, Ranks* ranks) const;
@@ -90,7 +98,7 @@ private:
 
   std::vector<float> squares_;  // a sample
   double inverse_transmission_ = 0;
-  std::int64_t values_ = 0, views_ = 0;
+  std::int64_t values_ = 0;
 };
 
 }  // namespace lepus

@@ -10,9 +10,18 @@
 #include <lepus/error.h>
 
 namespace lepus {
+namespace {
 
-std::int64_t method_bytes(const MethodKind& kind, std::int64_t values, std::int64_t voxels) {
-  return (kind.data * values + kind.volumes * voxels) * float_bytes;
+bool has_total_variation(const MethodKind& kind) { return kind.regularised && kind.bounded; }
+
+}  // namespace
+
+VectorNeeds vector_needs(const MethodKind& kind, const MethodOptions& options, std::int64_t views,
+                         std::int64_t values_per_view, std::int64_t voxels) {
+  const std::int64_t subsets = kind.make == make_sart ? views : kind.subsets ? options.subsets : 1;
+  return {.bytes = (kind.data * views * values_per_view + kind.volumes * voxels) * float_bytes,
+          .part_bytes = (views + subsets - 1) / subsets * values_per_view * float_bytes,
+          .may_spread = !has_total_variation(kind)};
 }
 
 void require_host_memory(std::int64_t bytes, const Compute& compute) {
@@ -46,8 +55,7 @@ std::string describe(const files::Setup& files, const Compute& compute) {
 
 void require_pieces(const MethodKind& kind, const VolumeShape& shape, const files::Setup& files,
                     const Compute& compute) {
-  const bool by_slices = kind.regularised && kind.bounded;  // total variation
-  if (!by_slices || files.work_bytes >= files::smallest_work_bytes(shape)) return;
+  if (!has_total_variation(kind) || files.work_bytes >= files::smallest_work_bytes(shape)) return;
   throw Error(ErrorKind::memory,
               {.what = "the method's vectors do not fit into the memory, nor do slices of them",
                .where = {},
@@ -57,9 +65,8 @@ void require_pieces(const MethodKind& kind, const VolumeShape& shape, const file
                .hint = "allow more with --memory, use fewer voxels, or take fdk"});
 }
 
-std::int64_t spare_bytes(std::int64_t method_bytes, const Device& home, const Compute& compute) {
-  const std::int64_t left =
-      home.info().host ? host_memory_limit(compute) - resident_bytes() : home.memory_limit_bytes();
+std::int64_t spare_bytes(std::int64_t method_bytes, bool on_host, const Device& home, const Compute& compute) {
+  const std::int64_t left = on_host ? host_memory_limit(compute) - resident_bytes() : home.memory_limit_bytes();
   return std::max<std::int64_t>(0, (left - method_bytes) / 2);
 }
 

@@ -10,11 +10,12 @@
 #include "device/device.h"
 #include "device/files/device.h"
 #include "iterative/method.h"
+#include "operators/scan_map.h"
 
 namespace lepus {
 
-// Of all vectors, at most.
-std::int64_t method_bytes(const MethodKind& kind, std::int64_t values, std::int64_t voxels);
+VectorNeeds vector_needs(const MethodKind& kind, const MethodOptions& options, std::int64_t views,
+                         std::int64_t values_per_view, std::int64_t voxels);
 // Throws Error(memory) where the host has less.
 void require_host_memory(std::int64_t bytes, const Compute& compute);
 // Where the host has less: which part of them stays in its memory while the rest goes to a file in `folder`. Nothing
@@ -28,6 +29,6 @@ std::string describe(const files::Setup& files, const Compute& compute);
 void require_pieces(const MethodKind& kind, const VolumeShape& shape, const files::Setup& files,
                     const Compute& compute);
 // What is left beside them for what could be computed again (Problem::spare_bytes).
-std::int64_t spare_bytes(std::int64_t method_bytes, const Device& home, const Compute& compute);
+std::int64_t spare_bytes(std::int64_t method_bytes, bool on_host, const Device& home, const Compute& compute);
 
 }  // namespace lepus

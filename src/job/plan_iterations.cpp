@@ -17,6 +17,7 @@
 #include "job/operator_time.h"
 #include "operators/scan_map.h"
 #include "operators/scan_operator.h"
+#include "operators/vector_memory.h"
 #include "run/float_bytes.h"
 #include "run/provenance.h"
 #include "run/sweep.h"
@@ -50,7 +51,7 @@ struct IterationPlan {
   std::int64_t bytes = 0, limit_bytes = 0;  // where the vectors lie
   bool on_host = true, host_computes = true;
   std::optional<files::Setup> files = {};  // of what the host's memory does not hold
-  std::string files_text = {};
+  std::string vectors_text = {};           // where some of them lie
   std::string model = {}, backend = {}, device = {};
   MethodCost cost = {};
   OperatorCuts cuts = {};
@@ -130,6 +131,7 @@ IterationTimes times_of(const Scan& scan, const ReconstructOptions& options, con
   times.not_counted.emplace_back(scan.corrections.empty() ? "reading the views" : "reading and correcting the views");
   times.not_counted.emplace_back("saving states");
   if (plan.files) times.not_counted.emplace_back("reading and writing the files of vectors");
+  if (!plan.files && !plan.vectors_text.empty()) times.not_counted.emplace_back("reaching the vectors on the host");
   if (scan.method.choose_strength) times.not_counted.emplace_back("the runs that find the strength");
   if (!scan.post.empty()) times.not_counted.emplace_back("the steps on the volume");
   return times;
@@ -179,7 +181,7 @@ std::string text_of(const Scan& scan, const IterationPlan& plan) {
                  : format("of {} in the {}'s memory", format_bytes(plan.limit_bytes), plan.on_host ? "host" : "device");
   text += format("memory    {} {}: {} volumes of {}, {} sets of line integrals of {}\n", format_bytes(plan.bytes),
                  of_limit, plan.kind.volumes, format_bytes(volume), plan.kind.data, format_bytes(lines));
-  if (plan.files) text += format("vectors   {}\n", plan.files_text);
+  if (!plan.vectors_text.empty()) text += format("vectors   {}\n", plan.vectors_text);
   text += format("A         {}\n", cut_text(plan.cuts.forward, "chunk", " of rows", subsets, !plan.host_computes));
   text += format("A'        {}\n", cut_text(plan.cuts.adjoint, "slab", "", subsets, !plan.host_computes));
   text += format("state     {} on disk, beside the one before it; saved {}\n", format_bytes(plan.cost.state_bytes),
@@ -267,7 +269,9 @@ PlanReport plan_iterations(const Scan& scan, const ReconstructOptions& options, 
                         (scan.geometry.recorded_on_arc && plan.kind.weights != MethodKind::Weights::refused);
   plan.whole.masked = !scan.method.mask.empty();
   plan.whole.has_prior = !scan.method.prior.empty();
-  plan.bytes = method_bytes(plan.kind, plan.whole.views * plan.whole.values_per_view, grid.voxels());
+  const VectorNeeds needs =
+      vector_needs(plan.kind, plan.options, plan.whole.views, plan.whole.values_per_view, grid.voxels());
+  plan.bytes = needs.bytes;
   const bool in_place = holds_vectors(scan_operator, plan.bytes);
   plan.on_host = !in_place || devices.front()->info().host;
   plan.limit_bytes = plan.on_host ? host_memory_limit(options.compute) : devices.front()->memory_limit_bytes();
@@ -278,25 +282,34 @@ PlanReport plan_iterations(const Scan& scan, const ReconstructOptions& options, 
     FdkOptions fdk;
     fdk.compute = operators.compute;
     if (uses_fdk(scan.method)) require_fdk_beside(*plan.files, geometry, grid, fdk);
-    plan.files_text = describe(*plan.files, operators.compute);
+    plan.vectors_text = describe(*plan.files, operators.compute);
+  }
+  std::optional<VectorMemory> spread;
+  if (!plan.files && spreads_vectors(scan_operator, needs)) {
+    Device& device = *devices.front();
+    spread.emplace(device, device.memory_limit_bytes(), VectorSizes{grid.voxels() * float_bytes, needs.part_bytes});
+    plan.vectors_text =
+        format("{} and parts of the line integrals on the device, the others on the host, within its reach",
+               number_of(static_cast<std::size_t>(spread->volumes_on_device()), "volume"));
   }
 
-  // A piece's vectors lie where those of the whole will.
+  // A piece's vectors lie where those of the whole do; where these are spread, on the device.
   const std::int64_t beyond_any_device = std::numeric_limits<std::int64_t>::max() / 2;
   const auto map_of = [&](const ScanPiece& piece) {
-    return make_scan_map(piece.geometry, piece.grid, operators, in_place ? 0 : beyond_any_device);
+    return make_scan_map(piece.geometry, piece.grid, operators, {.bytes = in_place || spread ? 0 : beyond_any_device});
   };
   {
     const auto home = map_of(piece_of(geometry, grid, 1, 1));
-    plan.whole.spare_bytes = plan.files ? 0 : spare_bytes(plan.bytes, home->home(), operators.compute);
+    plan.whole.spare_bytes = plan.files ? 0 : spare_bytes(plan.bytes, plan.on_host, home->home(), operators.compute);
     plan.cost = cost_of(plan.options, plan.whole, *home);
   }
   const std::int64_t subsets = plan.cost.each.subsets;
   const std::vector<std::int64_t> views = largest_subset(geometry.views(), subsets);
   if (!in_place || plan.files) {
-    const ForcedCut cut{plan.files && plan.host_computes ? plan.files->work_bytes : 0};
+    ForcedCut cut{.device_bytes = plan.files && plan.host_computes ? plan.files->work_bytes : 0};
+    if (spread) cut.vectors = &*spread;
     const auto subset = ScanOperator(geometry, grid, operators, cut, scan_operator.shared_machines()).subset(views);
-    plan.cuts = {subset->forward_plan(), subset->adjoint_plan()};
+    plan.cuts = {subset->forward_plan(spread && spread->volumes_on_device() > 0), subset->adjoint_plan()};
   }
   const std::int64_t updates = plan.host_computes ? std::int64_t{1} << 25 : std::int64_t{1} << 31;
   const ScanPiece piece = piece_of(geometry, grid, std::ssize(views), updates);

@@ -39,27 +39,27 @@ ScanProblem::ScanProblem(const Scan& scan, const std::filesystem::path& output, 
 }
 
 // Of the slices that rays of these rows meet.
-std::unique_ptr<LinearMap> ScanProblem::map_of_rows(std::int64_t method_bytes) const {
+std::unique_ptr<LinearMap> ScanProblem::map_of_rows(const VectorNeeds& needs) const {
   OperatorOptions options;
   options.model = ray_model(scan_.method.model);
   options.compute = compute_;
   const VolumeGrid& whole = extended_.grid;
-  if (!ranks_) return make_scan_map(lines_.geometry(), whole, options, method_bytes, files_ ? &*files_ : nullptr);
+  if (!ranks_) return make_scan_map(lines_.geometry(), whole, options, needs, files_ ? &*files_ : nullptr);
   const ScanGeometry& geometry = lines_.geometry();
   SlabRange met = SliceRows(geometry, whole).slices({0, geometry.views()}, {0, geometry.rows});
   if (met.slices() <= 0) met = {0, 1};  // rays that miss the volume miss a slice of it, too
   VolumeGrid grid = whole;
   grid.nz = met.slices();
   grid.origin_mm = whole.centre(0, 0, static_cast<double>(met.z0));
-  return make_rank_map(*ranks_, make_scan_map(geometry, grid, options, method_bytes), {whole.nx, whole.ny, whole.nz},
-                       met.z0);
+  return make_rank_map(*ranks_, make_scan_map(geometry, grid, options, needs), {whole.nx, whole.ny, whole.nz}, met.z0);
 }
 
 void ScanProblem::make_map(const std::filesystem::path& output) {
   const std::int64_t views = lines_.geometry().views(), voxels = extended_.grid.voxels();
-  const std::int64_t bytes = method_bytes(kind_, views * lines_.values_per_view(), voxels);
-  map_ = map_of_rows(bytes);
-  const bool on_host = map_->home().info().host;
+  const VectorNeeds needs = vector_needs(kind_, options_, views, lines_.values_per_view(), voxels);
+  const std::int64_t bytes = needs.bytes;
+  map_ = map_of_rows(needs);
+  const bool on_host = map_->vectors_on_host();
   if (on_host && ranks_) require_host_memory(bytes, compute_);
   // Drivers of devices have taken their memory by now.
   if (on_host && !ranks_)
@@ -67,7 +67,7 @@ void ScanProblem::make_map(const std::filesystem::path& output) {
                                std::filesystem::absolute(followed(output)).parent_path());
   if (files_) {
     map_.reset();
-    map_ = map_of_rows(bytes);
+    map_ = map_of_rows(needs);
     require_pieces(kind_, map_->shape(), *files_, compute_);
     if (uses_fdk(scan_.method)) require_fdk_beside(*files_, lines_.geometry(), extended_.grid, fdk_options());
   }
@@ -75,7 +75,7 @@ void ScanProblem::make_map(const std::filesystem::path& output) {
   if (!scan_.method.mask.empty())
     problem_.mask = load_volume(scan_.method.mask, [](float value) { return value == 0 ? 0.0F : 1.0F; });
   problem_.angles_rad = view_angles(lines_.geometry());
-  problem_.spare_bytes = spare_bytes(bytes, map_->home(), compute_);
+  problem_.spare_bytes = spare_bytes(bytes, map_->vectors_on_host(), map_->home(), compute_);
   problem_.fdk = [this](const float* line_integrals, float* volume) {
     ranks_ ? fdk_over_ranks(line_integrals, volume) : fdk_of(line_integrals, volume);
   };
@@ -94,21 +94,39 @@ void ScanProblem::load_views(Context& context) {
                  .where = "method",
                  .why = "the arc detector does not cover the corners of the flat one",
                  .hint = "take cgls or os-sart"});
-  std::vector<float> values(static_cast<std::size_t>(lines_.values_per_view())), weights;
-  if (by_counts || !measured.empty()) weights.resize(values.size(), 1.0F);
-  const std::int64_t views = lines_.geometry().views();
-  NoiseEstimate noise(views, lines_.values_per_view());
-  context.progress.begin("reading views", views);
-  for (std::int64_t view = 0; view < views; ++view) {
-    context.cancel.check();
-    lines_.view(view, values);
-    noise.add(values, lines_.geometry().columns, lines_.rows().first * lines_.geometry().columns);
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      weights[i] = by_counts ? std::exp(-std::max(0.0F, values[i])) * (intensity.empty() ? 1.0F : intensity[i]) : 1.0F;
-      if (!measured.empty()) weights[i] *= measured[i];
+  // Read, and looked at, by one thread each; handed over in their order.
+  struct ReadView {
+    std::vector<float> values, weights;
+    NoiseEstimate::View noise;
+  };
+  const std::int64_t views = lines_.geometry().views(), columns = lines_.geometry().columns;
+  const auto pixels = static_cast<std::size_t>(lines_.values_per_view());
+  const auto read = [&](std::int64_t view, ReadView& out) {
+    out.values.resize(pixels);
+    lines_.view(view, out.values);
+    out.noise = NoiseEstimate::of_view(view, out.values, columns, lines_.rows().first * columns);
+    out.weights.resize(by_counts || !measured.empty() ? pixels : 0);
+    for (std::size_t i = 0; i < out.weights.size(); ++i) {
+      const float counts = by_counts ? std::exp(-std::max(0.0F, out.values[i])) : 1.0F;
+      out.weights[i] = counts * (intensity.empty() ? 1.0F : intensity[i]) * (measured.empty() ? 1.0F : measured[i]);
     }
-    put_view(problem_, kind_, view, values, weights);
-    context.progress.advance();
+  };
+  NoiseEstimate noise(views, lines_.values_per_view());
+  // Where the vectors go to files, memory is short.
+  std::vector<ReadView> at_once(files_ ? 1 : static_cast<std::size_t>(context.threads.size()));
+  context.progress.begin("reading views", views);
+  for (std::int64_t first = 0; first < views; first += std::ssize(at_once)) {
+    const std::int64_t count = std::min(std::ssize(at_once), views - first);
+    context.cancel.check();
+    context.threads.parallel_for(0, count, 1, [&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t i = begin; i < end; ++i) read(first + i, at_once[static_cast<std::size_t>(i)]);
+    });
+    for (std::int64_t i = 0; i < count; ++i) {
+      const ReadView& view = at_once[static_cast<std::size_t>(i)];
+      noise.add(view.noise);
+      put_view(problem_, kind_, first + i, view.values, view.weights);
+      context.progress.advance();
+    }
   }
   context.progress.end();
   finish_views(problem_, kind_);

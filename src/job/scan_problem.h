@@ -14,6 +14,7 @@
 #include "iterative/method.h"
 #include "job/line_integrals.h"
 #include "job/method_input.h"
+#include "operators/scan_map.h"
 
 namespace lepus {
 
@@ -36,7 +37,7 @@ public:
 
 private:
   void make_map(const std::filesystem::path& output);
-  std::unique_ptr<LinearMap> map_of_rows(std::int64_t method_bytes) const;
+  std::unique_ptr<LinearMap> map_of_rows(const VectorNeeds& needs) const;
   void load_views(Context& context);
   void load_volumes();
   // A file's voxels, each as `change` makes it, and zero beyond them.

@@ -99,7 +99,7 @@ TEST(lepus_operator, map_of_the_methods_is_the_operator) {
   const Case c = cases().front();
   const OperatorOptions options = on("cpu", RayModel::joseph);
   const Operator op(c.geometry, c.grid, options);
-  const auto map = make_scan_map(c.geometry, c.grid, options, 0);
+  const auto map = make_scan_map(c.geometry, c.grid, options, {});
   ASSERT_EQ(map->voxels(), op.voxels());
   ASSERT_EQ(map->values(), op.values());
   const std::vector<float> x = random_values(op.voxels(), 1);

@@ -28,7 +28,7 @@ template <class ChunkOf>
 OperatorPlan plan(const OperatorSizes& sizes, std::int64_t units, std::int64_t fewest_chunks, std::int64_t view_block,
                   const ChunkOf& chunk_of) {
   const std::int64_t views = sizes.geometry.views(), block = std::min(view_block, views);
-  const std::int64_t slice_bytes = sizes.grid.nx * sizes.grid.ny * std::int64_t{sizeof(float)};
+  const std::int64_t slice_bytes = sizes.volume_there ? 0 : sizes.grid.nx * sizes.grid.ny * std::int64_t{sizeof(float)};
   const std::int64_t row_bytes = sizes.geometry.columns * std::int64_t{sizeof(float)};
   const auto attempt = [&](std::int64_t chunks, std::int64_t least_views) {
     OperatorPlan made;

@@ -33,6 +33,7 @@ struct OperatorSizes {
   std::int64_t device_bytes;  // limit on each device
   std::int64_t workers;       // devices that share the chunks
   bool on_host = false;       // the limit is one of the host's memory
+  bool volume_there = false;  // the whole volume lies on the device already, and is no part of the limit
 };
 
 // Throw Error(memory) where not even one row or slice with one view fits.

@@ -29,6 +29,7 @@ public:
   std::int64_t values_per_view() const override { return part_->values_per_view(); }
   Device& home() const override { return part_->home(); }
   Queue& queue() const override { return part_->queue(); }
+  VectorMemory* vector_memory() const override { return part_->vector_memory(); }
   Ranks* ranks() const override { return &sum_->ranks; }
 
   void forward(const float* volume, float* line_integrals) override {

@@ -5,6 +5,7 @@
 
 #include "device/host/device.h"
 #include "operators/scan_operator.h"
+#include <lepus/error.h>
 
 namespace lepus {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 struct MapHome {
   std::unique_ptr<Device> host;  // where the operator's devices are not the home
   std::unique_ptr<Queue> host_queue;
+  std::unique_ptr<VectorMemory> vectors;  // where they lie in two places
 };
 
 class ScanMap final : public LinearMap {
@@ -26,12 +28,17 @@ public:
 
   void forward(const float* volume, float* line_integrals) override { scan_->forward(volume, line_integrals, place()); }
   void adjoint(const float* line_integrals, float* volume) override { scan_->adjoint(line_integrals, volume, place()); }
+  void adjoint_by_slabs(const float* line_integrals, Block& work, const UseSlab& use) override {
+    if (!home_->vectors) return LinearMap::adjoint_by_slabs(line_integrals, work, use);
+    scan_->adjoint_by_slabs(line_integrals, use);
+  }
   std::unique_ptr<LinearMap> subset(std::span<const std::int64_t> views) const override {
     return std::make_unique<ScanMap>(scan_->subset(views), home_);
   }
 
   Device& home() const override { return home_->host ? *home_->host : *scan_->machines().devices.front(); }
   Queue& queue() const override { return home_->host ? *home_->host_queue : *scan_->machines().queues.front(); }
+  VectorMemory* vector_memory() const override { return home_->vectors.get(); }
 
 private:
   ArrayPlace place() const { return home_->host ? ArrayPlace::host : ArrayPlace::device; }
@@ -52,21 +59,59 @@ bool holds_vectors(const ScanOperator& scan, std::int64_t method_bytes) {
              device.memory_limit_bytes();
 }
 
+bool spreads_vectors(const ScanOperator& scan, const VectorNeeds& needs) {
+  const Devices& devices = scan.machines().devices;
+  return needs.may_spread && devices.size() == 1 && devices.front()->reaches_host_memory() &&
+         !holds_vectors(scan, needs.bytes);
+}
+
+std::unique_ptr<LinearMap> make_spread_map(const ScanGeometry& geometry, const VolumeGrid& grid,
+                                           const OperatorOptions& options, std::int64_t device_bytes,
+                                           std::int64_t part_bytes, std::shared_ptr<OperatorDevices> machines) {
+  if (!machines) machines = std::make_shared<OperatorDevices>(options.compute);
+  const auto map_of = [&](VectorSizes sizes, bool volume_there) {
+    auto home = std::make_shared<MapHome>();
+    home->vectors = std::make_unique<VectorMemory>(*machines->devices.front(), device_bytes, sizes);
+    auto scan =
+        std::make_unique<ScanOperator>(geometry, grid, options, ForcedCut{.vectors = home->vectors.get()}, machines);
+    scan->forward_plan(volume_there);  // whether it fits at all, before any work
+    scan->adjoint_plan();
+    return std::make_unique<ScanMap>(std::move(scan), std::move(home));
+  };
+  const auto where_it_fits = [&](VectorSizes sizes) -> std::unique_ptr<LinearMap> {
+    try {
+      return map_of(sizes, false);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::memory) throw;
+      return nullptr;
+    }
+  };
+  if (auto map = where_it_fits({grid.voxels() * static_cast<std::int64_t>(sizeof(float)), part_bytes})) return map;
+  // All of the device for the operator, all vectors on the host; at last A copies not even slices there.
+  const VectorSizes none{device_bytes, device_bytes};
+  if (auto map = where_it_fits(none)) return map;
+  return map_of(none, true);
+}
+
 std::unique_ptr<LinearMap> make_scan_map(const ScanGeometry& geometry, const VolumeGrid& grid,
-                                         const OperatorOptions& options, std::int64_t method_bytes,
+                                         const OperatorOptions& options, const VectorNeeds& needs,
                                          const files::Setup* files) {
   auto home = std::make_shared<MapHome>();
   const auto machines = std::make_shared<OperatorDevices>(options.compute);
   ForcedCut cut;
   if (files) {
     home->host = files::make_device(*files, machines->threads);
-    cut = {machines->devices.front()->info().host ? files->work_bytes : 0, home->host.get()};
+    cut.device_bytes = machines->devices.front()->info().host ? files->work_bytes : 0;
+    cut.home = home->host.get();
   }
   auto scan = std::make_unique<ScanOperator>(geometry, grid, options, cut, machines);
   if (files) {
     scan->forward_plan();  // whether it fits at all, before any work
     scan->adjoint_plan();
-  } else if (!holds_vectors(*scan, method_bytes)) {
+  } else if (spreads_vectors(*scan, needs)) {
+    return make_spread_map(geometry, grid, options, machines->devices.front()->memory_limit_bytes(), needs.part_bytes,
+                           machines);
+  } else if (!holds_vectors(*scan, needs.bytes)) {
     home->host = host::make_device("cpu", machines->threads);
   }
   if (home->host) home->host_queue = home->host->make_queue();

@@ -8,6 +8,7 @@
 #include "core/format.h"
 #include "geometry/camera.h"
 #include "operators/chunk_queue.h"
+#include "operators/vector_memory.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -90,8 +91,8 @@ std::unique_ptr<ScanOperator> ScanOperator::subset(std::span<const std::int64_t>
   return std::make_unique<ScanOperator>(part, grid_, options_, forced_, machines_);
 }
 
-OperatorSizes ScanOperator::sizes() const {
-  std::int64_t smallest = forced_.device_bytes;
+OperatorSizes ScanOperator::sizes(bool volume_there) const {
+  std::int64_t smallest = forced_.vectors ? forced_.vectors->operator_bytes() : forced_.device_bytes;
   if (smallest == 0) {
     smallest = machines_->devices.front()->memory_limit_bytes();
     for (const auto& device : machines_->devices) smallest = std::min(smallest, device->memory_limit_bytes());
@@ -102,11 +103,17 @@ OperatorSizes ScanOperator::sizes() const {
           projector(),
           smallest,
           static_cast<std::int64_t>(projectors_.size()),
-          machines_->devices.front()->info().host};
+          machines_->devices.front()->info().host,
+          volume_there};
 }
 
-bool ScanOperator::in_place(ArrayPlace place) const {
+bool ScanOperator::is_there(const float* volume) const { return forced_.vectors && forced_.vectors->on_device(volume); }
+
+bool ScanOperator::in_place(ArrayPlace place, const float* volume) const {
   if (forced_.home) return false;
+  if (forced_.vectors)  // line integrals are read and written once, wherever they lie
+    return is_there(volume) &&
+           projector().work_bytes(grid_.nz, geometry_.views(), geometry_.rows) <= forced_.vectors->operator_bytes();
   const bool alone = projectors_.size() == 1;
   if (place == ArrayPlace::device && !alone)
     throw Error(ErrorKind::usage, {.what = "arrays in a device's memory need an operator with that device alone",
@@ -117,19 +124,29 @@ bool ScanOperator::in_place(ArrayPlace place) const {
 }
 
 void ScanOperator::forward(const float* volume, float* line_integrals, ArrayPlace place) const {
-  if (in_place(place)) {
+  if (in_place(place, volume)) {
     Queue& queue = *machines_->queues.front();
     projectors_.front()->forward({volume, {0, grid_.nz}}, {line_integrals, 0, geometry_.views(), {0, geometry_.rows}},
                                  queue);
     if (place == ArrayPlace::host) queue.wait();
     return;
   }
-  share_chunks(forward_plan(),
-               [&](std::size_t worker, ChunkQueue& chunks) { forward_chunks(worker, volume, line_integrals, chunks); });
+  bool there = is_there(volume);
+  OperatorPlan plan;
+  try {
+    plan = forward_plan(there);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory || !forced_.vectors || there) throw;
+    there = true;  // kernels reach the host's memory: slower than a copy on the device, but without it
+    plan = forward_plan(there);
+  }
+  share_chunks(plan, [&](std::size_t worker, ChunkQueue& chunks) {
+    forward_chunks(worker, volume, there, line_integrals, chunks);
+  });
 }
 
 void ScanOperator::adjoint(const float* line_integrals, float* volume, ArrayPlace place) const {
-  if (in_place(place)) {
+  if (in_place(place, volume)) {
     Queue& queue = *machines_->queues.front();
     machines_->devices.front()->clear(volume, grid_.voxels() * std::int64_t{sizeof(float)}, queue);
     projectors_.front()->adjoint({line_integrals, 0, geometry_.views(), {0, geometry_.rows}}, {volume, {0, grid_.nz}},
@@ -137,8 +154,14 @@ void ScanOperator::adjoint(const float* line_integrals, float* volume, ArrayPlac
     if (place == ArrayPlace::host) queue.wait();
     return;
   }
-  share_chunks(adjoint_plan(),
+  share_chunks(adjoint_plan(is_there(volume)),
                [&](std::size_t worker, ChunkQueue& chunks) { adjoint_chunks(worker, line_integrals, volume, chunks); });
+}
+
+void ScanOperator::adjoint_by_slabs(const float* line_integrals, const UseSlab& use) const {
+  const OperatorPlan plan = adjoint_plan();
+  ChunkQueue chunks(plan);
+  adjoint_chunks(0, line_integrals, nullptr, chunks, use);
 }
 
 }  // namespace lepus

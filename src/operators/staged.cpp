@@ -15,21 +15,36 @@ namespace {
 
 constexpr std::int64_t float_bytes = sizeof(float);
 
-// Memory for a wedge, and how far its copy and its sums are.
+// Where a wedge lies, and how far its copy and its sums are.
 struct WedgePlace {
-  Block memory;
+  float* values = nullptr;
   std::unique_ptr<Event> copied, summed;
-  float* values() const { return reinterpret_cast<float*>(memory.get()); }
 };
 
-std::vector<WedgePlace> wedge_places(Device& device, const OperatorPlan& plan, std::int64_t columns) {
-  std::int64_t rows = 0, views = 0;
-  for (const OperatorChunk& chunk : plan.chunks) rows = std::max(rows, chunk.rows.size());
+// Memory for a slab, where the volume is not there already, and for wedges.
+struct PiecePlaces {
+  float* slab = nullptr;
+  std::vector<WedgePlace> wedges;
+};
+PiecePlaces piece_places(Device& device, PieceMemory& memory, const OperatorPlan& plan, std::int64_t slice,
+                         std::int64_t columns, bool volume_there) {
+  constexpr std::int64_t aligned = 64;  // floats
+  const auto padded = [](std::int64_t size) { return (size + aligned - 1) / aligned * aligned; };
+  std::int64_t rows = 0, views = 0, slices = 0;
+  for (const OperatorChunk& chunk : plan.chunks) {
+    rows = std::max(rows, chunk.rows.size());
+    slices = std::max(slices, chunk.slices.slices());
+  }
   for (const ViewRange& wedge : plan.wedges) views = std::max(views, wedge.count);
-  std::vector<WedgePlace> places(std::min<std::size_t>(2, plan.wedges.size()));
-  for (WedgePlace& place : places)
-    place = {device.allocate(std::max<std::int64_t>(1, rows * views * columns) * float_bytes), device.make_event(),
-             device.make_event()};
+  PiecePlaces places;
+  places.wedges.resize(std::min<std::size_t>(2, plan.wedges.size()));
+  const std::int64_t voxels = volume_there ? 0 : padded(slices * slice), values = padded(rows * views * columns);
+  places.slab = memory.get(device, (aligned + voxels + std::ssize(places.wedges) * values) * float_bytes);
+  float* next = places.slab + voxels;
+  for (WedgePlace& wedge : places.wedges) {
+    wedge = {next, device.make_event(), device.make_event()};
+    next += values;
+  }
   return places;
 }
 
@@ -86,10 +101,13 @@ private:
   Block between_;  // plain memory of the host: copies from it and to it are done when they return
 };
 
-Block slab_memory(Device& device, const OperatorPlan& plan, const VolumeGrid& grid) {
-  std::int64_t slices = 1;
-  for (const OperatorChunk& chunk : plan.chunks) slices = std::max(slices, chunk.slices.slices());
-  return device.allocate(slices * grid.nx * grid.ny * float_bytes);
+// A queue for copies that come after what `sums` was given before.
+std::unique_ptr<Queue> queue_of_copies(Device& device, Queue& sums) {
+  auto copies = device.make_queue(QueueRank::beside);
+  const auto before = device.make_event();
+  before->mark(sums);
+  copies->after(*before);
+  return copies;
 }
 
 }  // namespace
@@ -117,16 +135,14 @@ void ScanOperator::share_chunks(const OperatorPlan& plan,
 
 // A wedge is downloaded after the sums of the next one have been given to the device: a copy into plain host memory
 // blocks the caller.
-void ScanOperator::forward_chunks(std::size_t worker, const float* volume, float* line_integrals,
+void ScanOperator::forward_chunks(std::size_t worker, const float* volume, bool there, float* line_integrals,
                                   ChunkQueue& chunks) const {
   Device& device = *machines_->devices[worker];
   Queue& sums = *machines_->queues[worker];
-  const auto copies = device.make_queue(QueueRank::beside);
+  const auto copies = queue_of_copies(device, sums);
   const OperatorPlan& plan = chunks.plan();
   const std::int64_t slice = grid_.nx * grid_.ny, columns = geometry_.columns;
-  std::vector<WedgePlace> places = wedge_places(device, plan, columns);
-  const Block slab = slab_memory(device, plan, grid_);
-  auto* voxels = reinterpret_cast<float*>(slab.get());
+  auto [slab, places] = piece_places(device, machines_->pieces[worker], plan, slice, columns, there);
   ArrayCopies arrays(device, forced_.home);
 
   const auto download = [&](const ChunkQueue::Step& step, WedgePlace& place) {
@@ -134,7 +150,7 @@ void ScanOperator::forward_chunks(std::size_t worker, const float* volume, float
     const ViewRange wedge = plan.wedges[step.wedge];
     copies->after(*place.summed);
     arrays.down_rows(line_integrals + (wedge.first * geometry_.rows + rows.first) * columns,
-                     geometry_.rows * columns * float_bytes, place.values(), rows.size() * columns * float_bytes,
+                     geometry_.rows * columns * float_bytes, place.values, rows.size() * columns * float_bytes,
                      rows.size() * columns * float_bytes, wedge.count, *copies);
     place.copied->mark(*copies);
   };
@@ -144,8 +160,10 @@ void ScanOperator::forward_chunks(std::size_t worker, const float* volume, float
   while (const auto step = chunks.next_step()) {
     const OperatorChunk& chunk = plan.chunks[step->chunk];
     const ViewRange wedge = plan.wedges[step->wedge];
-    if (held != step->chunk)
-      arrays.up(voxels, volume + chunk.slices.z0 * slice, chunk.slices.slices() * slice * float_bytes, sums);
+    const float* const voxels = there ? volume + chunk.slices.z0 * slice : slab;
+    const bool as_before = held == step->chunk;
+    if (!as_before && !there)
+      arrays.up(slab, volume + chunk.slices.z0 * slice, chunk.slices.slices() * slice * float_bytes, sums);
     held = step->chunk;
     WedgePlace& place = places[turn % places.size()];
     if (places.size() == 1 && before) {
@@ -153,7 +171,8 @@ void ScanOperator::forward_chunks(std::size_t worker, const float* volume, float
       before.reset();
     }
     sums.after(*place.copied);
-    projectors_[worker]->forward({voxels, chunk.slices}, {place.values(), wedge.first, wedge.count, chunk.rows}, sums);
+    projectors_[worker]->forward({voxels, chunk.slices, as_before},
+                                 {place.values, wedge.first, wedge.count, chunk.rows}, sums);
     place.summed->mark(sums);
     if (before) download(*before, places[(turn + 1) % places.size()]);
     before = step;
@@ -164,22 +183,22 @@ void ScanOperator::forward_chunks(std::size_t worker, const float* volume, float
   sums.wait();
 }
 
-void ScanOperator::adjoint_chunks(std::size_t worker, const float* line_integrals, float* volume,
-                                  ChunkQueue& chunks) const {
+void ScanOperator::adjoint_chunks(std::size_t worker, const float* line_integrals, float* volume, ChunkQueue& chunks,
+                                  const UseSlab& use) const {
   Device& device = *machines_->devices[worker];
   Queue& sums = *machines_->queues[worker];
-  const auto copies = device.make_queue(QueueRank::beside);
+  const auto copies = queue_of_copies(device, sums);
   const OperatorPlan& plan = chunks.plan();
   const std::int64_t slice = grid_.nx * grid_.ny, columns = geometry_.columns;
-  std::vector<WedgePlace> places = wedge_places(device, plan, columns);
-  const Block slab = slab_memory(device, plan, grid_);
-  auto* voxels = reinterpret_cast<float*>(slab.get());
+  const bool there = is_there(volume);
+  auto [slab, places] = piece_places(device, machines_->pieces[worker], plan, slice, columns, there);
   ArrayCopies arrays(device, forced_.home);
 
   std::size_t turn = 0;
   while (const auto next = chunks.next_chunk()) {
     const OperatorChunk& chunk = plan.chunks[*next];
     const std::int64_t bytes = chunk.slices.slices() * slice * float_bytes;
+    float* const voxels = there ? volume + chunk.slices.z0 * slice : slab;
     device.clear(voxels, bytes, sums);
     for (const ViewRange& wedge : plan.wedges) {
       // What this wedge's views see of the slab may be less than what all of them do.
@@ -187,15 +206,16 @@ void ScanOperator::adjoint_chunks(std::size_t worker, const float* line_integral
       if (rows.size() == 0) continue;
       WedgePlace& place = places[turn++ % places.size()];
       copies->after(*place.summed);
-      arrays.up_rows(place.values(), rows.size() * columns * float_bytes,
+      arrays.up_rows(place.values, rows.size() * columns * float_bytes,
                      line_integrals + (wedge.first * geometry_.rows + rows.first) * columns,
                      geometry_.rows * columns * float_bytes, rows.size() * columns * float_bytes, wedge.count, *copies);
       place.copied->mark(*copies);
       sums.after(*place.copied);
-      projectors_[worker]->adjoint({place.values(), wedge.first, wedge.count, rows}, {voxels, chunk.slices}, sums);
+      projectors_[worker]->adjoint({place.values, wedge.first, wedge.count, rows}, {voxels, chunk.slices}, sums);
       place.summed->mark(sums);
     }
-    arrays.down(volume + chunk.slices.z0 * slice, voxels, bytes, sums);
+    if (volume && !there) arrays.down(volume + chunk.slices.z0 * slice, voxels, bytes, sums);
+    if (use) use(voxels, chunk.slices);
   }
   copies->wait();
   sums.wait();

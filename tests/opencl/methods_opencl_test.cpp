@@ -36,7 +36,7 @@ struct Measured {
 };
 
 std::vector<float> reconstructed(const Measured& scan, const char* backend, const MethodOptions& options) {
-  const auto map = make_scan_map(scan.geometry, scan.grid, on(backend, RayModel::joseph), 0);
+  const auto map = make_scan_map(scan.geometry, scan.grid, on(backend, RayModel::joseph), {});
   EXPECT_EQ(map->home().info().kind, backend);
   Problem problem;
   problem.map = map.get();

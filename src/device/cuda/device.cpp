@@ -83,6 +83,7 @@ public:
     return place == Place::device ? block_of<DeviceBuffer<std::byte>>(bytes) : block_of<PinnedBuffer<std::byte>>(bytes);
   }
   bool copies_fast(const void* host_memory) const override { return is_pinned(host_memory); }
+  bool reaches_host_memory() const override { return reaches_pinned(number_); }
   void copy(void* to, const void* from, std::int64_t bytes, Queue& queue) override {
     use_device(number_);
     check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, stream_of(queue)),

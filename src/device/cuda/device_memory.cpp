@@ -38,7 +38,8 @@ void* allocate_pinned(std::int64_t bytes) {
     for (std::int64_t part = 1; part < parts; ++part) others.emplace_back(touch, part);
     touch(0);
   }
-  const cudaError_t status = cudaHostRegister(memory, static_cast<std::size_t>(size), cudaHostRegisterPortable);
+  const cudaError_t status =
+      cudaHostRegister(memory, static_cast<std::size_t>(size), cudaHostRegisterPortable | cudaHostRegisterMapped);
   if (status != cudaSuccess) std::free(memory);
   check_allocation(status, bytes, doing);
   return memory;
@@ -53,6 +54,13 @@ bool is_pinned(const void* memory) {
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, memory), "ask where memory lies");
   return attributes.type == cudaMemoryTypeHost;
+}
+
+bool reaches_pinned(int device) {
+  int reaches = 0;
+  check(cudaDeviceGetAttribute(&reaches, cudaDevAttrCanUseHostPointerForRegisteredMem, device),
+        "ask whether kernels reach the host's memory");
+  return reaches != 0;
 }
 
 void copy_to_device(void* device, const void* host, std::size_t bytes, const char* doing) {

@@ -49,6 +49,7 @@ void* allocate_device(std::int64_t bytes);
 void* allocate_pinned(std::int64_t bytes);
 void free_pinned(void* memory);
 bool is_pinned(const void* memory);  // whoever made it so
+bool reaches_pinned(int device);     // kernels of the device use it by the host's own addresses
 
 // `size` elements, not initialised.
 template <class T, void* (*Allocate)(std::int64_t), auto Free>

@@ -22,6 +22,7 @@ public:
 
   // Takes slices [slab.z0, slab.z1) in; what was there before is gone.
   const PlanesOnDevice& fill(const float* voxels, SlabRange slab, cudaStream_t stream);
+  const PlanesOnDevice& filled() const { return planes_; }  // by the last call
 
 private:
   void make_sheets(int axis);

@@ -83,9 +83,11 @@ void ScanRays::project(const SlabVoxels<const float>& slab, const ViewRows<float
     check(cudaMemsetAsync(lines.values, 0, static_cast<std::size_t>(bytes), stream_of(queue)), "clear line integrals");
     return;
   }
+  bool filled = slab.as_before;
   const auto fits = [&](const VolumePlanes& planes) { return planes.fits(job_.grid, axes_, weights_, slices); };
   if (!planes_ || planes_queue_ != queue.id() || !fits(*planes_)) {
     static QueueShare<VolumePlanes> share;
+    filled = false;
     queue.wait();  // kernels that read the old ones
     planes_.reset();
     planes_queue_ = queue.id();
@@ -98,7 +100,7 @@ void ScanRays::project(const SlabVoxels<const float>& slab, const ViewRows<float
           .first_row = static_cast<int>(lines.rows.first),
           .rows = static_cast<int>(lines.rows.size()),
           .sums = lines.values},
-         planes_->fill(slab.voxels, slab.slices, stream_of(queue)));
+         filled ? planes_->filled() : planes_->fill(slab.voxels, slab.slices, stream_of(queue)));
 }
 
 std::vector<Matrix34> matrices_from_middle(const ScanGeometry& geometry, const VolumeGrid& grid,
