@@ -51,6 +51,7 @@ class SlicesOfColumn {
 public:
   static constexpr std::int64_t width = chunk;
   static constexpr bool looks_ahead = true;  // the next column's texels and sums are brought meanwhile
+  static constexpr bool weighs_rows = false;
 
   HWY_INLINE SlicesOfColumn(const Paths& p, int k) : v_(p.v[k]), dv_(p.dv[k]), ratio_(p.ratio[k]) {
     for (int column = 0; column < 4; ++column) weight_[column] = p.weight[column][k];
@@ -72,6 +73,7 @@ class ColumnsOfRow {
 public:
   static constexpr std::int64_t width = largest_tile;
   static constexpr bool looks_ahead = false;
+  static constexpr bool weighs_rows = true;  // the steps have the weights of rows, where a group of four wants them
 
   explicit HWY_INLINE ColumnsOfRow(const Paths& p) : p_(p) {}
   HWY_INLINE VF weights(int column, std::int64_t i) const { return hn::Load(Floats(), p_.weight[column] + i); }
@@ -84,11 +86,17 @@ private:
 };
 
 // The way down the texels: for each of `begin` to `end` the first tap, in floats from the walk's start, and how far
-// beyond it v is.
+// beyond it v is; or instead the weights of the two rows in the first column, made for a vector of voxel columns at
+// once.
 struct Steps {
   alignas(64) std::int32_t offset[chunk];
   alignas(64) float fraction[chunk];
+  alignas(64) float near_row[chunk];
+  alignas(64) float far_row[chunk];
 };
+// Where steps have the weights of rows.
+template <Interpolation kind, int group>
+constexpr bool row_weights = LEPUS_LANES >= 8 && kind != Interpolation::cubic&& group == 4;
 struct Walk {
   const float* texels;
   float* sums;
@@ -231,10 +239,13 @@ HWY_INLINE void add_linear(const Lanes& lanes, const Steps& steps, std::int64_t 
     // Both rows in one load; their sum is taken for two slices together.
     const hn::FixedTag<float, 8> d;
     const auto weighted = [&](std::int64_t z) HWY_ATTR {
-      const float *p = texels + offset[z], a = lanes.weight(0, z);
+      const float* p = texels + offset[z];
+      const auto x = hn::MulAdd(hn::Set(d, lanes.ratio(z)), hn::LoadU(d, p + stride), hn::LoadU(d, p));
+      if constexpr (Lanes::weighs_rows)
+        return hn::Mul(x, hn::ConcatUpperLower(d, hn::Set(d, steps.far_row[z]), hn::Set(d, steps.near_row[z])));
+      const float a = lanes.weight(0, z);
       const auto constant = hn::ConcatLowerLower(d, hn::Zero(d), hn::Set(d, a));
       const auto slope = hn::ConcatLowerLower(d, hn::Set(d, a), hn::Set(d, -a));
-      const auto x = hn::MulAdd(hn::Set(d, lanes.ratio(z)), hn::LoadU(d, p + stride), hn::LoadU(d, p));
       return hn::Mul(x, hn::MulAdd(slope, hn::Set(d, fraction[z]), constant));
     };
     for (std::int64_t z = begin; z < end; z += 2) {

@@ -246,9 +246,10 @@ HWY_INLINE VI row_below(VF low, VF high, VF v, VF& f) {
   return row;
 }
 
-// Where the first taps of a vector of voxel columns lie in one slice, and how far beyond them v is.
+// Where the first taps of a vector of voxel columns lie in one slice, and how far beyond them v is, or the weights of
+// the rows; to the bits of add_linear, where they are made for each slice.
 template <Interpolation kind, int group, bool clamped>
-HWY_INLINE void step_of_slice(const Constants& tile, VF v, VF corner, int k, Steps& steps) {
+HWY_INLINE void step_of_slice(const Constants& tile, const Paths& paths, VF v, VF corner, int k, Steps& steps) {
   const Floats d;
   const Ints di;
   if constexpr (own_walk<kind, group>) {  // see walk_four_views
@@ -260,7 +261,13 @@ HWY_INLINE void step_of_slice(const Constants& tile, VF v, VF corner, int k, Ste
     VF f;
     const VI row = row_below<kind, clamped>(tile.v_low(), tile.v_high(), v, f);
     hn::Store(hn::Mul(hn::Add(row, whole(corner)), hn::Set(di, texel_size(kind, group))), di, steps.offset + k);
-    hn::Store(f, d, steps.fraction + k);
+    if constexpr (row_weights<kind, group>) {
+      const VF a = hn::Load(d, paths.weight[0] + k);
+      hn::Store(hn::NegMulAdd(a, f, a), d, steps.near_row + k);
+      hn::Store(hn::Mul(a, f), d, steps.far_row + k);
+    } else {
+      hn::Store(f, d, steps.fraction + k);
+    }
   }
 }
 
@@ -270,13 +277,14 @@ HWY_INLINE void step_along_row(const Job& job, const Piece& piece, bool inside, 
                                std::int64_t i, Paths& paths, Steps* steps) {
   const float* HWY_RESTRICT dzs = slice_numbers.dz + piece.first;
   const std::int64_t slices = piece.last - piece.first;
-  const auto count = [dzs, slices, steps, &tile](int k, VF v0, VF dv0, VF corner0, VF v1, VF dv1, VF corner1) HWY_ATTR {
+  const auto count = [dzs, slices, steps, &tile, &paths](int k, VF v0, VF dv0, VF corner0, VF v1, VF dv1,
+                                                         VF corner1) HWY_ATTR {
     const Floats d;
     const int next = k + static_cast<int>(hn::Lanes(d));
     const auto slice = [&](std::int64_t z) HWY_ATTR {
       const VF dz = hn::Set(d, dzs[z]);
-      step_of_slice<kind, group, !plain>(tile, hn::MulAdd(dv0, dz, v0), corner0, k, steps[z]);
-      step_of_slice<kind, group, !plain>(tile, hn::MulAdd(dv1, dz, v1), corner1, next, steps[z]);
+      step_of_slice<kind, group, !plain>(tile, paths, hn::MulAdd(dv0, dz, v0), corner0, k, steps[z]);
+      step_of_slice<kind, group, !plain>(tile, paths, hn::MulAdd(dv1, dz, v1), corner1, next, steps[z]);
     };
     // The last one by itself: most often it is the only one, and then all is one run of instructions.
     for (std::int64_t z = 0; z < slices - 1; ++z) slice(z);
