@@ -37,6 +37,7 @@ void ClusterOptions::describe(OptionTable& table) {
   table.value("--nodes", "N", nodes, "how long it would take on so many nodes, term by term (docs/cluster.md)")
       .otherwise("this machine");
   table.value("--gpus-per-node", "N", devices_per_node, "of each node; 0: its CPU computes");
+  table.value("--ranks-per-node", "N", ranks_per_node, "processes that share a node's CPU and its --threads");
   table.value("--network", "RATE", network, "of each node, each way").otherwise(usual_network);
   table.value("--disk", "RATE", disk, "of the file system, all nodes together").otherwise(usual_disk);
   table.value("--gups", "X", gups, "updates of one GPU, or of a node's CPU, in 2^30 per second")
@@ -47,10 +48,14 @@ void ClusterOptions::describe(OptionTable& table) {
 }
 
 void ClusterOptions::check() const {
-  const bool described = devices_per_node != 0 || gups || !network.empty() || !disk.empty() || !device_memory.empty();
+  const bool described = devices_per_node != 0 || ranks_per_node != 1 || gups || !network.empty() || !disk.empty() ||
+                         !device_memory.empty();
   if (nodes < 0 || nodes > 1'000'000 || devices_per_node < 0 || devices_per_node > 1024 || (described && nodes == 0))
     refuse_cluster("--nodes", format("{} nodes of {} GPUs are no cluster", nodes, devices_per_node),
                    "give at least one node, for example --nodes 64");
+  if (ranks_per_node < 1 || ranks_per_node > 1024 || (devices_per_node > 0 && ranks_per_node > 1))
+    refuse_cluster("--ranks-per-node", format("{} processes cannot share a node's CPU", ranks_per_node),
+                   "give 1 to 1024; with --gpus-per-node each GPU has a process");
   if (gups && !(*gups > 0)) refuse_cluster("--gups", "a rate must be above zero", "give for example --gups 1200");
 }
 
@@ -62,14 +67,19 @@ ClusterMachine ClusterOptions::machine(const std::optional<MachineSpeed>& speed,
                    "give it: docs/speed.md has figures, 'lepus bench' measures");
   ClusterMachine machine;
   machine.nodes = nodes;
-  machine.devices_per_node = std::max<std::int64_t>(1, devices_per_node);
+  machine.devices_per_node = cards ? devices_per_node : ranks_per_node;
   machine.network_bytes = bytes_per_second("--network", network.empty() ? usual_network : network);
   machine.disk_bytes = bytes_per_second("--disk", disk.empty() ? usual_disk : disk);
   machine.updates = gups ? *gups * 0x1p30 : speed->updates;
   machine.filtered_pixels = cards ? card_filtered_pixels : speed ? speed->filtered_pixels : machine.updates / 7;
+  if (!cards) {
+    machine.updates /= static_cast<double>(ranks_per_node);
+    machine.filtered_pixels /= static_cast<double>(ranks_per_node);
+  }
   machine.link_bytes = cards ? card_link_bytes : 0;
   machine.device_bytes = cards ? parse_bytes(device_memory.empty() ? usual_device_memory : device_memory) : 0;
-  machine.start_seconds = cards ? 0.8 : 0.02;
+  // mpirun and MPI_Init: 0.2 to 0.3 s, measured with Open MPI 4.1 and two ranks on one node.
+  machine.start_seconds = cards ? 0.8 : nodes * ranks_per_node > 1 ? 0.27 : 0.02;
   machine.file_seconds = 2e-4;
   machine.rates_from = gups ? "sums: --gups" : "sums: measured on this machine";
   machine.rates_from += cards   ? "; filter and link: an H200 (docs/speed.md)"

@@ -13,7 +13,7 @@
 namespace lepus::app {
 
 struct ClusterOptions {
-  std::int64_t nodes = 0, devices_per_node = 0;
+  std::int64_t nodes = 0, devices_per_node = 0, ranks_per_node = 1;  // ranks: that share a CPU
   std::string network, disk, device_memory, problem;
   std::optional<double> gups;
 

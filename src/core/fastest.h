@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <vector>
 
 namespace lepus {
 
@@ -20,6 +22,25 @@ double fastest_seconds(Work work) {
     all += std::max(seconds, 1e-6);
   }
   return std::max(best, 1e-9);
+}
+
+// Seconds of the run in the middle, of many that are numbered: what a longer work of that kind will take each time, on
+// a machine whose speed varies with its load and its heat. The first is not counted.
+template <class Work>
+double typical_seconds(Work work) {
+  constexpr double all_seconds = 0.25;
+  std::vector<double> runs;
+  double all = 0;
+  for (std::int64_t run = 0; run < 4 || all < all_seconds; ++run) {
+    const auto start = std::chrono::steady_clock::now();
+    work(run);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (run > 0) runs.push_back(seconds);
+    all += std::max(seconds, 1e-6);
+  }
+  const auto middle = runs.begin() + std::ssize(runs) / 2;
+  std::ranges::nth_element(runs, middle);
+  return std::max(*middle, 1e-9);
 }
 
 }  // namespace lepus

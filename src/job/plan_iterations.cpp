@@ -106,7 +106,8 @@ void time_filters(const Scan& scan, const ReconstructOptions& options, const Vol
   const PlanReport fdk = plan_scan(scan, options, quiet);
   const ScanGeometry& geometry = scan.geometry;
   times.ramp = static_cast<double>(geometry.views() * geometry.rows * geometry.columns) / fdk.speed.filtered_pixels;
-  times.fdk = updates_in_cylinder(grid, fdk.cylinder_mm, geometry.views()) / fdk.speed.updates;
+  times.fdk =
+      (fdk.on_host ? summed_updates : updates_in_cylinder)(grid, fdk.cylinder_mm, geometry.views()) / fdk.speed.updates;
   if (fdk.on_host)
     times.fdk += times.ramp;
   else

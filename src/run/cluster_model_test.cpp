@@ -55,6 +55,29 @@ TEST(ClusterModel, TheSumSharesOutAndTheDiskDoesNot) {
   EXPECT_LE(eight.seconds, one.seconds);
 }
 
+// Hosts: what a run would do, with what its kernels cost.
+TEST(ClusterModel, HostsShareOutSlabsAsRunsDo) {
+  const ScanGeometry geometry = scan_of(448, 64);
+  const PlanRequest request = request_of(geometry, 448);
+  const auto plan = [&](std::int64_t ranks) {
+    ClusterMachine machine = machine_of(1, ranks);
+    machine.link_bytes = 0;
+    machine.updates = 1e9;
+    machine.filtered_pixels = 1e8;
+    return plan_cluster(request, machine);
+  };
+  const double one = seconds_of(plan(1), "sum");
+  EXPECT_NEAR(one, 448.0 * 448 * 448 * 64 / 1e9, 1e-9 * one) << "slabs are whole chunks of 64";
+  const ClusterPlan two = plan(2), eight = plan(8);
+  EXPECT_EQ(two.wedges, 1);
+  EXPECT_GE(two.slabs_each, 3) << "something can be taken over";
+  // Halves of 224 slices, the last 32 of them in half a chunk: (3 x 72 + 40) / (3.5 x 72) of what they would cost.
+  EXPECT_NEAR(seconds_of(two, "sum"), one / 2 * 256 / 252, 1e-9 * one);
+  // Blocks of 16 slices: one of eight ranks has at least 64 of 448, and not a chunk that is cut, which would be 71.
+  EXPECT_NEAR(seconds_of(eight, "sum"), one * 64 / 448, 1e-9 * one);
+  EXPECT_GT(seconds_of(eight, "filter"), seconds_of(plan(1), "filter") / 8) << "neighbours filter the same rows";
+}
+
 TEST(ClusterModel, ASlowPartIsNamed) {
   const ScanGeometry geometry = scan_of(128, 128);
   const PlanRequest request = request_of(geometry, 128);

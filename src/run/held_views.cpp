@@ -27,9 +27,12 @@ void HeldViews::prepare(const SweepFrames& frames, float largest_value, const Pa
   if (buffers_)
     loader_ = upload_rows(setup, *buffers_);
   else
-    loader_ = read_ahead(setup, [this](std::int64_t batch) {
-      return missing_in_windows(batch / plan_wedges(), plan_wedge(batch % plan_wedges()));
-    });
+    loader_ = read_ahead(
+        setup,
+        [this](std::int64_t batch) {
+          return missing_in_windows(batch / plan_wedges(), plan_wedge(batch % plan_wedges()));
+        },
+        plan_wedges());  // of the next slab while one is summed
   held_.clear();
   held_.resize(static_cast<std::size_t>(plan_wedges()));
   held_rows_ = {};

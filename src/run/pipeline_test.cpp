@@ -85,7 +85,7 @@ void expect_same_bits_for_every_limit(const ScanGeometry& geometry, bool mask) {
   std::set<PlanKind> kinds;
   std::set<std::int64_t> heights;
   int threads = 1;
-  for (std::int64_t mib = 60; mib > 1; mib -= mib > 16 ? 8 : 3) {
+  for (std::int64_t mib = 60; mib > 1; mib -= mib > 16 ? 8 : 1) {
     try {
       // What the process holds already (the data above) is not the plan's.
       const Run run = reconstruct_within(geometry, data, grid, 1 + threads++ % 3,

@@ -9,6 +9,7 @@
 
 #include "core/format.h"
 #include "core/memory.h"
+#include "device/host/work.h"
 #include "run/plan_models.h"
 #include <lepus/error.h>
 
@@ -98,12 +99,6 @@ Plan make_plan(const PlanRequest& request, const BandTable& bands) {
                               request.devices ? ", or use --backend cpu" : "")});
 }
 
-// Measured: 1 to 8, 16 and 64 slices of 512 x 512 voxels from 720 views on one core of a Neoverse-N1.
-double slab_overhead(std::int64_t slices) {
-  const auto n = static_cast<double>(slices);
-  return slices <= 8 ? 1.15 + 2.3 / n : 1.0 + 12.0 / n;
-}
-
 double opening_seconds(std::int64_t views) {
   // Measured with TIFF files in the disk's cache: each is opened and its header read twice.
   constexpr double start_seconds = 0.02, frame_seconds = 2e-4;
@@ -117,6 +112,11 @@ std::string expected_time(double seconds) {
 
 double updates_in_cylinder(const VolumeGrid& grid, double radius_mm, std::int64_t views) {
   return voxels_inside(grid, radius_mm) * static_cast<double>(grid.nz) * static_cast<double>(views);
+}
+
+double summed_updates(const VolumeGrid& grid, double radius_mm, std::int64_t views) {
+  return static_cast<double>(cpu::summed_columns(grid, radius_mm)) * static_cast<double>(grid.nz) *
+         static_cast<double>(views);
 }
 
 const char* name_of(PlanKind kind) {

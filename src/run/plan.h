@@ -23,9 +23,10 @@ namespace lepus {
 
 enum class PlanKind { rolling_window, resident_views, streamed_views };
 
-// What this machine does per second; the planner only needs the ratios, the estimate of time needs the figures.
+// What this machine does per second; the planner only needs the ratios, the estimate of time needs the figures. Those
+// here are of one core of a Neoverse-V1.
 struct MachineSpeed {
-  double updates = 4e8;          // voxel updates of a tall slab, all threads
+  double updates = 2e9;          // voxel updates of a tall slab, of whole tiles (summed_updates), all threads
   double filtered_pixels = 6e7;  // read from cache, corrected, weighted and filtered, all threads
   double disk_bytes = 5e8;
 };
@@ -110,9 +111,6 @@ RowBand rows_for(const BandTable& bands, const std::vector<std::int64_t>& order,
 // Throws Error(memory) with the smallest amount that would do where nothing fits.
 Plan make_plan(const PlanRequest& request, const BandTable& bands);
 
-// How much more an update costs in a slab of few slices than in a tall one: each column of voxels is prepared anew.
-double slab_overhead(std::int64_t slices);
-
 // What a reconstruction takes before and beside its work: the program's start, and files that are opened.
 double opening_seconds(std::int64_t views);
 
@@ -121,6 +119,8 @@ std::string expected_time(double seconds);
 
 // Voxel updates of all views inside a cylinder around the axis.
 double updates_in_cylinder(const VolumeGrid& grid, double radius_mm, std::int64_t views);
+// Those that the host makes, which sums whole tiles of voxels: MachineSpeed counts these.
+double summed_updates(const VolumeGrid& grid, double radius_mm, std::int64_t views);
 
 const char* name_of(PlanKind kind);
 std::string describe(const Plan& plan);  // a few lines for people

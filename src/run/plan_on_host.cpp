@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/host/work.h"
 #include "geometry/row_band.h"
 #include "run/plan_models.h"
 
@@ -14,15 +15,21 @@ public:
   HostModel(const PlanRequest& request, const BandTable& bands) : request_(request), bands_(bands) {
     rows_needed_ = rows_once(cut_into_slabs(request.grid.nz, slab_alignment));
     updates_ = updates_in_cylinder(request.grid, request.cylinder_mm, bands.views());
+    summed_updates_ = summed_updates(request.grid, request.cylinder_mm, bands.views());
   }
 
   std::vector<Plan> candidates(int round) const override {
     std::vector<Plan> plans;
-    const std::int64_t tallest = round == 0 ? tallest_slab(request_) : 0;
-    for (std::int64_t slices = tallest; slices >= slab_alignment; slices = next_smaller(slices)) {
+    // A limit on slabs is the height that ranks agreed on, for rows that roll on: others only where that does not fit.
+    const bool agreed = request_.largest_slab > 0;
+    const std::int64_t tallest = round == 0 || (agreed && round == 1) ? tallest_slab(request_) : 0;
+    const std::int64_t lowest = agreed && round == 0 ? tallest : slab_alignment;
+    for (std::int64_t slices = tallest; slices >= lowest && slices > 0; slices = next_smaller(slices)) {
       const Cut cut = cut_at(slices);
-      for (const PlanKind kind : {PlanKind::rolling_window, PlanKind::streamed_views})
+      for (const PlanKind kind : {PlanKind::rolling_window, PlanKind::streamed_views}) {
+        if (agreed && round == 0 && kind != PlanKind::rolling_window) continue;
         for (const int buffers : {2, 1}) plans.push_back(make(kind, cut, buffers));
+      }
     }
     return plans;
   }
@@ -101,7 +108,9 @@ private:
 
   double seconds(const Plan& plan) const {
     const double pixels = static_cast<double>(plan.rows_read) * static_cast<double>(request_.geometry->columns);
-    const double summing = updates_ / request_.speed.updates * slab_overhead(plan.slab_slices);
+    double slices = 0;
+    for (const SlabRange slab : plan.slabs) slices += cpu::tall_slices(slab);
+    const double summing = summed_updates_ * slices / static_cast<double>(request_.grid.nz) / request_.speed.updates;
     const double filtering = pixels / request_.speed.filtered_pixels;
     const double reading = pixels * static_cast<double>(request_.frame_pixel_bytes) / request_.speed.disk_bytes;
     const double writing = static_cast<double>(request_.grid.voxels() * float_bytes) / request_.speed.disk_bytes;
@@ -113,7 +122,7 @@ private:
   const PlanRequest& request_;
   const BandTable& bands_;
   std::int64_t rows_needed_ = 0;
-  double updates_ = 0;
+  double updates_ = 0, summed_updates_ = 0;
 };
 
 }  // namespace

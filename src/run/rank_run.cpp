@@ -88,7 +88,7 @@ void refuse_written_files(const Scan& scan) {
 std::string to_json(const RankReport& report) { return rank_json(report).dump(); }
 
 RankRun::RankRun(Ranks* ranks, const Scan& scan, const std::filesystem::path& output, const ReconstructOptions& options)
-    : ranks_(ranks && !ranks->alone() ? ranks : nullptr), grid_(scan.grid), wedges_(options.wedges) {
+    : ranks_(ranks && !ranks->alone() ? ranks : nullptr), scan_(scan), grid_(scan.grid), wedges_(options.wedges) {
   if (!ranks_ && wedges_ > 1)
     throw Error(ErrorKind::usage, {.what = "one process has nobody to share the views with",
                                    .where = "option --wedges",
@@ -100,10 +100,19 @@ RankRun::RankRun(Ranks* ranks, const Scan& scan, const std::filesystem::path& ou
   state_.compute = options.compute;
 }
 
-std::int64_t RankRun::largest_slab() const {
+std::int64_t RankRun::largest_slab(bool on_host) {
   if (alone()) return 0;
+  // The ratios of speeds decide, and they are much the same everywhere.
+  if (on_host)
+    costs_.emplace(scan_.geometry, grid_, field_of_view_radius_mm(scan_.geometry), scan_.interpolation, MachineSpeed{});
   const std::int64_t slabs = rounded_up(grid_.nz, slab_alignment) / slab_alignment;
-  return slab_for_ranks(grid_.nz, static_cast<int>(std::min<std::int64_t>(ranks_->size(), slabs)));
+  return cut_for({static_cast<int>(std::min<std::int64_t>(ranks_->size(), slabs)), 1}, slabs * slab_alignment)
+      .slab_slices;
+}
+
+RankCut RankRun::cut_for(const RankGrid& places, std::int64_t largest_slab) const {
+  if (costs_) return best_cut(*costs_, places, largest_slab);
+  return {.slab_slices = std::min(largest_slab, slab_for_devices(grid_.nz, places.groups))};
 }
 
 void RankRun::share_out(const Fdk& fdk, const std::vector<SlabRange>& missing) {
@@ -124,8 +133,7 @@ void RankRun::share_out(const Fdk& fdk, const std::vector<SlabRange>& missing) {
                  .hint = "leave the option out"});
   const RankGrid places =
       wedges_ > 0 ? rank_grid_of(ranks_->size(), slabs, wedges_) : rank_grid(ranks_->size(), slabs, fdk.wedges());
-  slab = std::min(slab, slab_for_ranks(grid_.nz, places.groups));
-  work_ = std::make_unique<RankWork>(*ranks_, grid_, places, missing, slab);
+  work_ = std::make_unique<RankWork>(*ranks_, grid_, places, missing, cut_for(places, slab));
   state_.plan = {.kind = name_of(fdk.plan().kind),
                  .slices = grid_.nz,
                  .views = 0,

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "io/resumable_volume.h"
 #include "run/corrected_frames.h"
 #include "run/fdk.h"
+#include "run/rank_schedule.h"
 #include "run/rank_work.h"
 #include "run/run_state.h"
 
@@ -23,7 +25,7 @@ public:
 
   bool alone() const { return ranks_ == nullptr; }
   bool first() const { return alone() || ranks_->first(); }
-  std::int64_t largest_slab() const;  // for the plan; 0: what fits
+  std::int64_t largest_slab(bool on_host);  // for the plan; 0: what fits
 
   // By all ranks, when each has its plan: who makes what of the slices that are missing.
   void share_out(const Fdk& fdk, const std::vector<SlabRange>& missing);
@@ -41,11 +43,14 @@ public:
   std::string description() const;  // "6 ranks on 2 nodes: 3 groups of slabs x 2 wedges of views"
 
 private:
+  RankCut cut_for(const RankGrid& places, std::int64_t largest_slab) const;
   std::vector<RowBand> counted_rows(std::int64_t view, const Fdk& fdk, const CorrectedFrames* corrected) const;
 
   Ranks* ranks_;
+  const Scan& scan_;
   VolumeGrid grid_;
-  int wedges_;  // asked for; 0: nobody did
+  int wedges_;                      // asked for; 0: nobody did
+  std::optional<SlabCosts> costs_;  // where hosts compute
   RunState state_;
   std::unique_ptr<RankWork> work_;
   std::mutex mutex_;

@@ -35,46 +35,61 @@ RankGrid rank_grid(int ranks, std::int64_t slabs, std::int64_t wedges) {
   return best;
 }
 
-std::int64_t slab_for_ranks(std::int64_t slices, int groups) {
+std::int64_t slab_for_devices(std::int64_t slices, int groups) {
   const std::int64_t range = rounded_up((slices + groups - 1) / groups, slab_alignment);
   return std::min(range, std::max(worthwhile_slab, rounded_up(range / 4, slab_alignment)));
 }
 
+std::vector<std::vector<SlabRange>> slabs_of_groups(const std::vector<SlabRange>& missing, int groups,
+                                                    const RankCut& cut) {
+  const auto cut_at = [&](std::int64_t unit, const auto& each) {
+    for (const SlabRange& part : missing)
+      for (std::int64_t z = part.z0, end = 0; z < part.z1; z = end) {
+        end = std::min(part.z1, (z / unit + 1) * unit);
+        each(SlabRange{z, end});
+      }
+  };
+  const std::int64_t unit = cut.even_ranges ? slab_alignment : cut.slab_slices;
+  std::int64_t pieces = 0, piece = 0;
+  cut_at(unit, [&](SlabRange) { ++pieces; });
+  std::vector<std::vector<SlabRange>> ranges(static_cast<std::size_t>(groups));
+  std::size_t group = 0;
+  cut_at(unit, [&](SlabRange slices) {
+    while (piece >= pieces * static_cast<std::int64_t>(group + 1) / groups) ++group;
+    ++piece;
+    std::vector<SlabRange>& range = ranges[group];
+    // Neighbours within a slab are one.
+    if (!range.empty() && range.back().z1 == slices.z0 && slices.z0 % cut.slab_slices != 0)
+      range.back().z1 = slices.z1;
+    else
+      range.push_back(slices);
+  });
+  return ranges;
+}
+
 RankWork::RankWork(Ranks& ranks, const VolumeGrid& grid, const RankGrid& places, const std::vector<SlabRange>& missing,
-                   std::int64_t slab_slices)
+                   const RankCut& cut)
     : ranks_(ranks),
       grid_(places),
       slice_voxels_(grid.nx * grid.ny),
+      ranges_(slabs_of_groups(missing, places.groups, cut)),
       group_(ranks.rank() / places.wedges),
       member_(ranks.rank() % places.wedges),
-      exhausted_(static_cast<std::size_t>(places.groups)) {
-  for (const SlabRange& part : missing)
-    for (std::int64_t z = part.z0, end = 0; z < part.z1; z = end) {
-      end = std::min(part.z1, (z / slab_slices + 1) * slab_slices);
-      slabs_.push_back({z, end});
-    }
-}
-
-RankWork::Range RankWork::range_of(int group) const {
-  const std::int64_t slabs = std::ssize(slabs_);
-  return {slabs * group / grid_.groups, slabs * (group + 1) / grid_.groups};
-}
+      exhausted_(static_cast<std::size_t>(places.groups)) {}
 
 SlabRange RankWork::range() const {
-  if (!works()) return {0, 0};
-  const Range own = range_of(group_);
-  if (own.size() == 0) return {0, 0};
-  return {slabs_[static_cast<std::size_t>(own.first)].z0, slabs_[static_cast<std::size_t>(own.last - 1)].z1};
+  if (!works() || range_of(group_).empty()) return {0, 0};
+  return {range_of(group_).front().z0, range_of(group_).back().z1};
 }
 
 std::optional<SlabRange> RankWork::next() {
   if (!works()) return std::nullopt;
-  const Range own = range_of(group_);
+  const std::vector<SlabRange>& own = range_of(group_);
   if (grid_.wedges > 1)  // all members of the group make the same
-    return given_ < own.size() ? std::optional(slabs_[static_cast<std::size_t>(own.first + given_++)]) : std::nullopt;
+    return given_ < std::ssize(own) ? std::optional(own[static_cast<std::size_t>(given_++)]) : std::nullopt;
   if (own_left_) {
     const Taken taken = taken_of(ranks_.fetch_add(first_queue + group_, from_front));
-    if (!taken.all_of(own.size())) return slabs_[static_cast<std::size_t>(own.first + taken.front)];
+    if (!taken.all_of(std::ssize(own))) return own[static_cast<std::size_t>(taken.front)];
     own_left_ = false;
     exhausted_[static_cast<std::size_t>(group_)] = true;
   }
@@ -85,9 +100,9 @@ std::optional<SlabRange> RankWork::taken_over() {
   for (int step = 1; step < grid_.groups; ++step) {
     const int other = (group_ + step) % grid_.groups;
     if (exhausted_[static_cast<std::size_t>(other)]) continue;
-    const Range range = range_of(other);
+    const std::vector<SlabRange>& range = range_of(other);
     const Taken taken = taken_of(ranks_.fetch_add(first_queue + other, from_back));
-    if (!taken.all_of(range.size())) return slabs_[static_cast<std::size_t>(range.last - 1 - taken.back)];
+    if (!taken.all_of(std::ssize(range))) return range[range.size() - 1 - static_cast<std::size_t>(taken.back)];
     exhausted_[static_cast<std::size_t>(other)] = true;
   }
   return std::nullopt;
@@ -96,7 +111,8 @@ std::optional<SlabRange> RankWork::taken_over() {
 SweepWork RankWork::work() {
   SweepWork work;
   work.parts = [this] { return next(); };
-  for (const SlabRange& slab : slabs_) work.slices += slab.slices();
+  for (const auto& range : ranges_)
+    for (const SlabRange& slab : range) work.slices += slab.slices();
   // Rank 0 shows the steps of all; a member counts its own views alone.
   work.slices *= grid_.wedges;
   work.wedge = member_;

@@ -22,14 +22,26 @@ struct RankGrid {
 RankGrid rank_grid(int ranks, std::int64_t slabs, std::int64_t wedges);
 RankGrid rank_grid_of(int ranks, std::int64_t slabs, int wedges);  // with so many wedges
 
-// How tall slabs should be: lower ones cost more per slice (slab_overhead), taller ones leave nothing to take over.
-std::int64_t slab_for_ranks(std::int64_t slices, int groups);
+// How tall the slabs of ranks with devices of their own memory should be, which bring the rows of each anew; those of
+// hosts are in rank_schedule.h.
+std::int64_t slab_for_devices(std::int64_t slices, int groups);
+
+// How slices become slabs and ranges: at multiples of slab_slices.
+struct RankCut {
+  std::int64_t slab_slices = slab_alignment;
+  // Ranges have as many slices as each other, but for slab_alignment, and a slab ends where they do; or else as many
+  // slabs.
+  bool even_ranges = false;
+};
+// The slabs of each group's range. missing: what of the volume is to be made, ascending.
+std::vector<std::vector<SlabRange>> slabs_of_groups(const std::vector<SlabRange>& missing, int groups,
+                                                    const RankCut& cut);
 
 class RankWork {
 public:
-  // missing: what of the volume is to be made, ascending; cut at multiples of slab_slices. The same on all ranks.
+  // The same on all ranks.
   RankWork(Ranks& ranks, const VolumeGrid& grid, const RankGrid& places, const std::vector<SlabRange>& missing,
-           std::int64_t slab_slices);
+           const RankCut& cut);
 
   bool works() const { return group_ < grid_.groups; }
   bool writes() const { return works() && member_ + 1 == grid_.wedges; }
@@ -40,18 +52,14 @@ public:
   std::function<bool(SlabRange, float*)> complete();
 
 private:
-  struct Range {
-    std::int64_t first, last;  // of slabs_
-    std::int64_t size() const { return last - first; }
-  };
-  Range range_of(int group) const;
+  const std::vector<SlabRange>& range_of(int group) const { return ranges_[static_cast<std::size_t>(group)]; }
   std::optional<SlabRange> next();
   std::optional<SlabRange> taken_over();
 
   Ranks& ranks_;
   RankGrid grid_;
   std::int64_t slice_voxels_;
-  std::vector<SlabRange> slabs_;
+  std::vector<std::vector<SlabRange>> ranges_;  // of the groups
   int group_, member_;
   bool own_left_ = true;
   std::vector<bool> exhausted_;  // groups

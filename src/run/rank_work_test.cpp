@@ -34,35 +34,59 @@ TEST(RankWork, ViewsAreSplitOnlyWhereThereAreMoreRanksThanSlabs) {
   expect(4, 1, 1, 1, 1);
 }
 
+// Slabs end at multiples of their height, and where ranges do.
+TEST(RankWork, RangesAreEvenInSlicesOrInSlabs) {
+  const std::vector<SlabRange> all{{0, 250}};
+  const auto expect = [](const std::vector<std::vector<SlabRange>>& ranges,
+                         const std::vector<std::vector<std::int64_t>>& ends) {
+    ASSERT_EQ(ranges.size(), ends.size());
+    std::int64_t z = 0;
+    for (std::size_t group = 0; group < ends.size(); ++group) {
+      ASSERT_EQ(ranges[group].size(), ends[group].size()) << "group " << group;
+      for (std::size_t i = 0; i < ends[group].size(); ++i) {
+        EXPECT_EQ(ranges[group][i].z0, z);
+        EXPECT_EQ(ranges[group][i].z1, z = ends[group][i]);
+      }
+    }
+  };
+  expect(slabs_of_groups(all, 3, {64, true}), {{64, 80}, {128, 160}, {192, 250}});
+  expect(slabs_of_groups(all, 3, {64, false}), {{64}, {128}, {192, 250}});
+  expect(slabs_of_groups(all, 6, {64, false}), {{}, {64}, {128}, {}, {192}, {250}});
+  const auto parts = slabs_of_groups({{16, 48}, {96, 250}}, 2, {64, true});
+  EXPECT_EQ(parts[0].back().z1, 160) << "six of twelve blocks";
+  EXPECT_EQ(parts[1].front().z0, 160);
+}
+
 // Every slice once, for any number of ranks, parts that are missing and timing; a rank that does nothing else gets
 // more.
 TEST(RankWork, EverySliceIsMadeOnce) {
-  for (const int size : {1, 2, 3, 4, 6})
-    for (const auto& missing : {std::vector<SlabRange>{{0, 250}}, {{16, 48}, {96, 250}}, {{240, 250}}}) {
-      std::vector<std::vector<SlabRange>> made(static_cast<std::size_t>(size));
-      as_ranks(size, [&](Ranks& ranks) {
-        RankWork work(ranks, grid_of(250), {size, 1}, missing, 16);
-        const SweepWork mine = work.work();
-        while (const auto slab = mine.parts()) {
-          made[static_cast<std::size_t>(ranks.rank())].push_back(*slab);
-          if (ranks.rank() == size - 1) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  for (const RankCut cut : {RankCut{16}, RankCut{48, true}, RankCut{64, false}})
+    for (const int size : {1, 2, 3, 4, 6})
+      for (const auto& missing : {std::vector<SlabRange>{{0, 250}}, {{16, 48}, {96, 250}}, {{240, 250}}}) {
+        std::vector<std::vector<SlabRange>> made(static_cast<std::size_t>(size));
+        as_ranks(size, [&](Ranks& ranks) {
+          RankWork work(ranks, grid_of(250), {size, 1}, missing, cut);
+          const SweepWork mine = work.work();
+          while (const auto slab = mine.parts()) {
+            made[static_cast<std::size_t>(ranks.rank())].push_back(*slab);
+            if (ranks.rank() == size - 1) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+          }
+        });
+        std::vector<int> times(250);
+        for (const auto& slabs : made)
+          for (const SlabRange slab : slabs)
+            for (std::int64_t z = slab.z0; z < slab.z1; ++z) ++times[static_cast<std::size_t>(z)];
+        for (std::int64_t z = 0; z < 250; ++z) {
+          const bool wanted = std::ranges::any_of(missing, [&](SlabRange m) { return m.z0 <= z && z < m.z1; });
+          EXPECT_EQ(times[static_cast<std::size_t>(z)], wanted ? 1 : 0) << "slice " << z << " of " << size << " ranks";
         }
-      });
-      std::vector<int> times(250);
-      for (const auto& slabs : made)
-        for (const SlabRange slab : slabs)
-          for (std::int64_t z = slab.z0; z < slab.z1; ++z) ++times[static_cast<std::size_t>(z)];
-      for (std::int64_t z = 0; z < 250; ++z) {
-        const bool wanted = std::ranges::any_of(missing, [&](SlabRange m) { return m.z0 <= z && z < m.z1; });
-        EXPECT_EQ(times[static_cast<std::size_t>(z)], wanted ? 1 : 0) << "slice " << z << " of " << size << " ranks";
       }
-    }
 }
 
 TEST(RankWork, ASlowRankMakesFewerSlabs) {
   std::vector<std::size_t> made(2);
   as_ranks(2, [&](Ranks& ranks) {
-    RankWork work(ranks, grid_of(512), {2, 1}, {{0, 512}}, 16);
+    RankWork work(ranks, grid_of(512), {2, 1}, {{0, 512}}, {16});
     const SweepWork mine = work.work();
     while (mine.parts()) {
       ++made[static_cast<std::size_t>(ranks.rank())];
@@ -80,7 +104,7 @@ TEST(RankWork, WedgesAreAddedInTheOrderOfTheRanks) {
   std::vector<float> sum(32, -1.0F);
   std::atomic<int> writers = 0;
   as_ranks(2 * wedges, [&](Ranks& ranks) {
-    RankWork work(ranks, grid_of(32), {2, wedges}, {{0, 32}}, 16);
+    RankWork work(ranks, grid_of(32), {2, wedges}, {{0, 32}}, {16});
     const auto complete = work.complete();
     const SweepWork mine = work.work();
     const float value = values[static_cast<std::size_t>(mine.wedge)];

@@ -19,11 +19,12 @@ struct Chunk {
   Buffer<std::byte> memory;
 };
 
-// Reads chunk after chunk on its own thread, within a bound on bytes, so that disk and arithmetic overlap.
+// Reads chunk after chunk on its own thread, within a bound on bytes, so that disk and arithmetic overlap; but no more
+// batches than `ahead` before they are loaded: a slab whose rows are asked for is taken, and no other rank can make it.
 class ChunkReader {
 public:
-  ChunkReader(const FrameSource& frames, Batches requests, std::int64_t capacity_bytes)
-      : frames_(frames), capacity_(capacity_bytes) {
+  ChunkReader(const FrameSource& frames, Batches requests, std::int64_t ahead, std::int64_t capacity_bytes)
+      : frames_(frames), capacity_(capacity_bytes), batches_(ahead) {
     reader_ = std::thread([this, requests = std::move(requests)] { read_all(requests); });
   }
   ~ChunkReader() {
@@ -37,6 +38,11 @@ public:
   ChunkReader(const ChunkReader&) = delete;
   ChunkReader& operator=(const ChunkReader&) = delete;
 
+  void begin_batch() {
+    const std::lock_guard lock(mutex_);
+    ++batches_;
+    space_.notify_one();
+  }
   // Waits for the disk; rethrows what reading threw.
   Chunk next() {
     std::unique_lock lock(mutex_);
@@ -67,6 +73,12 @@ private:
     return !stopping_;
   }
 
+  bool wait_for_batch(std::int64_t batch) {
+    std::unique_lock lock(mutex_);
+    space_.wait(lock, [&] { return stopping_ || batch < batches_; });
+    return !stopping_;
+  }
+
   bool read(std::span<const RowRequest> requests, std::int64_t bytes) {
     if (!wait_for_memory(bytes)) return false;
     Chunk chunk{{}, Buffer<std::byte>(bytes)};
@@ -86,7 +98,7 @@ private:
     try {
       // The first are small, so that filtering can begin; then large enough to keep many threads busy.
       std::int64_t size = std::int64_t{1} << 20;
-      for (std::int64_t batch = 0;; ++batch) {
+      for (std::int64_t batch = 0; wait_for_batch(batch); ++batch) {
         const auto asked = requests_of(batch);
         if (!asked) return;
         const std::vector<RowRequest>& requests = *asked;
@@ -107,6 +119,7 @@ private:
 
   const FrameSource& frames_;
   std::int64_t capacity_, held_ = 0;
+  std::int64_t batches_;  // that may be read so far
   std::mutex mutex_;
   std::condition_variable space_, filled_;
   std::deque<Chunk> chunks_;
@@ -117,12 +130,13 @@ private:
 
 class ReadAhead final : public RowLoader {
 public:
-  ReadAhead(const RowLoaderSetup& setup, Batches ahead)
+  ReadAhead(const RowLoaderSetup& setup, Batches ahead, std::int64_t batches_ahead)
       : filter_(setup.device->make_row_filter(filter_setup(setup))),
-        reader_(*setup.frames->source, std::move(ahead), setup.plan->host.rows) {}
+        reader_(*setup.frames->source, std::move(ahead), batches_ahead, setup.plan->host.rows) {}
 
   void load(const std::vector<RowRequest>& requests, ViewStore& store, Queue& work, WorkTimes& filtering, Context&,
             bool) override {
+    reader_.begin_batch();
     filtering.around(work, [&] {
       for (std::size_t done = 0; done < requests.size();) {
         Chunk chunk = reader_.next();
@@ -160,8 +174,8 @@ RowFilterSetup filter_setup(const RowLoaderSetup& setup) {
   return filter;
 }
 
-std::unique_ptr<RowLoader> read_ahead(const RowLoaderSetup& setup, Batches ahead) {
-  return std::make_unique<ReadAhead>(setup, std::move(ahead));
+std::unique_ptr<RowLoader> read_ahead(const RowLoaderSetup& setup, Batches ahead, std::int64_t batches_ahead) {
+  return std::make_unique<ReadAhead>(setup, std::move(ahead), batches_ahead);
 }
 
 }  // namespace lepus

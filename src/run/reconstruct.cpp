@@ -158,8 +158,8 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
   FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
   setup.still_to_come_bytes = writer.memory_bytes();
   RankRun ranks(options.ranks, scan, output, options);
-  setup.largest_slab = ranks.largest_slab();
   const Devices devices = open_devices(options.compute, context.threads);
+  setup.largest_slab = ranks.largest_slab(devices.front()->info().host);
   std::optional<KeptRows> kept;
   if (unfinished && alone) kept.emplace(*unfinished);
   const auto corrected =

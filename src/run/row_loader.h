@@ -51,7 +51,8 @@ public:
 using Batches = std::function<std::optional<std::vector<RowRequest>>(std::int64_t batch)>;
 
 // Where the device works in the host's memory: a thread reads ahead, and rows are filtered where they lie.
-std::unique_ptr<RowLoader> read_ahead(const RowLoaderSetup& setup, Batches ahead);
+// batches_ahead: that it may read before they are loaded.
+std::unique_ptr<RowLoader> read_ahead(const RowLoaderSetup& setup, Batches ahead, std::int64_t batches_ahead);
 // Where it has memory of its own: frames go up in wedges, two at a time on their way.
 std::unique_ptr<RowLoader> upload_rows(const RowLoaderSetup& setup, UploadBuffers& buffers);
 

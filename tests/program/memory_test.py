@@ -40,7 +40,7 @@ class Memory(ProgramCase):
                    "--subpixels", "1", "--flats", "2", "--darks", "2", "--size", "384,384,384", "--voxel", "0.45",
                    "--no-truth", "--quiet", timeout=300)
         kinds, digests, itself = set(), set(), self.program_mebibytes()
-        for more, threads in ((570, 2), (130, 1), (80, 2), (50, 3)):
+        for more, threads in ((570, 2), (130, 1), (80, 2), (50, 3), (36, 1)):
             limit = itself + more
             report, peak = self.reconstruct(f"volume{limit}.raw", limit, threads)
             plan = report["provenance"]["plan"]

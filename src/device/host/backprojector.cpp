@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <limits>
 #include <thread>
 
 #include "device/host/kernel.h"
+#include "device/host/work.h"
 #include "device/host/wedge.h"
 #include "core/format.h"
 #include "core/text.h"
@@ -34,7 +36,7 @@ std::string processor_name() {
 class CpuBackprojector : public Backprojector {
 public:
   CpuBackprojector(const cpu::Kernels& kernels, const ScanGeometry& geometry, const VolumeGrid& grid,
-                   Interpolation interpolation, bool weighted = true)
+                   Interpolation interpolation, double cylinder_mm, bool weighted)
       : kernels_(kernels), orbit_(examine_orbit(geometry, grid)) {
     job_.weighted = weighted;
     job_.beam = geometry.beam;
@@ -44,13 +46,12 @@ public:
     job_.grid = grid;
     job_.orbit = &orbit_;
     job_.group = interpolation == Interpolation::cubic && orbit_.group == 2 ? 1 : orbit_.group;
-    // Larger tiles read less of every view, as long as their sums and what they see stay in the L2 cache.
-    job_.tile = 32;
+    job_.tile = cpu::largest_tile;
     // Voxel columns that stand for their turned ones: a quarter or half of the grid.
     const std::int64_t x = job_.group == 4 ? (grid.nx + 1) / 2 : grid.nx;
     const std::int64_t y = job_.group == 1 ? grid.ny : (grid.ny + 1) / 2;
-    job_.tiles_x = (x + job_.tile - 1) / job_.tile;
-    job_.tiles_y = (y + job_.tile - 1) / job_.tile;
+    tiles_ = cpu::tiles_in_cylinder(grid, {x, y}, cylinder_mm);
+    job_.tiles = &tiles_;
   }
   CpuBackprojector(const CpuBackprojector&) = delete;
   CpuBackprojector& operator=(const CpuBackprojector&) = delete;
@@ -66,7 +67,7 @@ public:
 
   void accumulate(const BandSet& wedge, const SlabView& slab, ThreadPool& threads) const override {
     check_wedge(*this, job_.grid, wedge, slab);
-    if (slab.z0 == slab.z1 || wedge.bands.empty()) return;
+    if (slab.z0 == slab.z1 || wedge.bands.empty() || tiles_.empty()) return;
     cpu::Job job = job_;
     job.wedge = &wedge;
     job.slab = slab;
@@ -84,6 +85,7 @@ public:
 private:
   cpu::Kernels kernels_;
   Orbit orbit_;
+  std::vector<ColumnIndex> tiles_;
   cpu::Job job_;
 };
 
@@ -116,12 +118,14 @@ std::string describe_cpu(const std::string& target) {
 }
 
 std::unique_ptr<Backprojector> make_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid,
-                                                  Interpolation interpolation, const std::string& target) {
-  return std::make_unique<CpuBackprojector>(kernels_for(target), geometry, grid, interpolation);
+                                                  Interpolation interpolation, const std::string& target,
+                                                  double cylinder_mm) {
+  return std::make_unique<CpuBackprojector>(kernels_for(target), geometry, grid, interpolation, cylinder_mm, true);
 }
 
 std::unique_ptr<Backprojector> make_unweighted_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid) {
-  return std::make_unique<CpuBackprojector>(cpu::best_kernels(), geometry, grid, Interpolation::linear, false);
+  return std::make_unique<CpuBackprojector>(cpu::best_kernels(), geometry, grid, Interpolation::linear,
+                                            std::numeric_limits<double>::infinity(), false);
 }
 
 }  // namespace lepus

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,9 +50,10 @@ public:
 
 // Kernels in single precision, chosen for this machine and by looking at the matrices. target: a SIMD target by
 // Highway's name ("SSE4", "AVX2", "AVX3", ...) for tests and benchmarks; "" is the best one. Throws Error(usage) where
-// this machine cannot run it.
+// this machine cannot run it. What is summed of voxels beyond the cylinder is not said: tiles of them are left out.
 std::unique_ptr<Backprojector> make_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid,
-                                                  Interpolation interpolation, const std::string& target = "");
+                                                  Interpolation interpolation, const std::string& target = "",
+                                                  double cylinder_mm = std::numeric_limits<double>::infinity());
 // The sum of the views at each voxel's centre, linear between pixels, without FDK's weight.
 std::unique_ptr<Backprojector> make_unweighted_backprojector(const ScanGeometry& geometry, const VolumeGrid& grid);
 std::vector<std::string> cpu_targets();                    // that this machine can run, the best first

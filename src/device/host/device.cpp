@@ -65,10 +65,11 @@ public:
   }
 
   std::unique_ptr<Projector> make_projector(const ProjectorSetup& setup) override {
-    return host::make_projector(is_reference()
-                                    ? make_reference_backprojector(*setup.geometry, setup.grid, setup.interpolation)
-                                    : make_backprojector(*setup.geometry, setup.grid, setup.interpolation, target_),
-                                setup);
+    return host::make_projector(
+        is_reference()
+            ? make_reference_backprojector(*setup.geometry, setup.grid, setup.interpolation)
+            : make_backprojector(*setup.geometry, setup.grid, setup.interpolation, target_, setup.cylinder_mm),
+        setup);
   }
   std::unique_ptr<RowFilter> make_row_filter(const RowFilterSetup& setup) override {
     return host::make_row_filter(setup, threads_.size());

@@ -20,6 +20,7 @@ inline constexpr std::int64_t whole_vectors = 8;
 inline constexpr std::int64_t few_slices = 8;
 // Views whose sum is taken in a local buffer before it is added to the slab.
 inline constexpr std::int64_t block_of_views = 32;
+// Larger tiles read less of every view, as long as their sums and what they see stay in the L2 cache.
 inline constexpr std::int64_t largest_tile = 32;
 // Vectors are loaded whole: this many floats past what is asked for may be read.
 inline constexpr std::int64_t overread = 80;
@@ -35,9 +36,10 @@ struct Job {
   bool weighted = true;  // by 1/w^2, as FDK is; without, views are just sampled
   int group = 1;         // of views that share coordinates; orbit->group, or 1 where the kernel has no use for it
   std::int64_t tile = largest_tile;  // voxel columns per side of a tile: coordinates are counted from its middle
-  std::int64_t tiles_x = 0, tiles_y = 0, first_chunk = 0, chunks = 0;  // of the voxel columns that stand for all others
+  const std::vector<ColumnIndex>* tiles = nullptr;  // first voxel columns, of those that stand for all others
+  std::int64_t first_chunk = 0, chunks = 0;
 
-  std::int64_t tasks() const { return tiles_x * tiles_y * chunks; }
+  std::int64_t tasks() const { return std::ssize(*tiles) * chunks; }
 };
 
 struct Scratch {

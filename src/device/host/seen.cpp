@@ -58,9 +58,11 @@ PixelRange taps_of(Interpolation kind, double low, double high, double bottom, d
 
 Piece piece_of(const Job& job, std::int64_t task) {
   Piece p;
-  p.first_slice = (job.first_chunk + task / (job.tiles_x * job.tiles_y)) * chunk;
-  p.x0 = task % job.tiles_x * job.tile;
-  p.y0 = task / job.tiles_x % job.tiles_y * job.tile;
+  const std::int64_t tiles = std::ssize(*job.tiles);
+  p.first_slice = (job.first_chunk + task / tiles) * chunk;
+  const ColumnIndex tile = (*job.tiles)[static_cast<std::size_t>(task % tiles)];
+  p.x0 = tile.x;
+  p.y0 = tile.y;
   p.x1 = std::min(p.x0 + job.tile, job.grid.nx);
   p.y1 = std::min(p.y0 + job.tile, job.grid.ny);
   p.first = std::max<std::int64_t>(job.slab.z0 - p.first_slice, 0);
