@@ -91,6 +91,8 @@ private:
 
   void add_wedge(std::int64_t first, std::int64_t count, SlabStore& slab, SlabRange range) {
     if (!store_ || cut_.bands || count < geometry_.views()) fill_store(first, count, range);
+    // A wedge that sees nothing of the slab is left out, as in a reconstruction.
+    if (cut_.bands && projector_->rows_alike() && rows_of_wedge(first, count, range).size() == 0) return;
     machine_.work([&] {
       projector_->back({.store = store_.get(), .first_slot = 0, .first = first, .views = count, .slots = nullptr}, slab,
                        range, machine_.queue());
@@ -102,15 +104,19 @@ private:
     return row_band(geometry_, view, grid_, cylinder_mm_, range.z0, range.z1, margin_);
   }
 
+  RowBand rows_of_wedge(std::int64_t first, std::int64_t count, SlabRange range) const {
+    RowBand together;
+    for (std::int64_t i = first; i < first + count; ++i)
+      together = joined_rows(together, rows_of(projector_->view_order()[static_cast<std::size_t>(i)], range));
+    return together;
+  }
+
   // Rows that a view does not hold are not numbers, as far as the store has any.
   void fill_store(std::int64_t first, std::int64_t count, SlabRange range) {
     const auto view_at = [&](std::int64_t i) { return projector_->view_order()[static_cast<std::size_t>(first + i)]; };
-    RowBand together;
+    RowBand together = rows_of_wedge(first, count, range);
     std::int64_t highest = 1;
-    for (std::int64_t i = 0; i < count; ++i) {
-      together = joined_rows(together, rows_of(view_at(i), range));
-      highest = std::max(highest, rows_of(view_at(i), range).size());
-    }
+    for (std::int64_t i = 0; i < count; ++i) highest = std::max(highest, rows_of(view_at(i), range).size());
     const bool alike = projector_->rows_alike();
     if (alike) {
       together = {together.first / 2 * 2, std::min(geometry_.rows, (together.last + 1) / 2 * 2)};

@@ -52,7 +52,7 @@ def good_lines(volume="v.mha", scan="scan/scan.toml", out="out"):
 WRONG_VALUES = ["", "abc", "-1", "nan", "0,5", "1e999", "9" * 30]
 
 
-NAMES_A_FILE = ("--difference", "--folder", "--output", "--picture", "--preview", "--status", "--truth-file")
+NAMES_A_FILE = ("--difference", "--folder", "--output", "--picture", "--preview", "--status", "--trace", "--truth-file")
 
 
 TAKES_A_LIST = ("--device", "--slices", "--percentiles", "--threshold")
