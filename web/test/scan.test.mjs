@@ -9,7 +9,11 @@ import { TOML } from './mock.mjs';
 const t = setUp({ server: { kind: 'scan' } });
 const pane = (name) => `[data-picture=${name}] canvas`;
 const toml = () => t.page.locator('.toml').inputValue();
-const ready = () => t.page.waitForSelector('[data-picture=slice][aria-busy=false]');
+/** The slice is there, and drawn: effects run after the next frame. */
+const ready = async () => {
+  await t.page.waitForSelector('[data-picture=slice][aria-busy=false]');
+  await t.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(done), 100))));
+};
 
 test('frames and sinograms, raw and corrected, and what a correction changed', options, async () => {
   await t.open('');
