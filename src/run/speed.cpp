@@ -16,6 +16,7 @@
 #include "device/projector.h"
 #include "device/row_filter.h"
 #include "geometry/row_band.h"
+#include "run/row_loader.h"
 
 namespace lepus {
 namespace {
@@ -134,21 +135,13 @@ public:
         at += recorded.size() * row_bytes;
       }
       RowAudit audit(frames, {1, 0});
-      RowFilterSetup setup;
-      setup.wide = job_.wide;
-      setup.weights = job_.weights;
-      setup.ramp = job_.ramp;
-      setup.columns = job_.columns;
-      setup.columns_before = job_.columns_before;
-      setup.view_order = &projector_->view_order();
-      setup.recorded_columns = frames.columns();
-      setup.type = frames.pixel_type();
-      setup.resampler = job_.resampler;
+      SweepFrames swept{.source = &frames};
       if (!job_.by_bands) {  // or else they were corrected, and are line integrals
-        setup.normalisation = &normalisation;
-        setup.audit = &audit;
+        swept.audit = &audit;
+        swept.normalisation = &normalisation;
       }
-      device_.make_row_filter(setup)->filter(blocks, *store_, *queue_);
+      const RowLoaderSetup setup{.job = &job_, .projector = projector_.get(), .device = &device_, .frames = &swept};
+      device_.make_row_filter(filter_setup(setup))->filter(blocks, *store_, *queue_);
     });
     return static_cast<double>(std::ssize(blocks) * rows.size() * job_.columns) / seconds;
   }
