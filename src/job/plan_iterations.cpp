@@ -285,13 +285,13 @@ PlanReport plan_iterations(const Scan& scan, const ReconstructOptions& options, 
     if (uses_fdk(scan.method)) require_fdk_beside(*plan.files, geometry, grid, fdk);
     plan.vectors_text = describe(*plan.files, operators.compute);
   }
-  std::optional<VectorMemory> spread;
+  std::unique_ptr<VectorMemory> spread;
   if (!plan.files && spreads_vectors(scan_operator, needs)) {
-    Device& device = *devices.front();
-    spread.emplace(device, device.memory_limit_bytes(), VectorSizes{grid.voxels() * float_bytes, needs.part_bytes});
-    plan.vectors_text =
-        format("{} and parts of the line integrals on the device, the others on the host, within its reach",
-               number_of(static_cast<std::size_t>(spread->volumes_on_device()), "volume"));
+    spread = make_vector_memory(geometry, grid, operators, devices.front()->memory_limit_bytes(), needs.part_bytes,
+                                scan_operator.shared_machines());
+    const auto volumes = static_cast<std::size_t>(spread->volumes_on_device());
+    plan.vectors_text = (volumes > 0 ? number_of(volumes, "volume") + " and parts" : "at most parts") +
+                        std::string(" of the line integrals on the device, the others on the host, within its reach");
   }
 
   // A piece's vectors lie where those of the whole do; where these are spread, on the device.
@@ -308,7 +308,7 @@ PlanReport plan_iterations(const Scan& scan, const ReconstructOptions& options, 
   const std::vector<std::int64_t> views = largest_subset(geometry.views(), subsets);
   if (!in_place || plan.files) {
     ForcedCut cut{.device_bytes = plan.files && plan.host_computes ? plan.files->work_bytes : 0};
-    if (spread) cut.vectors = &*spread;
+    cut.vectors = spread.get();
     const auto subset = ScanOperator(geometry, grid, operators, cut, scan_operator.shared_machines()).subset(views);
     plan.cuts = {subset->forward_plan(spread && spread->volumes_on_device() > 0), subset->adjoint_plan()};
   }

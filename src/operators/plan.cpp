@@ -32,6 +32,7 @@ OperatorPlan plan(const OperatorSizes& sizes, std::int64_t units, std::int64_t f
   const std::int64_t row_bytes = sizes.geometry.columns * std::int64_t{sizeof(float)};
   const auto attempt = [&](std::int64_t chunks, std::int64_t least_views) {
     OperatorPlan made;
+    made.volume_there = sizes.volume_there;
     std::int64_t slices = 0, rows = 0;
     for (std::int64_t i = 0; i < chunks; ++i) {
       made.chunks.push_back(chunk_of(cut(units, i, chunks), cut(units, i + 1, chunks)));

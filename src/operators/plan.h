@@ -22,7 +22,8 @@ struct OperatorChunk {
 struct OperatorPlan {
   std::vector<OperatorChunk> chunks;
   std::vector<ViewRange> wedges;
-  std::int64_t bytes = 0;  // on a device, while it works on the largest chunk
+  std::int64_t bytes = 0;     // on a device, while it works on the largest chunk
+  bool volume_there = false;  // kernels use the volume where it lies, and no copies of its slices
 };
 
 struct OperatorSizes {

@@ -65,32 +65,34 @@ bool spreads_vectors(const ScanOperator& scan, const VectorNeeds& needs) {
          !holds_vectors(scan, needs.bytes);
 }
 
+std::unique_ptr<VectorMemory> make_vector_memory(const ScanGeometry& geometry, const VolumeGrid& grid,
+                                                 const OperatorOptions& options, std::int64_t device_bytes,
+                                                 std::int64_t part_bytes,
+                                                 const std::shared_ptr<OperatorDevices>& machines) {
+  const auto memory_of = [&](VectorSizes sizes) {
+    auto memory = std::make_unique<VectorMemory>(*machines->devices.front(), device_bytes, sizes);
+    const ScanOperator scan(geometry, grid, options, {.vectors = memory.get()}, machines);
+    scan.forward_plan();  // whether it fits
+    scan.adjoint_plan();
+    return memory;
+  };
+  try {
+    return memory_of({grid.voxels() * static_cast<std::int64_t>(sizeof(float)), part_bytes});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory) throw;
+    return memory_of({device_bytes, device_bytes});  // neither a volume nor a part of that size has room
+  }
+}
+
 std::unique_ptr<LinearMap> make_spread_map(const ScanGeometry& geometry, const VolumeGrid& grid,
                                            const OperatorOptions& options, std::int64_t device_bytes,
                                            std::int64_t part_bytes, std::shared_ptr<OperatorDevices> machines) {
   if (!machines) machines = std::make_shared<OperatorDevices>(options.compute);
-  const auto map_of = [&](VectorSizes sizes, bool volume_there) {
-    auto home = std::make_shared<MapHome>();
-    home->vectors = std::make_unique<VectorMemory>(*machines->devices.front(), device_bytes, sizes);
-    auto scan =
-        std::make_unique<ScanOperator>(geometry, grid, options, ForcedCut{.vectors = home->vectors.get()}, machines);
-    scan->forward_plan(volume_there);  // whether it fits at all, before any work
-    scan->adjoint_plan();
-    return std::make_unique<ScanMap>(std::move(scan), std::move(home));
-  };
-  const auto where_it_fits = [&](VectorSizes sizes) -> std::unique_ptr<LinearMap> {
-    try {
-      return map_of(sizes, false);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::memory) throw;
-      return nullptr;
-    }
-  };
-  if (auto map = where_it_fits({grid.voxels() * static_cast<std::int64_t>(sizeof(float)), part_bytes})) return map;
-  // All of the device for the operator, all vectors on the host; at last A copies not even slices there.
-  const VectorSizes none{device_bytes, device_bytes};
-  if (auto map = where_it_fits(none)) return map;
-  return map_of(none, true);
+  auto home = std::make_shared<MapHome>();
+  home->vectors = make_vector_memory(geometry, grid, options, device_bytes, part_bytes, machines);
+  auto scan =
+      std::make_unique<ScanOperator>(geometry, grid, options, ForcedCut{.vectors = home->vectors.get()}, machines);
+  return std::make_unique<ScanMap>(std::move(scan), std::move(home));
 }
 
 std::unique_ptr<LinearMap> make_scan_map(const ScanGeometry& geometry, const VolumeGrid& grid,

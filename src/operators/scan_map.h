@@ -33,7 +33,13 @@ bool spreads_vectors(const ScanOperator& scan, const VectorNeeds& needs);
 std::unique_ptr<LinearMap> make_scan_map(const ScanGeometry& geometry, const VolumeGrid& grid,
                                          const OperatorOptions& options, const VectorNeeds& needs,
                                          const files::Setup* files = nullptr);
-// With vectors on one device, which takes no more than `device_bytes`, and on the host.
+// Memory for vectors on one device, which takes no more than `device_bytes`, and on the host: all of it on the host
+// where the operator needs the device for itself. Throws Error(memory) where that is too little, too.
+std::unique_ptr<VectorMemory> make_vector_memory(const ScanGeometry& geometry, const VolumeGrid& grid,
+                                                 const OperatorOptions& options, std::int64_t device_bytes,
+                                                 std::int64_t part_bytes,
+                                                 const std::shared_ptr<OperatorDevices>& machines);
+// With vectors in such memory.
 std::unique_ptr<LinearMap> make_spread_map(const ScanGeometry& geometry, const VolumeGrid& grid,
                                            const OperatorOptions& options, std::int64_t device_bytes,
                                            std::int64_t part_bytes, std::shared_ptr<OperatorDevices> machines = {});

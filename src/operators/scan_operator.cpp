@@ -107,6 +107,15 @@ OperatorSizes ScanOperator::sizes(bool volume_there) const {
           volume_there};
 }
 
+OperatorPlan ScanOperator::forward_plan(bool volume_there) const {
+  try {
+    return plan_forward(sizes(volume_there));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory || !forced_.vectors || volume_there) throw;
+    return plan_forward(sizes(true));
+  }
+}
+
 bool ScanOperator::is_there(const float* volume) const { return forced_.vectors && forced_.vectors->on_device(volume); }
 
 bool ScanOperator::in_place(ArrayPlace place, const float* volume) const {
@@ -131,18 +140,8 @@ void ScanOperator::forward(const float* volume, float* line_integrals, ArrayPlac
     if (place == ArrayPlace::host) queue.wait();
     return;
   }
-  bool there = is_there(volume);
-  OperatorPlan plan;
-  try {
-    plan = forward_plan(there);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::memory || !forced_.vectors || there) throw;
-    there = true;  // kernels reach the host's memory: slower than a copy on the device, but without it
-    plan = forward_plan(there);
-  }
-  share_chunks(plan, [&](std::size_t worker, ChunkQueue& chunks) {
-    forward_chunks(worker, volume, there, line_integrals, chunks);
-  });
+  share_chunks(forward_plan(is_there(volume)),
+               [&](std::size_t worker, ChunkQueue& chunks) { forward_chunks(worker, volume, line_integrals, chunks); });
 }
 
 void ScanOperator::adjoint(const float* line_integrals, float* volume, ArrayPlace place) const {

@@ -77,7 +77,9 @@ public:
   OperatorDevices& machines() const { return *machines_; }
   const std::shared_ptr<OperatorDevices>& shared_machines() const { return machines_; }
   const RayProjector& projector() const { return *projectors_.front(); }
-  OperatorPlan forward_plan(bool volume_there = false) const { return plan_forward(sizes(volume_there)); }
+  // volume_there: where the arrays lie in two places, the volume lies on the device. Elsewhere slices are copied there;
+  // A of such arrays reads them from the host where copies do not fit.
+  OperatorPlan forward_plan(bool volume_there = false) const;
   OperatorPlan adjoint_plan(bool volume_there = false) const { return plan_adjoint(sizes(volume_there)); }
 
   void forward(const float* volume, float* line_integrals, ArrayPlace place) const;
@@ -93,9 +95,7 @@ private:
   bool is_there(const float* volume) const;  // on the device, where the arrays lie in two places
   // Each device works on chunks until there are no more.
   void share_chunks(const OperatorPlan& plan, const std::function<void(std::size_t, ChunkQueue&)>& work) const;
-  // there: kernels read the volume where it lies.
-  void forward_chunks(std::size_t worker, const float* volume, bool there, float* line_integrals,
-                      ChunkQueue& chunks) const;
+  void forward_chunks(std::size_t worker, const float* volume, float* line_integrals, ChunkQueue& chunks) const;
   // Into `volume` where it is not null; `use`, if any, is called for every slab.
   void adjoint_chunks(std::size_t worker, const float* line_integrals, float* volume, ChunkQueue& chunks,
                       const UseSlab& use = {}) const;

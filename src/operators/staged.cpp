@@ -27,7 +27,7 @@ struct PiecePlaces {
   std::vector<WedgePlace> wedges;
 };
 PiecePlaces piece_places(Device& device, PieceMemory& memory, const OperatorPlan& plan, std::int64_t slice,
-                         std::int64_t columns, bool volume_there) {
+                         std::int64_t columns) {
   constexpr std::int64_t aligned = 64;  // floats
   const auto padded = [](std::int64_t size) { return (size + aligned - 1) / aligned * aligned; };
   std::int64_t rows = 0, views = 0, slices = 0;
@@ -38,7 +38,7 @@ PiecePlaces piece_places(Device& device, PieceMemory& memory, const OperatorPlan
   for (const ViewRange& wedge : plan.wedges) views = std::max(views, wedge.count);
   PiecePlaces places;
   places.wedges.resize(std::min<std::size_t>(2, plan.wedges.size()));
-  const std::int64_t voxels = volume_there ? 0 : padded(slices * slice), values = padded(rows * views * columns);
+  const std::int64_t voxels = plan.volume_there ? 0 : padded(slices * slice), values = padded(rows * views * columns);
   places.slab = memory.get(device, (aligned + voxels + std::ssize(places.wedges) * values) * float_bytes);
   float* next = places.slab + voxels;
   for (WedgePlace& wedge : places.wedges) {
@@ -135,14 +135,14 @@ void ScanOperator::share_chunks(const OperatorPlan& plan,
 
 // A wedge is downloaded after the sums of the next one have been given to the device: a copy into plain host memory
 // blocks the caller.
-void ScanOperator::forward_chunks(std::size_t worker, const float* volume, bool there, float* line_integrals,
+void ScanOperator::forward_chunks(std::size_t worker, const float* volume, float* line_integrals,
                                   ChunkQueue& chunks) const {
   Device& device = *machines_->devices[worker];
   Queue& sums = *machines_->queues[worker];
   const auto copies = queue_of_copies(device, sums);
   const OperatorPlan& plan = chunks.plan();
   const std::int64_t slice = grid_.nx * grid_.ny, columns = geometry_.columns;
-  auto [slab, places] = piece_places(device, machines_->pieces[worker], plan, slice, columns, there);
+  auto [slab, places] = piece_places(device, machines_->pieces[worker], plan, slice, columns);
   ArrayCopies arrays(device, forced_.home);
 
   const auto download = [&](const ChunkQueue::Step& step, WedgePlace& place) {
@@ -160,9 +160,9 @@ void ScanOperator::forward_chunks(std::size_t worker, const float* volume, bool 
   while (const auto step = chunks.next_step()) {
     const OperatorChunk& chunk = plan.chunks[step->chunk];
     const ViewRange wedge = plan.wedges[step->wedge];
-    const float* const voxels = there ? volume + chunk.slices.z0 * slice : slab;
+    const float* const voxels = plan.volume_there ? volume + chunk.slices.z0 * slice : slab;
     const bool as_before = held == step->chunk;
-    if (!as_before && !there)
+    if (!as_before && !plan.volume_there)
       arrays.up(slab, volume + chunk.slices.z0 * slice, chunk.slices.slices() * slice * float_bytes, sums);
     held = step->chunk;
     WedgePlace& place = places[turn % places.size()];
@@ -190,15 +190,14 @@ void ScanOperator::adjoint_chunks(std::size_t worker, const float* line_integral
   const auto copies = queue_of_copies(device, sums);
   const OperatorPlan& plan = chunks.plan();
   const std::int64_t slice = grid_.nx * grid_.ny, columns = geometry_.columns;
-  const bool there = is_there(volume);
-  auto [slab, places] = piece_places(device, machines_->pieces[worker], plan, slice, columns, there);
+  auto [slab, places] = piece_places(device, machines_->pieces[worker], plan, slice, columns);
   ArrayCopies arrays(device, forced_.home);
 
   std::size_t turn = 0;
   while (const auto next = chunks.next_chunk()) {
     const OperatorChunk& chunk = plan.chunks[*next];
     const std::int64_t bytes = chunk.slices.slices() * slice * float_bytes;
-    float* const voxels = there ? volume + chunk.slices.z0 * slice : slab;
+    float* const voxels = plan.volume_there ? volume + chunk.slices.z0 * slice : slab;
     device.clear(voxels, bytes, sums);
     for (const ViewRange& wedge : plan.wedges) {
       // What this wedge's views see of the slab may be less than what all of them do.
@@ -214,7 +213,7 @@ void ScanOperator::adjoint_chunks(std::size_t worker, const float* line_integral
       projectors_[worker]->adjoint({place.values, wedge.first, wedge.count, rows}, {voxels, chunk.slices}, sums);
       place.summed->mark(sums);
     }
-    if (volume && !there) arrays.down(volume + chunk.slices.z0 * slice, voxels, bytes, sums);
+    if (volume && !plan.volume_there) arrays.down(volume + chunk.slices.z0 * slice, voxels, bytes, sums);
     if (use) use(voxels, chunk.slices);
   }
   copies->wait();

@@ -14,6 +14,7 @@ constexpr std::int64_t parts_at_once = 3;
 
 struct VectorMemory::Places {
   std::int64_t volumes_left = 0, parts_left = 0;
+  std::int64_t& left(bool volume) { return volume ? volumes_left : parts_left; }
   std::set<const std::byte*> on_device;
 };
 
@@ -27,14 +28,13 @@ VectorMemory::VectorMemory(Device& device, std::int64_t device_bytes, const Vect
 }
 
 Block VectorMemory::allocate(std::int64_t bytes) {
-  const bool volume = bytes == sizes_.volume_bytes;
-  std::int64_t Places::*const left = volume ? &Places::volumes_left : &Places::parts_left;
-  if (bytes > (*places_).*left || !(volume || bytes <= sizes_.part_bytes)) return device_.allocate(bytes, Place::host);
+  const bool volume = bytes == sizes_.volume_bytes, part = !volume && bytes <= sizes_.part_bytes;
+  if (!(volume || part) || bytes > places_->left(volume)) return device_.allocate(bytes, Place::host);
   const Block block = device_.allocate(bytes);
-  (*places_).*left -= bytes;
+  places_->left(volume) -= bytes;
   places_->on_device.insert(block.get());
-  return {block.get(), [block, bytes, left, places = places_](std::byte* memory) {
-            (*places).*left += bytes;
+  return {block.get(), [block, bytes, volume, places = places_](std::byte* memory) {
+            places->left(volume) += bytes;
             places->on_device.erase(memory);
           }};
 }
