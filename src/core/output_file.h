@@ -7,10 +7,12 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/context.h"
+#include "core/memory_file.h"
 #include "core/output_lock.h"
 
 namespace lepus {
@@ -54,6 +56,8 @@ public:
   void write(std::int64_t offset, const void* data, std::int64_t bytes);
   void read(std::int64_t offset, void* out, std::int64_t bytes) const;  // zeros beyond the end
   void resize(std::int64_t bytes);                                      // what is added is a hole
+  void will_fill(std::int64_t offset, std::int64_t bytes);              // of what is there; at most once, before that
+  bool is_filled_by_threads() const { return filling_.has_value(); }    // the more write, the better
   void sync();               // what was written so far is on the disk when it returns, or Error(disk); closed or not
   void close();              // reports what the system kept back until now
   void check_place() const;  // Error(disk) where the target appeared meanwhile, unless forced
@@ -67,7 +71,7 @@ private:
   std::int64_t needed_ = 0;
   std::atomic<std::int64_t> end_ = 0, written_ = 0;
   int descriptor_ = -1;
-  bool filled_by_threads_ = false;  // through mappings
+  std::optional<MemoryFilling> filling_;
   Unfinished unfinished_;
   std::atomic<bool> there_ = false;  // the partial file exists and is ours
   bool placed_ = false;              // a run that was killed while it finished had renamed it

@@ -18,8 +18,8 @@
 namespace lepus {
 namespace {
 
-// 0, or why there is no space. Not posix_fallocate: where a file system cannot, that writes to every block. Nor in
-// memory, which the threads that write take faster than one call for all of it.
+// 0, or why there is no space. Not posix_fallocate: where a file system cannot, that writes to every block. Memory is
+// taken by whoever fills it (MemoryFilling).
 int allocate(int descriptor, std::int64_t offset, std::int64_t bytes) {
   if (descriptor < 0 || lies_in_memory(descriptor)) return 0;
   int status = 0;

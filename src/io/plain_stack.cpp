@@ -43,6 +43,7 @@ void PlainStack::begin_data(std::int64_t offset) {
   if (!is_joined()) reserve_space(data_, offset, target_.shape.bytes());
   if (is_joined() && data_.end() < size)
     throw_other_unfinished(data_.partial(), format("it has {} bytes, {} are needed", data_.end(), size));
+  data_.will_fill(offset, target_.shape.bytes());
 }
 
 // In parts of whole mebibytes of the file, one per thread: pages and blocks of a RAID are not shared by two.
@@ -50,7 +51,8 @@ void PlainStack::write(std::int64_t first, std::int64_t images, const void* pixe
   constexpr std::int64_t boundary = 1 << 20, smallest = 4 * boundary;
   const std::int64_t begin = data_start_ + first * target_.shape.image_bytes();
   const std::int64_t bytes = images * target_.shape.image_bytes(), end = begin + bytes;
-  const std::int64_t parts = std::clamp<std::int64_t>(bytes / smallest, 1, threads_.next());
+  const int useful = data_.is_filled_by_threads() ? io_threads() : threads_.next();
+  const std::int64_t parts = std::clamp<std::int64_t>(bytes / smallest, 1, useful);
   const auto cut = [&](std::int64_t part) {
     if (part == 0 || part == parts) return part == 0 ? begin : end;
     return std::max(begin, (begin + bytes / parts * part) / boundary * boundary);

@@ -2,6 +2,7 @@
 // The whole way of the data: frames on disk -> row band of every view -> corrections -> weights and ramp filter ->
 // backprojection -> slab -> volume file. The loop itself is in sweep.cpp.
 #include <chrono>
+#include <future>
 
 #include "core/format.h"
 #include "core/memory.h"
@@ -148,6 +149,9 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
   const auto start = std::chrono::steady_clock::now();
   refuse_helix(scan.geometry, scan.file.string());
   TraceLog trace;
+  // A GPU's driver starts while the frames are looked at.
+  std::future<Devices> opening =
+      std::async(std::launch::async, [&] { return open_devices(options.compute, context.threads); });
   const bool alone = !options.ranks || options.ranks->alone();
   KeptResults* const results = unfinished && alone ? &unfinished->results() : nullptr;
   const PrePass pre = TraceLog::around(&trace, "pre-pass", "program", "whole scan",
@@ -158,7 +162,7 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
   FdkSetup setup = setup_for(scan, options, pre.frames->pixel_type());
   setup.still_to_come_bytes = writer.memory_bytes();
   RankRun ranks(options.ranks, scan, output, options);
-  const Devices devices = open_devices(options.compute, context.threads);
+  const Devices devices = opening.get();
   setup.largest_slab = ranks.largest_slab(devices.front()->info().host);
   std::optional<KeptRows> kept;
   if (unfinished && alone) kept.emplace(*unfinished);
