@@ -62,12 +62,12 @@ HWY_INLINE FixedPaths paths_of(const Steps4& low, const Steps4& high, std::uint3
           bits(e)};
 }
 
-// The voxel columns of a tile in rows, in the order of work.
+// A row of a tile's voxel columns, in the order of work.
 struct FixedRow {
-  // of the grid; lanes past the end repeat the last, so that whole vectors can be computed
+  // of the grid; past the end the last is repeated, so that whole vectors can be computed
   alignas(16) double x[largest_tile];
   alignas(16) double y[largest_tile];
-  std::int64_t sums[largest_tile + 1];  // where the sums of each are; one more, to look ahead
+  std::int64_t sums[largest_tile];  // where those of each start
   int count;
 };
 // Rows run along the axis that moves u less, and sideways along the other as far as u stays nearly the same: what
@@ -96,7 +96,6 @@ public:
       to.y[k] = static_cast<double>(piece_.y0 + y);
       to.sums[k] = place_(x, y, piece_.few() ? piece_.first : 0);
     }
-    to.sums[to.count] = to.sums[to.count - 1];
     for (int k = to.count; k < whole_count(to.count); ++k) to.x[k] = to.x[k - 1], to.y[k] = to.y[k - 1];
   }
 
@@ -127,9 +126,10 @@ struct Doubled {
   }
 };
 
-// The matrix in the chunk's middle, of one beam and weighting.
+// What a view's voxel columns share: the matrix, the box' corner, and how views are weighted.
 struct FixedView {
-  Doubled along_x[3], along_y[3], base[3], along_z[3], four, weight, weight1, squared, second;
+  Doubled along_x[3], along_y[3], along_z[3], base[3];  // base: in the chunk's middle
+  Doubled four, weight, squared, second, weight1;       // see trace_two
   std::uint32_t corner_u, corner_v;
 
   FixedView(const Job& job, const Matrix34& m, double z, const PixelBox& box)
@@ -142,7 +142,7 @@ struct FixedView {
       base[i] = m(i, 2) * z + m(i, 3);
     }
     four = 4.0;
-    weight = job.weighted ? 0.0 : 1.0;
+    weight = job.weighted ? 0.0 : 1.0;  // weight + squared / w^2
     squared = job.weighted ? 1.0 : 0.0;
     second = 1.5 * (chunk / 2) * (chunk / 2);
     weight1 = job.beam == Beam::parallel || !job.weighted ? 0.0 : -2.0;

@@ -76,6 +76,8 @@ HWY_INLINE const float* make_fixed_texels(const Job& job, const ViewBand& band, 
   const float* left = pixels(box.columns.first);
   for (std::int64_t column = box.columns.first; column <= box.columns.last; ++column) {
     const float* right = pixels(column + 1);
+    if (column + 2 <= std::min(in_place, box.columns.last + 1))
+      for (std::int64_t r = 0; r < rows; r += 16) hwy::Prefetch(right + stride + r);
     make_fixed_column(left, right, rows, scratch.box.data() + (column - box.columns.first) * fixed_stride);
     left = right;
   }
@@ -159,14 +161,13 @@ struct FixedLines {
   FixedStarts u, v;
   FixedWeights weights;
 };
-// `count` slices of line k. Two vectors a turn, the places of each found while the one before is added.
-HWY_INLINE void add_fixed_line(const FixedLines& lines, int k, std::int64_t count, const float* HWY_RESTRICT texels,
-                               const float* HWY_RESTRICT dz, float* HWY_RESTRICT sums) {
-  FixedCoordinate u(lines.u, k), v(lines.v, k);
-  // To be added to, hence in memory: see Constant (trace-inl.h).
-  alignas(16) float weight[4];
-  vst1q_f32(weight, vld1q_dup_f32(lines.weights.weight + k));
-  const float32x4_t weight1 = vld1q_dup_f32(lines.weights.weight1 + k);
+// The slices of a row's lines, two vectors a turn. The places of each are found while the one before is added, those of
+// a line's first while the line before ends.
+HWY_NOINLINE void add_fixed_row(const FixedLines& lines, const FixedRow& row, const Piece& piece,
+                                const float* HWY_RESTRICT texels, float* HWY_RESTRICT sums) {
+  const float* HWY_RESTRICT dz = slice_numbers.dz + piece.begin;
+  const std::int64_t last = piece.end - piece.begin - 8;
+  FixedCoordinate u(lines.u, 0), v(lines.v, 0);
   Fractions even, odd;
   TexelNumbers even_numbers, odd_numbers;
   const auto find = [&](TexelNumbers& numbers, Fractions& fractions) HWY_ATTR {
@@ -179,27 +180,31 @@ HWY_INLINE void add_fixed_line(const FixedLines& lines, int k, std::int64_t coun
     asm("sri %0.4s, %1.4s, #9" : "+w"(number) : "w"(v_at), "w"(u.at), "w"(fractions.u));
     numbers.store(number);
   };
-  const auto add = [&](std::int64_t z, const TexelNumbers& numbers, const Fractions& fractions) HWY_ATTR {
-    float32x4_t constant;
-    asm volatile("ldr %q0, %1" : "=w"(constant) : "m"(weight));
-    add_fixed(fixed_values(texels, numbers, fractions), vld1q_f32(dz + z), constant, weight1, sums + z);
-  };
   find(even_numbers, even);
-  for (std::int64_t z = 0; z < count; z += 8) {
-    find(odd_numbers, odd);
-    add(z, even_numbers, even);
-    find(even_numbers, even);
-    add(z + 4, odd_numbers, odd);
-  }
-}
-
-// The slices of a row's lines; meanwhile the next line's sums are brought.
-HWY_NOINLINE void add_fixed_row(const FixedLines& lines, const FixedRow& row, const Piece& piece,
-                                const float* HWY_RESTRICT texels, float* HWY_RESTRICT sums) {
   for (int k = 0; k < row.count; ++k) {
-    for (std::int64_t z = piece.begin; z < piece.end; z += 16) hwy::Prefetch(sums + row.sums[k + 1] + z);
-    add_fixed_line(lines, k, piece.end - piece.begin, texels, slice_numbers.dz + piece.begin,
-                   sums + row.sums[k] + piece.begin);
+    // To be added to, hence in memory: see Constant (trace-inl.h).
+    alignas(16) float weight[4];
+    vst1q_f32(weight, vld1q_dup_f32(lines.weights.weight + k));
+    const float32x4_t weight1 = vld1q_dup_f32(lines.weights.weight1 + k);
+    float* HWY_RESTRICT own = sums + row.sums[k] + piece.begin;
+    const auto add = [&](std::int64_t z, const TexelNumbers& numbers, const Fractions& fractions) HWY_ATTR {
+      float32x4_t constant;
+      asm volatile("ldr %q0, %1" : "=w"(constant) : "m"(weight));
+      add_fixed(fixed_values(texels, numbers, fractions), vld1q_f32(dz + z), constant, weight1, own + z);
+    };
+    for (std::int64_t z = 0; z < last; z += 8) {
+      find(odd_numbers, odd);
+      add(z, even_numbers, even);
+      find(even_numbers, even);
+      add(z + 4, odd_numbers, odd);
+    }
+    find(odd_numbers, odd);
+    add(last, even_numbers, even);
+    const int next = std::min(k + 1, row.count - 1);
+    u = FixedCoordinate(lines.u, next);
+    v = FixedCoordinate(lines.v, next);
+    find(even_numbers, even);
+    add(last + 4, odd_numbers, odd);
   }
 }
 
