@@ -128,7 +128,7 @@ struct Doubled {
 
 // What a view's voxel columns share: the matrix, the box' corner, and how views are weighted.
 struct FixedView {
-  Doubled along_x[3], along_y[3], along_z[3], base[3];  // base: in the chunk's middle
+  Doubled along_x[3], along_y[3], along_z[3], base[3];  // u and v in fixed_unit; base: in the chunk's middle
   Doubled four, weight, squared, second, weight1;       // see trace_two
   std::uint32_t corner_u, corner_v;
 
@@ -136,10 +136,11 @@ struct FixedView {
       : corner_u(static_cast<std::uint32_t>(box.columns.first) << 23),
         corner_v(static_cast<std::uint32_t>(box.rows.first) << 23) {
     for (int i = 0; i < 3; ++i) {
-      along_x[i] = m(i, 0);
-      along_y[i] = m(i, 1);
-      along_z[i] = m(i, 2);
-      base[i] = m(i, 2) * z + m(i, 3);
+      const double unit = i < 2 ? fixed_unit : 1;
+      along_x[i] = unit * m(i, 0);
+      along_y[i] = unit * m(i, 1);
+      along_z[i] = unit * m(i, 2);
+      base[i] = unit * (m(i, 2) * z + m(i, 3));
     }
     four = 4.0;
     weight = job.weighted ? 0.0 : 1.0;  // weight + squared / w^2
@@ -159,19 +160,17 @@ template <bool fan>
 HWY_INLINE void trace_two(const FixedView& view, const FixedRow& row, int k, const double* inverse, Steps4& u,
                           Steps4& v, FixedWeights& weights) {
   const float64x2_t r = vld1q_f64(inverse + k), t = vmulq_f64(view.along_z[2](), r);
-  const float64x2_t unit = vdupq_n_f64(fixed_unit), four = vdupq_n_f64(4.0);
-  const auto coordinate = [&](int i, float64x2_t scaled, float64x2_t bend, float64x2_t step, float64x2_t change)
-                              HWY_ATTR {
-                                const float64x2_t at = vmulq_f64(view.dot(i, row, k), scaled);
-                                const float64x2_t slope = vfmsq_f64(vmulq_f64(view.along_z[i](), scaled), at, bend);
-                                return Steps4{at, vmulq_f64(slope, step), vmulq_f64(slope, change)};
-                              };
   // 4 - 16 t + 4 (3/4 h^2 t^2) and -32 t, with half a chunk h
   const float64x2_t third = vdupq_n_f64(3.0 * (chunk / 2) * (chunk / 2));
   const float64x2_t step = vfmaq_f64(view.four.addend(), t, vfmaq_f64(vdupq_n_f64(-16.0), t, third));
-  const float64x2_t change = vmulq_f64(vdupq_n_f64(-32.0), t), scaled = vmulq_f64(r, unit);
-  u = coordinate(0, scaled, t, step, change);
-  v = fan ? coordinate(1, unit, vdupq_n_f64(0.0), four, vdupq_n_f64(0.0)) : coordinate(1, scaled, t, step, change);
+  const float64x2_t change = vmulq_f64(vdupq_n_f64(-32.0), t);
+  const auto divided = [&](int i) HWY_ATTR {
+    const float64x2_t at = vmulq_f64(view.dot(i, row, k), r);
+    const float64x2_t slope = vfmsq_f64(vmulq_f64(view.along_z[i](), r), at, t);
+    return Steps4{at, vmulq_f64(slope, step), vmulq_f64(slope, change)};
+  };
+  u = divided(0);
+  v = fan ? Steps4{view.dot(1, row, k), vmulq_f64(view.along_z[1](), view.four()), vdupq_n_f64(0.0)} : divided(1);
   // 1/w^2 = r^2 (1 - 2 t dz + 3 t^2 dz^2), where the middle of what dz^2 can be replaces it.
   const float64x2_t squared = vmulq_f64(r, r), second = vmulq_f64(vmulq_f64(view.second(), t), t);
   const float64x2_t weight = vfmaq_f64(view.weight.addend(), vfmaq_f64(squared, squared, second), view.squared());

@@ -37,17 +37,15 @@ constexpr std::int64_t fixed_stride = largest_fixed_box * fixed_texel_size;
 HWY_INLINE void make_fixed_column(const float* HWY_RESTRICT left_column, const float* HWY_RESTRICT right_column,
                                   std::int64_t rows, float* HWY_RESTRICT out) {
   const Floats d;
-  VF p = hn::LoadU(d, left_column), du = hn::Sub(hn::LoadU(d, right_column), p), left = hn::Sub(p, du);
+  const auto bits = [](VF v) HWY_ATTR { return vreinterpretq_u32_f32(v.raw); };
   for (std::int64_t r = 0; r < rows; r += 4) {
-    p = hn::LoadU(d, left_column + r + 4);
-    const VF du_next = hn::Sub(hn::LoadU(d, right_column + r + 4), p), left_next = hn::Sub(p, du_next);
-    const VF du_below{vextq_f32(du.raw, du_next.raw, 1)}, left_below{vextq_f32(left.raw, left_next.raw, 1)};
+    // Of the rows below all is computed again: putting vectors together takes as long.
+    const VF p = hn::LoadU(d, left_column + r), p_below = hn::LoadU(d, left_column + r + 1);
+    const VF du = hn::Sub(hn::LoadU(d, right_column + r), p), left = hn::Sub(p, du);
+    const VF du_below = hn::Sub(hn::LoadU(d, right_column + r + 1), p_below), left_below = hn::Sub(p_below, du_below);
     const VF duv = hn::Sub(du_below, du), left_v = hn::Sub(left_below, left);
-    const auto bits = [](VF v) HWY_ATTR { return vreinterpretq_u32_f32(v.raw); };
     store_turned(bits(hn::Sub(left, left_v)), bits(hn::Sub(du, duv)), bits(left_v), bits(duv),
                  out + fixed_texel_size * r);
-    du = du_next;
-    left = left_next;
   }
 }
 
