@@ -74,7 +74,7 @@ HWY_INLINE const float* make_fixed_texels(const Job& job, const ViewBand& band, 
   const float* left = pixels(box.columns.first);
   for (std::int64_t column = box.columns.first; column <= box.columns.last; ++column) {
     const float* right = pixels(column + 1);
-    if (column + 2 <= std::min(in_place, box.columns.last + 1))
+    if (column >= 0 && column + 2 <= std::min(in_place, box.columns.last + 1))  // the one after is brought meanwhile
       for (std::int64_t r = 0; r < rows; r += 16) hwy::Prefetch(right + stride + r);
     make_fixed_column(left, right, rows, scratch.box.data() + (column - box.columns.first) * fixed_stride);
     left = right;
