@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "device/host/fixed_lines-inl.h"
 #include "device/host/kernel.h"
 #include "device/host/seen.h"
 #include "device/host/simd-inl.h"
@@ -26,135 +27,56 @@ HWY_BEFORE_NAMESPACE();
 namespace lepus::cpu {
 namespace HWY_NAMESPACE {
 
-constexpr double fixed_unit = 8388608;        // 2^23 in a pixel
 constexpr std::int64_t fixed_texel_size = 4;  // floats
 constexpr std::int64_t fixed_stride = largest_fixed_box * fixed_texel_size;
 
-// One coordinate of a row of voxel columns. dz = 4 i + lane slices from the chunk's middle it is
-//   a + b lane + c lane^2 + (d + g lane) i + e i (i - 1) / 2   modulo 2^32.
-struct FixedPaths {
-  using Each = std::uint32_t[largest_tile];
-  alignas(16) Each a;
-  alignas(16) Each b;
-  alignas(16) Each c;
-  alignas(16) Each d;
-  alignas(16) Each g;
-  alignas(16) Each e;
-};
-struct FixedLines {
-  FixedPaths u, v;
-  alignas(16) float weight[largest_tile];  // 1/w^2 = weight + weight1 dz
-  alignas(16) float weight1[largest_tile];
-};
-
-// Four numbers, each rounded to a whole one modulo 2^32: 1.5 * 2^52 is added, whose unit in the last place is one.
-HWY_INLINE uint32x4_t rounded(VD low, VD high) {
-  const VD large = hn::Set(Doubles(), 6755399441055744.0);
-  return vuzp1q_u32(vreinterpretq_u32_f64(hn::Add(low, large).raw), vreinterpretq_u32_f64(hn::Add(high, large).raw));
-}
-
-// at + slope dz + curve dz^2, of two voxel columns, in pixels * fixed_unit.
-struct Parabolas {
-  float64x2_t at, slope, curve;
-};
-HWY_INLINE void set_paths(const Parabolas& low, const Parabolas& high, std::uint32_t corner, FixedPaths& paths, int k) {
-  const auto step = [](const Parabolas& p) HWY_ATTR {
-    const Doubles d;
-    return hn::MulAdd(hn::Set(d, 16.0), VD{p.curve}, hn::Mul(hn::Set(d, 4.0), VD{p.slope}));
-  };
-  const VD change = hn::Set(Doubles(), 32.0);
-  // All from the two steps that are taken again and again, so that these alone must be exact.
-  const int32x4_t d = vreinterpretq_s32_u32(rounded(step(low), step(high)));
-  const int32x4_t e = vreinterpretq_s32_u32(rounded(hn::Mul(change, VD{low.curve}), hn::Mul(change, VD{high.curve})));
-  const auto store = [k](FixedPaths::Each& each, int32x4_t v)
-                         HWY_ATTR { vst1q_u32(each + k, vreinterpretq_u32_s32(v)); };
-  vst1q_u32(paths.a + k, vsubq_u32(rounded(VD{low.at}, VD{high.at}), vdupq_n_u32(corner)));
-  store(paths.b, vrshrq_n_s32(vsubq_s32(d, vshrq_n_s32(e, 1)), 2));
-  store(paths.c, vrshrq_n_s32(e, 5));
-  store(paths.d, d);
-  store(paths.g, vrshrq_n_s32(e, 2));
-  store(paths.e, e);
-}
-
-// The paths of n voxel columns from `start` on, along y or x (see trace_lines).
-template <bool along_y>
-void trace_fixed(const Job& job, const Matrix34& m, double z, const PixelBox& box, ColumnIndex start, int n,
-                 FixedLines& lines) {
-  const Doubles d;
-  const bool fan = job.beam == Beam::fan, same_weight = job.beam == Beam::parallel || !job.weighted;
-  const VD one = hn::Set(d, 1.0), zero = hn::Zero(d), unit = hn::Set(d, fixed_unit);
-  const double base[3] = {m(0, 2) * z + m(0, 3), m(1, 2) * z + m(1, 3), m(2, 2) * z + m(2, 3)};
-  const VD x0 = hn::Set(d, static_cast<double>(start.x)), y0 = hn::Set(d, static_cast<double>(start.y));
-  const VD last = hn::Set(d, static_cast<double>(n - 1));
-  // dz^3 is replaced as in trace_lines.
-  const VD cubed = hn::Set(d, 0.75 * (chunk / 2) * (chunk / 2));
-  const auto corner = [](std::int64_t pixel) { return static_cast<std::uint32_t>(pixel) << 23; };
-  const auto trace = [&](int k, Parabolas& u, Parabolas& v) HWY_ATTR {
-    const VD number = hn::Min(hn::Iota(d, static_cast<double>(k)), last);
-    const VD x = along_y ? x0 : hn::Add(x0, number), y = along_y ? hn::Add(y0, number) : y0;
-    const auto dot = [&](int i) HWY_ATTR {
-      return hn::MulAdd(hn::Set(d, m(i, 0)), x, hn::MulAdd(hn::Set(d, m(i, 1)), y, hn::Set(d, base[i])));
-    };
-    const VD w = dot(2);
-    VD r{vrecpeq_f64(w.raw)};
-    for (int step = 0; step < 3; ++step) r = hn::MulAdd(r, hn::NegMulAdd(w, r, one), r);  // 8 bits, 16, 32, 64
-    const VD t = hn::Mul(hn::Set(d, m(2, 2)), r);
-    const auto parabola = [&](int i, VD divisor, VD change) HWY_ATTR {
-      const VD scaled = hn::Mul(divisor, unit), at = hn::Mul(dot(i), scaled);
-      const VD slope = hn::NegMulAdd(at, change, hn::Mul(hn::Set(d, m(i, 2)), scaled));
-      return Parabolas{at.raw, hn::MulAdd(hn::Mul(slope, cubed), hn::Mul(change, change), slope).raw,
-                       hn::Neg(hn::Mul(slope, change)).raw};
-    };
-    u = parabola(0, r, t);
-    v = parabola(1, fan ? one : r, fan ? zero : t);
-    const VD weight = job.weighted ? hn::Mul(r, r) : one;
-    store_single(weight, lines.weight + k);
-    store_single(same_weight ? zero : hn::Mul(hn::Mul(hn::Set(d, -2.0), weight), t), lines.weight1 + k);
-  };
-  for (int k = 0; k < whole_count(n); k += 4) {
-    Parabolas u0, u1, v0, v1;
-    trace(k, u0, v0);
-    trace(k + 2, u1, v1);
-    set_paths(u0, u1, corner(box.columns.first), lines.u, k);
-    set_paths(v0, v1, corner(box.rows.first), lines.v, k);
+// The box' texels: with fractions f and g the value between four pixels is p + f du + g dv + f g duv, or, with
+// left = p - du,
+//   (left - left_v) + (1 + f) (du - duv) + (1 + g) left_v + (1 + f) (1 + g) duv:
+// these four factors. Two columns of pixels are read, `left_column` and the one to its right.
+HWY_INLINE void make_fixed_column(const float* HWY_RESTRICT left_column, const float* HWY_RESTRICT right_column,
+                                  std::int64_t rows, float* HWY_RESTRICT out) {
+  const Floats d;
+  const auto bits = [](VF v) HWY_ATTR { return vreinterpretq_u32_f32(v.raw); };
+  for (std::int64_t r = 0; r < rows; r += 4) {
+    // Of the rows below all is computed again: putting vectors together takes as long.
+    const VF p = hn::LoadU(d, left_column + r), p_below = hn::LoadU(d, left_column + r + 1);
+    const VF du = hn::Sub(hn::LoadU(d, right_column + r), p), left = hn::Sub(p, du);
+    const VF du_below = hn::Sub(hn::LoadU(d, right_column + r + 1), p_below), left_below = hn::Sub(p_below, du_below);
+    const VF duv = hn::Sub(du_below, du), left_v = hn::Sub(left_below, left);
+    store_turned(bits(hn::Sub(left, left_v)), bits(hn::Sub(du, duv)), bits(left_v), bits(duv),
+                 out + fixed_texel_size * r);
   }
 }
 
-// The box' texels: with fractions f and g the value between four pixels is p + f du + g dv + f g duv, or
-//   (p - du - dv + duv) + (1 + f) (du - duv) + (1 + g) (dv - duv) + (1 + f) (1 + g) duv:
-// these four factors.
 HWY_INLINE const float* make_fixed_texels(const Job& job, const ViewBand& band, const PixelBox& box, Scratch& scratch) {
   const std::int64_t rows = box.rows.size(), size = box.columns.size() * fixed_stride + overread;
   if (scratch.box.size() < size) scratch.box = Buffer<float>(size);
+  const std::int64_t stride = job.wedge->row_stride, above = box.rows.first - band.first_row;
   const std::int64_t from = std::max(box.rows.first, band.first_row);
   const std::int64_t to = std::min(box.rows.last + 1, band.first_row + band.rows);
-  alignas(16) float copies[2][largest_fixed_box + 8] = {};  // a column of pixels, with zeros around what the band holds
-  const auto pixels = [&](std::int64_t column) HWY_ATTR {
+  // Columns that are read in place: the band holds all of their rows, and what is read past them.
+  const bool held = above >= 0 && above + rows <= band.rows;
+  const std::int64_t in_place = held ? job.columns - 1 - (above + rows + 8 - band.rows + stride - 1) / stride : -1;
+  alignas(16) float copies[2][largest_fixed_box + 8] = {};  // others, with zeros around what the band holds
+  const auto pixels = [&](std::int64_t column) HWY_ATTR -> const float* {
+    if (column >= 0 && column <= in_place) return band.data + column * stride + above;
     float* copy = copies[column & 1];
     if (column < 0 || column >= job.columns || from >= to) {
       std::fill_n(copy, rows, 0.0f);
       return copy;
     }
     std::fill_n(copy, from - box.rows.first, 0.0f);
-    std::copy_n(band.data + column * job.wedge->row_stride + (from - band.first_row), to - from,
-                copy + (from - box.rows.first));
+    std::copy_n(band.data + column * stride + (from - band.first_row), to - from, copy + (from - box.rows.first));
     std::fill(copy + (to - box.rows.first), copy + rows, 0.0f);
     return copy;
   };
-  const Floats d;
   const float* left = pixels(box.columns.first);
   for (std::int64_t column = box.columns.first; column <= box.columns.last; ++column) {
     const float* right = pixels(column + 1);
-    float* out = scratch.box.data() + (column - box.columns.first) * fixed_stride;
-    VF p = hn::Load(d, left), du = hn::Sub(hn::Load(d, right), p);
-    for (std::int64_t r = 0; r < rows; r += 4) {
-      const VF p_next = hn::Load(d, left + r + 4), du_next = hn::Sub(hn::Load(d, right + r + 4), p_next);
-      const VF below{vextq_f32(p.raw, p_next.raw, 1)}, du_below{vextq_f32(du.raw, du_next.raw, 1)};
-      const VF duv = hn::Sub(du_below, du), by_v = hn::Sub(hn::Sub(below, p), duv);
-      hn::StoreInterleaved4(hn::Sub(hn::Sub(p, du), by_v), hn::Sub(du, duv), by_v, duv, d, out + fixed_texel_size * r);
-      p = p_next;
-      du = du_next;
-    }
+    if (column >= 0 && column + 2 <= std::min(in_place, box.columns.last + 1))  // the one after is brought meanwhile
+      for (std::int64_t r = 0; r < rows; r += 16) hwy::Prefetch(right + stride + r);
+    make_fixed_column(left, right, rows, scratch.box.data() + (column - box.columns.first) * fixed_stride);
     left = right;
   }
   return scratch.box.data();
@@ -169,29 +91,35 @@ HWY_INLINE float32x4_t zip_low(float32x2_t a, float32x2_t b) {
 
 // What belongs to four voxels: the bits of 1 + f and 1 + g.
 struct Fractions {
-  uint32x4_t u, v;
-};
-constexpr std::uint32_t bits_of_one = 0x3f800000, fraction_mask = 0x007fffff;
+  uint32x4_t u = vdupq_n_u32(0x3f800000), v = vdupq_n_u32(0x3f800000);
 
-// The fractions of four voxels, and in the upper 18 bits of each word their texels' numbers.
-HWY_INLINE uint32x4_t divide_place(uint32x4_t u, uint32x4_t v, Fractions& fractions) {
   // The exponent stays where it was: bits are inserted below it.
-  fractions.u = vbslq_u32(vdupq_n_u32(fraction_mask), u, fractions.u);
-  fractions.v = vbslq_u32(vdupq_n_u32(fraction_mask), v, fractions.v);
-  return vsriq_n_u32(u, v, 9);
-}
+  HWY_INLINE void insert(uint32x4_t u_at, uint32x4_t v_at) {
+    const uint32x4_t mask = vdupq_n_u32(0x007fffff);
+    u = vbslq_u32(mask, u_at, u);
+    v = vbslq_u32(mask, v_at, v);
+  }
+};
 
-// The texels of two voxels, as divide_place makes them. They go through memory, which costs a vector's pipe less than
-// moving them to whole numbers; volatile, or the compiler keeps them in registers and stores them when they are needed.
-using TexelNumbers = volatile std::uint64_t;
-HWY_INLINE void store_numbers(uint32x4_t numbers, std::uint64_t* out) {
-  vst1q_u64(out, vreinterpretq_u64_u32(numbers));
-}
+// The texels of four voxels, in the upper 18 bits of each word. They go through memory, which costs a vector's pipe
+// less than moving them to whole numbers.
+struct TexelNumbers {
+  alignas(16) std::uint64_t pairs[2];
+
+  HWY_INLINE void store(uint32x4_t numbers) { vst1q_u64(pairs, vreinterpretq_u64_u32(numbers)); }
+  // Eight bytes in one instruction: the compiler would load halves of them once more, for which a Neoverse-N1 waits
+  // until the vector is in the cache.
+  HWY_INLINE std::uint64_t pair(int i) const {
+    std::uint64_t both;
+    asm volatile("ldr %0, %1" : "=r"(both) : "m"(pairs[i]));
+    return both;
+  }
+};
 
 // The view's values at four voxels.
-HWY_INLINE float32x4_t fixed_values(const float* HWY_RESTRICT texels, const TexelNumbers* numbers,
+HWY_INLINE float32x4_t fixed_values(const float* HWY_RESTRICT texels, const TexelNumbers& numbers,
                                     const Fractions& fractions) {
-  const std::uint64_t low = numbers[0], high = numbers[1];
+  const std::uint64_t low = numbers.pair(0), high = numbers.pair(1);
   const float32x4_t fv = vreinterpretq_f32_u32(fractions.v);
   const auto first = [](std::uint64_t both) { return static_cast<std::uint32_t>(both) >> 14; };
   const auto second = [](std::uint64_t both) { return both >> 46; };
@@ -216,101 +144,121 @@ HWY_INLINE void add_fixed(float32x4_t value, float32x4_t dz, float32x4_t weight,
 }
 
 // A coordinate that goes along a line, four slices a step.
-class FixedCoordinate {
-public:
-  HWY_INLINE FixedCoordinate(const FixedPaths& p, int k, std::int64_t begin) {
-    const std::int64_t group = begin / 4 - chunk / 8;
-    const auto i = static_cast<std::uint32_t>(group), pairs = static_cast<std::uint32_t>(group * (group - 1) / 2);
-    const uint32x4_t lanes = {0, 1, 2, 3}, squares = {0, 1, 4, 9};
-    at = vmlaq_n_u32(vdupq_n_u32(p.a[k] + i * p.d[k] + pairs * p.e[k]), lanes, p.b[k] + i * p.g[k]);
-    at = vmlaq_n_u32(at, squares, p.c[k]);
-    step = vmlaq_n_u32(vdupq_n_u32(p.d[k] + i * p.e[k]), lanes, p.g[k]);
-    change = vdupq_n_u32(p.e[k]);
-  }
+struct FixedCoordinate {
+  uint32x4_t at, step, change;
+
+  HWY_INLINE FixedCoordinate(const FixedStarts& starts, int k)
+      : at(vld1q_u32(starts.at[k])), step(vld1q_u32(starts.step[k])), change(vld1q_dup_u32(starts.change + k)) {}
   HWY_INLINE void advance() {
     at = vaddq_u32(at, step);
     step = vaddq_u32(step, change);
   }
-  uint32x4_t at;
-
-private:
-  uint32x4_t step, change;
 };
 
-// The slices of line k. Two vectors a turn, the places of each found while the one before is added.
-HWY_NOINLINE void add_fixed_line(const FixedLines& lines, int k, const Piece& piece, const float* HWY_RESTRICT texels,
-                                 float* HWY_RESTRICT sums) {
-  FixedCoordinate u(lines.u, k, piece.begin), v(lines.v, k, piece.begin);
-  const float32x4_t weight = vdupq_n_f32(lines.weight[k]), weight1 = vdupq_n_f32(lines.weight1[k]);
-  const uint32x4_t one = vdupq_n_u32(bits_of_one);
-  Fractions even{one, one}, odd{one, one};
-  alignas(16) std::uint64_t numbers[4];
+struct FixedLines {
+  FixedStarts u, v;
+  FixedWeights weights;
+};
+// The slices of a row's lines, two vectors a turn. The places of each are found while the one before is added, those of
+// a line's first while the line before ends.
+HWY_NOINLINE void add_fixed_row(const FixedLines& lines, const FixedRow& row, const Piece& piece,
+                                const float* HWY_RESTRICT texels, float* HWY_RESTRICT sums) {
   const float* HWY_RESTRICT dz = slice_numbers.dz + piece.begin;
-  float* HWY_RESTRICT own = sums + piece.begin;
-  const auto find = [&](int place, Fractions& fractions) HWY_ATTR {
-    const uint32x4_t u_at = u.at, v_at = v.at;
+  const std::int64_t last = piece.end - piece.begin - 8;
+  FixedCoordinate u(lines.u, 0), v(lines.v, 0);
+  Fractions even, odd;
+  TexelNumbers even_numbers, odd_numbers;
+  const auto find = [&](TexelNumbers& numbers, Fractions& fractions) HWY_ATTR {
+    uint32x4_t number = u.at;
+    const uint32x4_t v_at = v.at;
+    fractions.insert(number, v_at);
     u.advance();
     v.advance();
-    store_numbers(divide_place(u_at, v_at, fractions), numbers + place);
+    // After all else that needs u: it is overwritten, which saves a copy.
+    asm("sri %0.4s, %1.4s, #9" : "+w"(number) : "w"(v_at), "w"(u.at), "w"(fractions.u));
+    numbers.store(number);
   };
-  const auto add = [&](std::int64_t z, int place, const Fractions& fractions) HWY_ATTR {
-    add_fixed(fixed_values(texels, numbers + place, fractions), vld1q_f32(dz + z), weight, weight1, own + z);
-  };
-  find(0, even);
-  const std::int64_t count = piece.end - piece.begin;
-  for (std::int64_t z = 0; z < count; z += 8) {
-    find(2, odd);
-    add(z, 0, even);
-    find(0, even);
-    add(z + 4, 2, odd);
+  find(even_numbers, even);
+  for (int k = 0; k < row.count; ++k) {
+    // To be added to, hence in memory: see Constant (trace-inl.h).
+    alignas(16) float weight[4];
+    vst1q_f32(weight, vld1q_dup_f32(lines.weights.weight + k));
+    const float32x4_t weight1 = vld1q_dup_f32(lines.weights.weight1 + k);
+    float* HWY_RESTRICT own = sums + row.sums[k] + piece.begin;
+    const auto add = [&](std::int64_t z, const TexelNumbers& numbers, const Fractions& fractions) HWY_ATTR {
+      float32x4_t constant;
+      asm volatile("ldr %q0, %1" : "=w"(constant) : "m"(weight));
+      add_fixed(fixed_values(texels, numbers, fractions), vld1q_f32(dz + z), constant, weight1, own + z);
+    };
+    for (std::int64_t z = 0; z < last; z += 8) {
+      find(odd_numbers, odd);
+      add(z, even_numbers, even);
+      find(even_numbers, even);
+      add(z + 4, odd_numbers, odd);
+    }
+    find(odd_numbers, odd);
+    add(last, even_numbers, even);
+    const int next = std::min(k + 1, row.count - 1);
+    u = FixedCoordinate(lines.u, next);
+    v = FixedCoordinate(lines.v, next);
+    find(even_numbers, even);
+    add(last + 4, odd_numbers, odd);
   }
 }
 
 // A few slices of a row. Their sums are `apart` floats apart.
-HWY_INLINE void add_fixed_slices(const FixedLines& lines, int count, const Piece& piece,
+HWY_INLINE void add_fixed_slices(const FixedPaths (&u)[largest_tile / 4], const FixedPaths (&v)[largest_tile / 4],
+                                 const FixedWeights& weights, int count, const Piece& piece,
                                  const float* HWY_RESTRICT texels, float* sums, std::int64_t apart) {
-  const uint32x4_t one = vdupq_n_u32(bits_of_one);
   for (std::int64_t z = piece.first; z < piece.last; ++z) {
     const auto lane = static_cast<std::uint32_t>(z % 4);
-    const std::int64_t group = z / 4 - chunk / 8;
-    const auto i = static_cast<std::uint32_t>(group), pairs = static_cast<std::uint32_t>(group * (group - 1) / 2);
-    const auto at = [=](const FixedPaths& p, int k) HWY_ATTR {
-      const auto times = [k](uint32x4_t sum, const FixedPaths::Each& each, std::uint32_t n)
-                             HWY_ATTR { return vmlaq_n_u32(sum, vld1q_u32(each + k), n); };
-      return times(times(times(times(times(vld1q_u32(p.a + k), p.b, lane), p.c, lane * lane), p.d, i), p.g, lane * i),
-                   p.e, pairs);
+    const VectorNumber n(z);
+    const auto at = [=](const FixedPaths& p) HWY_ATTR {
+      const uint32x4_t first = vmlaq_n_u32(vmlaq_n_u32(p.a, p.b, lane), p.c, lane * lane);
+      return vmlaq_n_u32(vmlaq_n_u32(vmlaq_n_u32(first, p.d, n.i), p.g, lane * n.i), p.e, n.pairs);
     };
-    alignas(16) std::uint64_t numbers[largest_tile / 2];
+    TexelNumbers numbers[largest_tile / 4];
     Fractions fractions[largest_tile / 4];
     for (int k = 0; k < count; k += 4) {
-      fractions[k / 4] = {one, one};
-      store_numbers(divide_place(at(lines.u, k), at(lines.v, k), fractions[k / 4]), numbers + k / 2);
+      const uint32x4_t u_at = at(u[k / 4]), v_at = at(v[k / 4]);
+      fractions[k / 4].insert(u_at, v_at);
+      numbers[k / 4].store(vsriq_n_u32(u_at, v_at, 9));
     }
     for (int k = 0; k < count; k += 4)
-      add_fixed(fixed_values(texels, numbers + k / 2, fractions[k / 4]), vdupq_n_f32(slice_numbers.dz[z]),
-                vld1q_f32(lines.weight + k), vld1q_f32(lines.weight1 + k), sums + (z - piece.first) * apart + k);
+      add_fixed(fixed_values(texels, numbers[k / 4], fractions[k / 4]), vdupq_n_f32(slice_numbers.dz[z]),
+                vld1q_f32(weights.weight + k), vld1q_f32(weights.weight1 + k), sums + (z - piece.first) * apart + k);
   }
 }
 
 // One view into the sums of a tile; meanwhile the next is brought.
+template <bool fan>
 HWY_INLINE void add_fixed_view(const Job& job, const Piece& piece, const Matrix34& m, const ViewBand& band,
                                const PixelBox& box, const SumPlaces& place, const Preview& next, Scratch& scratch) {
-  const double middle = static_cast<double>(piece.first_slice + chunk / 2);
+  const FixedView view(job, m, static_cast<double>(piece.first_slice + chunk / 2), box);
   const float* texels = make_fixed_texels(job, band, box, scratch);
   float* sums = scratch.sums.data();
-  const LineOrder order(m, piece, box);
-  for (std::int64_t i = 0; i < order.rows; ++i) {
-    prefetch(job, next, i, order.rows);
-    FixedLines lines;
-    order.along_y ? trace_fixed<true>(job, m, middle, box, order.start(i), order.lines, lines)
-                  : trace_fixed<false>(job, m, middle, box, order.start(i), order.lines, lines);
+  const FixedOrder order(m, piece, box, place);
+  FixedRow row;
+  for (std::int64_t i = 0; i < order.rows(); ++i) {
+    prefetch(job, next, i, order.rows());
+    order.go_to(i, row);
     if (piece.few()) {
-      add_fixed_slices(lines, whole_count(order.lines), piece, texels, sums + place(0, i, piece.first),
-                       place.slice_step());
+      FixedPaths u[largest_tile / 4], v[largest_tile / 4];
+      FixedWeights weights;
+      trace_fixed<fan>(view, row, weights, [&](int k, const FixedPaths& u_paths, const FixedPaths& v_paths) HWY_ATTR {
+        u[k / 4] = u_paths;
+        v[k / 4] = v_paths;
+      });
+      add_fixed_slices(u, v, weights, whole_count(row.count), piece, texels, sums + row.sums[0], place.slice_step());
       continue;
     }
-    for (int k = 0; k < order.lines; ++k)
-      add_fixed_line(lines, k, piece, texels, sums + order.first_sum(place, i) + k * order.sums_apart(place));
+    FixedLines lines;
+    const VectorNumber begin(piece.begin);
+    trace_fixed<fan>(view, row, lines.weights, [&](int k, const FixedPaths& u, const FixedPaths& v) HWY_ATTR {
+      lines.u.set(k, u, begin);
+      lines.v.set(k, v, begin);
+    });
+    add_fixed_row(lines, row, piece, texels, sums);
   }
 }
 

@@ -366,8 +366,9 @@ void run_general(const Job& job, std::int64_t task, Scratch& scratch) {
       const ViewBand& band = job.wedge->bands[static_cast<std::size_t>(view)];
       Seen seen = survey(job, m, band, piece, box);
 #if LEPUS_NEON
-      if (kind == Interpolation::linear && seen.nearly_constant_w && seen.small_and_inside) {
-        add_fixed_view(job, piece, m, band, box, place, next, scratch);
+      if (kind == Interpolation::linear && seen.fixed_point) {
+        job.beam == Beam::fan ? add_fixed_view<true>(job, piece, m, band, box, place, next, scratch)
+                              : add_fixed_view<false>(job, piece, m, band, box, place, next, scratch);
         continue;
       }
 #endif

@@ -15,6 +15,9 @@ constexpr double series_limit = 3e-3;
 // Below this the weight 1 - 2 t dz is right to 5e-7, and v to the third order's e dz (t dz)^2, which must stay below
 // polynomial_pixels at the chunk's ends; a quarter of it remains (general-inl.h).
 constexpr double polynomial_limit = 4e-4, polynomial_pixels = 1.5e-5;
+// The same in fixed_point-inl.h, where the second order of the weight is replaced too and half of it remains, 1e-6:
+// what it leaves to others takes twice as long.
+constexpr double fixed_point_limit = 8e-4, fixed_point_pixels = 4e-5;
 
 // Offsets within a box are computed in single precision, which holds whole numbers up to 2^24, and 2^23 may be added to
 // them.
@@ -174,7 +177,8 @@ Seen survey(const Job& job, const Matrix34& matrix, const ViewBand& band, const 
   const auto fits = [](double low, double high, std::int64_t pixels) {
     return low >= 0 && high < static_cast<double>(pixels - 1) && high - low < largest_fixed_box - 8;
   };
-  seen.small_and_inside = fits(e.u0, e.u1, job.columns) && fits(e.v0, e.v1, job.rows);
+  seen.fixed_point = change <= fixed_point_limit && rows_walked * change * change <= fixed_point_pixels &&
+                     fits(e.u0, e.u1, job.columns) && fits(e.v0, e.v1, job.rows);
   seen.clamped = box.columns.first < 0 || box.columns.last >= job.columns || box.rows.first < band.first_row ||
                  box.rows.last >= band.first_row + band.rows;
   return seen;

@@ -104,10 +104,11 @@ struct Seen {
   // How much w changes within a chunk: so little that coordinates are polynomials of the second degree, or little
   // enough for a series.
   bool nearly_constant_w = false, slowly_changing_w = false;
-  // All that tile and chunk see lies on the detector and within largest_fixed_box pixels each way.
-  bool small_and_inside = false;
+  // As in fixed_point-inl.h: w changes little, and all that tile and chunk see lies on the detector and within
+  // largest_fixed_box pixels each way.
+  bool fixed_point = false;
 };
-inline constexpr std::int64_t largest_fixed_box = 512;  // see fixed_point-inl.h
+inline constexpr std::int64_t largest_fixed_box = 512;
 // Everything but where the pixels are.
 Seen survey(const Job& job, const Matrix34& matrix, const ViewBand& band, const Piece& piece, const PixelBox& box);
 // The pixels in place, where the band holds all that is asked for, or else a copy.
