@@ -36,10 +36,6 @@ struct ConvertArguments {
   OutputOptions stored;
 };
 
-[[noreturn]] void refuse(const std::string& option, const std::string& what, const std::string& hint) {
-  throw Error(ErrorKind::usage, {.what = what, .where = "option " + option, .why = {}, .hint = hint});
-}
-
 // Voxels [x0, x1) x [y0, y1) x [z0, z1) of the volume.
 struct Part {
   std::int64_t x0, x1, y0, y1, z0, z1;
@@ -52,8 +48,8 @@ Part part_of(const ConvertArguments& a, const VolumeGrid& grid) {
     const auto& s = a.slices;
     if (s.size() != 2 || !whole(s[0]) || !whole(s[1]) || s[0] < 0 || s[1] < s[0] ||
         s[1] >= static_cast<double>(grid.nz))
-      refuse("--slices", format("the volume has slices 0 to {}", grid.nz - 1),
-             "write the first and last as --slices 0,9");
+      refuse_option("--slices", format("the volume has slices 0 to {}", grid.nz - 1),
+                    "write the first and last as --slices 0,9");
     part.z0 = static_cast<std::int64_t>(s[0]);
     part.z1 = static_cast<std::int64_t>(s[1]) + 1;
   }
@@ -63,8 +59,8 @@ Part part_of(const ConvertArguments& a, const VolumeGrid& grid) {
       return whole(low) && whole(high) && low >= 0 && low < high && high <= static_cast<double>(n);
     };
     if (c.size() != 4 || !inside(c[0], c[1], grid.nx) || !inside(c[2], c[3], grid.ny))
-      refuse("--crop", format("a slice has {} x {} voxels", grid.nx, grid.ny),
-             "write it as --crop x0,x1,y0,y1, with x1 and y1 just outside");
+      refuse_option("--crop", format("a slice has {} x {} voxels", grid.nx, grid.ny),
+                    "write it as --crop x0,x1,y0,y1, with x1 and y1 just outside");
     part.x0 = static_cast<std::int64_t>(c[0]);
     part.x1 = static_cast<std::int64_t>(c[1]);
     part.y0 = static_cast<std::int64_t>(c[2]);
@@ -165,9 +161,9 @@ int convert_volume(const ConvertArguments& a, Session& session) {
   const std::string provenance = with_note(volume->provenance(), a, *volume);
   // A header that comes before the data must have room for what is written into it at the end.
   options.provenance_room = std::max<std::int64_t>(64 << 10, 2 * static_cast<std::int64_t>(provenance.size()));
-  if (a.water && volume->unit() == "HU") refuse("--water", "the volume is in HU already", "leave it out");
+  if (a.water && volume->unit() == "HU") refuse_option("--water", "the volume is in HU already", "leave it out");
   if (a.water && !(*a.water > 0))
-    refuse("--water", "the attenuation of water is above zero", "write it as --water 0.02, in 1/mm");
+    refuse_option("--water", "the attenuation of water is above zero", "write it as --water 0.02, in 1/mm");
   if (!a.water && options.type == PixelType::f32) options.type = type_to_write(*volume, a.output);
   const auto locks = reserve_volume(a.output, options.force, context.progress);
   const std::string axes = words_of(output_axes(a));
@@ -269,8 +265,8 @@ int run_convert(const ConvertArguments& a, Session& session) {
                                      .why = "the input is not a scan file (.toml)",
                                      .hint = "the ending of the output chooses the format of a volume"});
     if (a.surface && (a.water || !a.axes.empty()))
-      refuse(a.water ? "--water" : "--axes", "a surface is written in millimetres, in lepus' axes",
-             "leave it out, or convert the volume first");
+      refuse_option(a.water ? "--water" : "--axes", "a surface is written in millimetres, in lepus' axes",
+                    "leave it out, or convert the volume first");
     return a.surface ? convert_surface(a, session) : convert_volume(a, session);
   }
   if (!a.slices.empty() || !a.crop.empty() || a.surface || a.water || !a.axes.empty() || !a.from_axes.empty())

@@ -63,6 +63,10 @@ double real_number(const Option& option, const std::string& text) {
 
 }  // namespace
 
+void refuse_option(const std::string& name, const std::string& what, const std::string& hint) {
+  throw Error(ErrorKind::usage, {.what = what, .where = "option " + name, .why = {}, .hint = hint});
+}
+
 Option& Option::must() {
   required = true;
   default_text.clear();

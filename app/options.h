@@ -34,6 +34,9 @@ struct Option {
   Option& otherwise(std::string text);            // what --help gives as its default
 };
 
+// Error(usage) about a value that was given for "--name".
+[[noreturn]] void refuse_option(const std::string& name, const std::string& what, const std::string& hint);
+
 class OptionTable {
 public:
   // Options added from here on stand under this heading.

@@ -39,10 +39,6 @@ struct SimulateArguments {
   std::vector<double> size;
 };
 
-[[noreturn]] void refuse(const std::string& option, const std::string& what, const std::string& hint) {
-  throw Error(ErrorKind::usage, {.what = what, .where = "option " + option, .why = {}, .hint = hint});
-}
-
 std::vector<double> angles_of(const SimulateArguments& a, std::int64_t views) {
   std::vector<double> angles;
   if (!a.angles.empty()) {
@@ -51,11 +47,11 @@ std::vector<double> angles_of(const SimulateArguments& a, std::int64_t views) {
       angles.push_back(radians(angle));
     }
     if (a.views && *a.views != static_cast<std::int64_t>(angles.size()))
-      refuse("--views", format("{} views were asked for, {} has {} angles", *a.views, a.angles, angles.size()),
-             "leave --views out: the file of angles says how many there are");
+      refuse_option("--views", format("{} views were asked for, {} has {} angles", *a.views, a.angles, angles.size()),
+                    "leave --views out: the file of angles says how many there are");
     return angles;
   }
-  if (views < 1) refuse("--views", "a scan needs at least one view", "give a number above 0");
+  if (views < 1) refuse_option("--views", "a scan needs at least one view", "give a number above 0");
   check_angle_deg(a.first_angle, "option --first-angle");
   check_angle_deg(a.arc, "option --arc");
   for (std::int64_t i = 0; i < views; ++i)
@@ -82,7 +78,7 @@ std::optional<VolumeGrid> grid_of(const SimulateArguments& a, const CircularScan
   if (a.size.empty() && !a.voxel) return std::nullopt;
   const VolumeGrid automatic = automatic_grid(build_scan(scan));
   const Vec3 step = a.voxel ? Vec3{*a.voxel, *a.voxel, *a.voxel} : automatic.step_mm;
-  if (!(step.x > 0)) refuse("--voxel", "a voxel must be larger than zero", "give its edge in millimetres");
+  if (!(step.x > 0)) refuse_option("--voxel", "a voxel must be larger than zero", "give its edge in millimetres");
   if (a.size.empty()) {
     const auto count = [](std::int64_t n, double old_step, double new_step) {
       return std::max<std::int64_t>(1, std::llround(static_cast<double>(n) * std::abs(old_step) / new_step));
@@ -95,7 +91,7 @@ std::optional<VolumeGrid> grid_of(const SimulateArguments& a, const CircularScan
   if (n.size() == 1) n = {n[0], n[0], n[0]};
   const auto good = [](double x) { return x >= 1 && x <= 1 << 20 && x == std::floor(x); };
   if (n.size() != 3 || !good(n[0]) || !good(n[1]) || !good(n[2]))
-    refuse("--size", "the size is one or three whole numbers", "write it as --size 128 or --size 128,128,64");
+    refuse_option("--size", "the size is one or three whole numbers", "write it as --size 128 or --size 128,128,64");
   return centred_grid(static_cast<std::int64_t>(n[0]), static_cast<std::int64_t>(n[1]), static_cast<std::int64_t>(n[2]),
                       step);
 }

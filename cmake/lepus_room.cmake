@@ -1,7 +1,7 @@
 # lepus_room(name SOURCES ... [DEPENDS rooms...] [LIBRARIES targets...] [TESTS ...] [NO_LOOPS] [BENCH] [PROGRAM])
 # One room of src/: a static library lepus_<name>, and <name>_test from the tests beside the source (label: unit).
 # src/CMakeLists.txt puts all rooms into the one library that is installed, but those of bench/ (BENCH), whose headers are
-# named from the project's folder as those of app/ are, and those of the program alone (PROGRAM). With LEPUS_UNITY eight files are compiled
+# named from the project's folder as those of app/ are, and those of the program alone (PROGRAM). With LEPUS_UNITY sixteen files are compiled
 # together, so names in the anonymous namespaces of a room differ; those that Highway includes again stay alone. NO_LOOPS: it
 # handles text and options, no pixels, and is not worth the compiler's time.
 function(lepus_room name)
@@ -15,7 +15,7 @@ function(lepus_room name)
     target_link_libraries(lepus_${name} PUBLIC lepus_${dependency})
   endforeach()
   if(LEPUS_UNITY)
-    set_target_properties(lepus_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(lepus_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
     foreach(source IN LISTS room_SOURCES)
       get_filename_component(source ${source} ABSOLUTE)
       file(STRINGS ${source} included_again REGEX "HWY_TARGET_INCLUDE")

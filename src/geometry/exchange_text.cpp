@@ -16,11 +16,6 @@ namespace {
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v'; }
 bool is_separator(char c) { return is_space(c) || c == ',' || c == ';'; }
 
-[[noreturn]] void refuse(std::string what, std::string where, std::string why, std::string hint) {
-  throw Error(ErrorKind::input,
-              {.what = std::move(what), .where = std::move(where), .why = std::move(why), .hint = std::move(hint)});
-}
-
 std::string shortened(std::string_view text) {
   constexpr std::size_t longest = 40;
   std::string printable;
@@ -30,10 +25,15 @@ std::string shortened(std::string_view text) {
 
 }  // namespace
 
+void refuse_text(std::string what, std::string where, std::string why, std::string hint) {
+  throw Error(ErrorKind::input,
+              {.what = std::move(what), .where = std::move(where), .why = std::move(why), .hint = std::move(hint)});
+}
+
 std::string read_text(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
-    refuse("the geometry file is a folder", path.string(), "a file is needed", "name the file inside it");
+    refuse_text("the geometry file is a folder", path.string(), "a file is needed", "name the file inside it");
   return read_text_file(path, largest_number_file);
 }
 
@@ -45,7 +45,7 @@ double parse_number(std::string_view text, const std::string& where) {
   double value = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (code != std::errc{} || end != digits.data() + digits.size() || !std::isfinite(value))
-    refuse("a number cannot be read", where, format("found \"{}\"", shortened(text)), "correct the file");
+    refuse_text("a number cannot be read", where, format("found \"{}\"", shortened(text)), "correct the file");
   return value;
 }
 
@@ -111,7 +111,8 @@ std::string beam_name(Beam beam) { return beam == Beam::cone ? "cone" : beam == 
 Beam parse_beam(const std::string& name, const std::string& where) {
   for (const Beam beam : {Beam::cone, Beam::fan, Beam::parallel})
     if (name == beam_name(beam)) return beam;
-  refuse("the kind of beam is not known", where, format("found \"{}\"", shortened(name)), "use cone, fan or parallel");
+  refuse_text("the kind of beam is not known", where, format("found \"{}\"", shortened(name)),
+              "use cone, fan or parallel");
 }
 
 }  // namespace lepus

@@ -13,6 +13,7 @@
 
 namespace lepus {
 
+[[noreturn]] void refuse_text(std::string what, std::string where, std::string why, std::string hint);  // Error(input)
 std::string read_text(const std::filesystem::path& path);
 
 // A finite number that fills `text` apart from white space; throws Error(input) with `where`.

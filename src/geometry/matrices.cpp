@@ -10,12 +10,12 @@
 namespace lepus {
 namespace {
 
-constexpr const char* mark = "# lepus matrices";
+constexpr const char* matrices_mark = "# lepus matrices";
 
 }  // namespace
 
 ScanGeometry parse_matrices(const std::string& text, const std::string& name, const GeometryFileOptions& options) {
-  const Notes notes = parse_notes(text, mark);
+  const Notes notes = parse_notes(text, matrices_mark);
   const FrameLayout layout = frame_layout(options, notes, name);
   ScanGeometry geometry;
   geometry.beam = notes.contains("beam") ? parse_beam(notes.at("beam"), name) : Beam::cone;
@@ -41,7 +41,7 @@ ScanGeometry parse_matrices(const std::string& text, const std::string& name, co
 }
 
 std::string format_matrices(const ScanGeometry& geometry, const GeometryFileOptions& options) {
-  std::string text = format("{} beam=\"{}\" columns=\"{}\" rows=\"{}\" source_detector_mm=\"{:.17g}\"\n", mark,
+  std::string text = format("{} beam=\"{}\" columns=\"{}\" rows=\"{}\" source_detector_mm=\"{:.17g}\"\n", matrices_mark,
                             beam_name(geometry.beam), geometry.columns, geometry.rows, geometry.source_detector_mm);
   for (const Matrix34& matrix : geometry.matrices) {
     const Matrix34 p = options.voxel_index ? in_voxel_indices(matrix, *options.voxel_index) : matrix;

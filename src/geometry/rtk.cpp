@@ -20,7 +20,7 @@
 namespace lepus {
 namespace {
 
-constexpr const char* mark = "<!-- lepus detector";
+constexpr const char* detector_mark = "<!-- lepus detector";
 constexpr const char* root = "RTKThreeDCircularGeometry";
 
 struct RtkView {
@@ -206,7 +206,7 @@ RtkView parameters_of(const RigidView& view, Beam beam) {
 
 ScanGeometry parse_rtk(const std::string& text, const std::string& name, const GeometryFileOptions& options) {
   const RtkFile file = parse_file(text, name);
-  const FrameLayout layout = frame_layout(options, parse_notes(text, mark), name);
+  const FrameLayout layout = frame_layout(options, parse_notes(text, detector_mark), name);
   if (!(layout.pixel_width_mm > 0) || !(layout.pixel_height_mm > 0))
     throw Error(ErrorKind::usage, {.what = "the size of a detector pixel is not known",
                                    .where = name,
@@ -251,7 +251,7 @@ std::string format_rtk(const ScanGeometry& geometry) {
   text += format(
       "{} columns=\"{}\" rows=\"{}\" pixel_width_mm=\"{:.17g}\" pixel_height_mm=\"{:.17g}\" first_row_on_top=\"{:d}\" "
       "-->\n",
-      mark, geometry.columns, geometry.rows, scan.pixel_width_mm, scan.pixel_height_mm, scan.first_row_on_top);
+      detector_mark, geometry.columns, geometry.rows, scan.pixel_width_mm, scan.pixel_height_mm, scan.first_row_on_top);
   text += format("<{} version=\"3\">\n", root);
   for (const RigidView& view : scan.views) {
     const RtkView v = parameters_of(view, geometry.beam);

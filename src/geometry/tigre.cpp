@@ -20,19 +20,14 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void refuse(std::string what, std::string where, std::string why, std::string hint) {
-  throw Error(ErrorKind::input,
-              {.what = std::move(what), .where = std::move(where), .why = std::move(why), .hint = std::move(hint)});
-}
-
 Matrix3 about_x(double a) { return {{1, 0, 0, 0, std::cos(a), -std::sin(a), 0, std::sin(a), std::cos(a)}}; }
 Matrix3 about_y(double a) { return {{std::cos(a), 0, std::sin(a), 0, 1, 0, -std::sin(a), 0, std::cos(a)}}; }
 Matrix3 about_z(double a) { return {{std::cos(a), -std::sin(a), 0, std::sin(a), std::cos(a), 0, 0, 0, 1}}; }
 
 double number(const json& value, const std::string& where) {
-  if (!value.is_number()) refuse("a number is expected", where, "it is something else", "correct the value");
+  if (!value.is_number()) refuse_text("a number is expected", where, "it is something else", "correct the value");
   const double x = value.get<double>();
-  if (!std::isfinite(x)) refuse("a number is not finite", where, "it overflows", "correct the value");
+  if (!std::isfinite(x)) refuse_text("a number is not finite", where, "it overflows", "correct the value");
   return x;
 }
 
@@ -44,7 +39,7 @@ public:
       : count_(count) {
     const std::string where = name + ", " + key;
     if (!file.contains(key)) {
-      if (required) refuse("a parameter is missing", where, "TIGRE's geometry needs it", "add it");
+      if (required) refuse_text("a parameter is missing", where, "TIGRE's geometry needs it", "add it");
       values_.assign(count, 0);
       return;
     }
@@ -53,19 +48,21 @@ public:
       values_ = {number(value, where)};
       return;
     }
-    if (!value.is_array() || value.empty()) refuse("a list of numbers is expected", where, "it is none", "correct it");
+    if (!value.is_array() || value.empty())
+      refuse_text("a list of numbers is expected", where, "it is none", "correct it");
     const bool nested = value.front().is_array();
     // One number per view looks like one list; a single entry holds for all views.
     const bool per_view = nested || count == 1;
     const std::size_t entries = per_view ? value.size() : 1;
     if (entries != 1 && entries != views)
-      refuse("the number of values does not match the views", where, format("{} for {} angles", entries, views),
-             "give one for all, or one per angle");
+      refuse_text("the number of values does not match the views", where, format("{} for {} angles", entries, views),
+                  "give one for all, or one per angle");
     for (std::size_t i = 0; i < entries; ++i) {
       const json& entry = nested ? value.at(i) : value;
       if (nested || count > 1) {
         if (!entry.is_array() || entry.size() != count)
-          refuse(format("{} numbers are expected", count), where, format("entry {} has another size", i), "correct it");
+          refuse_text(format("{} numbers are expected", count), where, format("entry {} has another size", i),
+                      "correct it");
         for (const json& x : entry) values_.push_back(number(x, where));
       } else {
         values_.push_back(number(value.at(i), where));
@@ -89,7 +86,7 @@ private:
 std::vector<Vec3> angles_of(const json& file, const std::string& name) {
   const std::string where = name + ", angles";
   if (!file.contains("angles") || !file.at("angles").is_array() || file.at("angles").empty())
-    refuse("the angles are missing", where, "they are a list, one per view", "add them");
+    refuse_text("the angles are missing", where, "they are a list, one per view", "add them");
   std::vector<Vec3> angles;
   for (const json& a : file.at("angles")) {
     if (a.is_array() && a.size() == 3)
@@ -106,16 +103,16 @@ json parse_object(const std::string& text, const std::string& name) {
   try {
     file = json::parse(text);
   } catch (const json::exception& error) {
-    refuse("the JSON cannot be read", name, error.what(), "check that the file is complete");
+    refuse_text("the JSON cannot be read", name, error.what(), "check that the file is complete");
   }
   if (!file.is_object())
-    refuse("this is not a TIGRE geometry", name, "an object of parameters is expected", "correct it");
+    refuse_text("this is not a TIGRE geometry", name, "an object of parameters is expected", "correct it");
   return file;
 }
 
 std::int64_t pixels(double n, const std::string& where) {
   if (!(n >= 1 && n < 1e9) || n != std::floor(n))
-    refuse("the number of detector pixels cannot be used", where, format("it is {}", n), "give whole numbers");
+    refuse_text("the number of detector pixels cannot be used", where, format("it is {}", n), "give whole numbers");
   return static_cast<std::int64_t>(n);
 }
 
@@ -131,9 +128,9 @@ ScanGeometry parse_tigre(const std::string& text, const std::string& name, const
   ScanGeometry geometry;
   if (file.contains("mode")) {
     if (!file.at("mode").is_string())
-      refuse("mode is not a word", name + ", mode", "it is none", "use cone or parallel");
+      refuse_text("mode is not a word", name + ", mode", "it is none", "use cone or parallel");
     geometry.beam = parse_beam(file.at("mode").get<std::string>(), name + ", mode");
-    if (geometry.beam == Beam::fan) refuse("TIGRE has no fan mode", name + ", mode", "it is fan", "use cone");
+    if (geometry.beam == Beam::fan) refuse_text("TIGRE has no fan mode", name + ", mode", "it is fan", "use cone");
   }
   const bool parallel = geometry.beam == Beam::parallel;
   const PerView size = read("nDetector", 2, true), pitch = read("dDetector", 2, true);

@@ -15,13 +15,13 @@
 namespace lepus {
 namespace {
 
-constexpr std::size_t points = 14;
-constexpr std::array<double, points> energies_kev{10, 15, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400, 500};
+constexpr std::size_t table_points = 14;
+constexpr std::array<double, table_points> energies_kev{10, 15, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400, 500};
 
 struct Material {
   const char* name;
   double density_g_cm3;
-  std::array<double, points> cm2_per_g;
+  std::array<double, table_points> cm2_per_g;
 };
 
 constexpr std::array<Material, material_slots - 1> materials{{

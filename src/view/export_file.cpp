@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t maximum_voxels = std::int64_t{1} << 31;
+constexpr std::int64_t maximum_exported = std::int64_t{1} << 31;
 
 // A folder that goes when the file was sent.
 struct SentFile {
@@ -83,7 +83,7 @@ void each_slice(const OpenedVolume& volume, const std::array<std::int64_t, 6>& b
 Answer export_crop(const OpenedVolume& volume, const std::array<std::int64_t, 6>& box, const std::string& kind,
                    const Workplace& workplace) {
   const VolumeGrid grid = grid_of(volume, box);
-  if (grid.nx * grid.ny > maximum_voxels / grid.nz)
+  if (grid.nx * grid.ny > maximum_exported / grid.nz)
     throw Refusal(413, {.what = "this part is too large to be sent",
                         .where = {},
                         .why = format("{} x {} x {} voxels", grid.nx, grid.ny, grid.nz),
