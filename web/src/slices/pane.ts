@@ -4,6 +4,7 @@ import { NUMBER, PLANE, toMm, toVoxel } from '../core/axes';
 import { css, labelColour } from '../core/colour';
 import { histograms, spread, defaultWindow, windowFor } from '../core/histogram';
 import { currentVolume, findVolume, opened } from '../core/session';
+import { restored } from '../core/restored';
 import { state, type ViewState } from '../core/state';
 import { tick } from '../core/clock';
 import { blobStore } from '../core/blobs';
@@ -40,7 +41,7 @@ export class SlicePane {
 
   constructor(readonly axis: Axis, readonly canvas: HTMLCanvasElement) {
     const watch = () => this.schedule();
-    this.ended = [state.subscribe(watch), opened.subscribe(watch), pointer.subscribe(watch), histograms.subscribe(watch), blobStore.subscribe(watch)];
+    this.ended = [state.subscribe(watch), opened.subscribe(watch), pointer.subscribe(watch), histograms.subscribe(watch), blobStore.subscribe(watch), restored.subscribe(watch)];
     const observer = new ResizeObserver(watch);
     observer.observe(canvas);
     this.ended.push(() => observer.disconnect());
