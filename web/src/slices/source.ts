@@ -151,10 +151,10 @@ export class PictureSource {
     }
   }
 
-  /** The first waits for what is opened; one that takes long may have waited for others that were quick before and will be again. */
+  /** The first waits for what is opened. A single one that takes long says little: it may be the first of a block that is read for the next ones, too. */
   private learn(took: number): void {
-    const share = took < this.fine_ms ? 0.5 : 0.3;
-    this.fine_ms = this.fine_ms ? (1 - share) * this.fine_ms + share * Math.min(took, 4 * SLOW_MS) : Math.min(took, SLOW_MS);
+    const share = took < this.fine_ms ? 0.5 : 0.2;
+    this.fine_ms = this.fine_ms ? (1 - share) * this.fine_ms + share * Math.min(took, 2 * SLOW_MS) : Math.min(took, SLOW_MS);
   }
 
   private async fetch(form: Wanted): Promise<void> {
