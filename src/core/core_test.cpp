@@ -163,6 +163,19 @@ TEST(InputFile, OnlyPlainFilesAndOnlySoLarge) {
   EXPECT_EQ(kind_of(file, 9), "file not found");
 }
 
+TEST(InputFile, ScatteredReadsAreOfTheSameFileThoughItsNameIsAnothers) {
+  const auto name = std::filesystem::temp_directory_path() / "lepus_scattered_test";
+  std::ofstream(name) << "0123456789";
+  const InputFile file(name);
+  std::filesystem::remove(name);
+  std::ofstream(name) << "abcdefghij";
+  std::string part(3, ' ');
+  file.read(4, part.data(), 3, ReadPattern::scattered);
+  EXPECT_EQ(part, "456");
+  EXPECT_THROW(file.read(8, part.data(), 3, ReadPattern::scattered), Error);
+  std::filesystem::remove(name);
+}
+
 TEST(ThreadPool, VisitsEveryIndexOnce) {
   for (const int threads : {1, 2, 5}) {
     ThreadPool pool(threads);

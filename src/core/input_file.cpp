@@ -47,14 +47,28 @@ InputFile::InputFile(const fs::path& path) : path_(path) {
   size_ = info.st_size;
 }
 
-InputFile::~InputFile() { ::close(descriptor_); }
+InputFile::~InputFile() {
+  ::close(descriptor_);
+  if (scattered_ >= 0) ::close(scattered_);
+}
 
-void InputFile::read(std::int64_t offset, void* out, std::int64_t bytes) const {
+// By the descriptor, and not by the name: another file may have it by now. Where that is not possible the first
+// descriptor serves, too.
+int InputFile::scattered_descriptor() const {
+  std::call_once(opened_again_, [&] {
+    scattered_ = ::open(format("/proc/self/fd/{}", descriptor_).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (scattered_ >= 0) ::posix_fadvise(scattered_, 0, 0, POSIX_FADV_RANDOM);
+  });
+  return scattered_ >= 0 ? scattered_ : descriptor_;
+}
+
+void InputFile::read(std::int64_t offset, void* out, std::int64_t bytes, ReadPattern pattern) const {
+  const int descriptor = pattern == ReadPattern::scattered ? scattered_descriptor() : descriptor_;
   auto* to = static_cast<char*>(out);
   std::int64_t done = 0;
   while (done < bytes) {
     const auto wanted = static_cast<std::size_t>(std::min(bytes - done, largest_transfer));
-    const ssize_t got = ::pread(descriptor_, to + done, wanted, static_cast<off_t>(offset + done));
+    const ssize_t got = ::pread(descriptor, to + done, wanted, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0)
       throw Error(ErrorKind::input, {.what = "cannot read file",

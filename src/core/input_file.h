@@ -5,9 +5,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
 #include <string>
 
 namespace lepus {
+
+// What is read next: what follows, or places far from each other. Of those nothing around is read ahead, which the
+// system would otherwise do for each of thousands of rows that somebody goes through side by side.
+enum class ReadPattern { sequential, scattered };
 
 class InputFile {
 public:
@@ -19,13 +24,17 @@ public:
   const std::filesystem::path& path() const { return path_; }
   std::int64_t size() const { return size_; }
   // Exactly `bytes` bytes from `offset`, or Error(input) that says where the file ends. Thread-safe.
-  void read(std::int64_t offset, void* out, std::int64_t bytes) const;
+  void read(std::int64_t offset, void* out, std::int64_t bytes, ReadPattern pattern = ReadPattern::sequential) const;
   // The first `bytes` bytes, fewer where the file is shorter.
   std::string head(std::int64_t bytes) const;
 
 private:
+  int scattered_descriptor() const;
+
   std::filesystem::path path_;
   int descriptor_ = -1;
+  mutable std::once_flag opened_again_;
+  mutable int scattered_ = -1;  // the same file once more, opened when it is first needed
   std::int64_t size_ = 0;
 };
 

@@ -33,17 +33,17 @@ struct PlainImages {
 };
 std::unique_ptr<FrameSource> plain_frames(PlainImages images);
 
-// What such a source is, too: columns [column0, column1) of one row, as float grey levels, without the rest of it.
-class ColumnReader {
+// What such a source is, too: `count` pixels from one of a row on, also of the rows that follow, as float grey levels.
+class RunReader {
 public:
-  virtual ~ColumnReader() = default;
-  virtual void read_columns(std::int64_t frame, std::int64_t row, std::int64_t column0, std::int64_t column1,
-                            float* out) const = 0;
+  virtual ~RunReader() = default;
+  virtual void read_run(std::int64_t frame, std::int64_t row, std::int64_t column, std::int64_t count,
+                        ReadPattern pattern, float* out) const = 0;
 };
 
 // Fills `count` pixels of host byte order from `offset`.
 void read_pixels(const InputFile& file, std::int64_t offset, std::int64_t count, PixelType type, bool big_endian,
-                 void* out);
+                 void* out, ReadPattern pattern = ReadPattern::sequential);
 
 enum class TrailingBytes { refuse, ignore };
 std::unique_ptr<FrameSource> open_raw_frames(const std::vector<std::filesystem::path>& files, const RawLayout& layout,

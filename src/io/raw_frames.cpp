@@ -13,15 +13,15 @@ namespace lepus {
 namespace fs = std::filesystem;
 
 void read_pixels(const InputFile& file, std::int64_t offset, std::int64_t count, PixelType type, bool big_endian,
-                 void* out) {
+                 void* out, ReadPattern pattern) {
   const std::int64_t size = bytes_per_pixel(type);
-  file.read(offset, out, count * size);
+  file.read(offset, out, count * size, pattern);
   if (big_endian) swap_bytes(out, count, size);
 }
 
 namespace {
 
-class PlainFrames final : public FrameSource, public ColumnReader {
+class PlainFrames final : public FrameSource, public RunReader {
 public:
   explicit PlainFrames(PlainImages images) : images_(std::move(images)), files_(images_.files) {
     for (const auto& run : images_.runs) {
@@ -42,26 +42,26 @@ public:
   }
   void read_native(std::int64_t frame, std::int64_t row0, std::int64_t row1, void* out) const override {
     check_band(*this, frame, row0, row1);
-    read_from(frame, row0, 0, (row1 - row0) * images_.columns, out);
+    read_from(frame, row0, 0, (row1 - row0) * images_.columns, ReadPattern::sequential, out);
   }
-  void read_columns(std::int64_t frame, std::int64_t row, std::int64_t column0, std::int64_t column1,
-                    float* out) const override {
-    check_band(*this, frame, row, row + 1);
-    const std::int64_t count = column1 - column0;
-    if (images_.type == PixelType::f32) return read_from(frame, row, column0, count, out);
+  void read_run(std::int64_t frame, std::int64_t row, std::int64_t column, std::int64_t count, ReadPattern pattern,
+                float* out) const override {
+    check_band(*this, frame, row, row + (column + count + images_.columns - 1) / images_.columns);
+    if (images_.type == PixelType::f32) return read_from(frame, row, column, count, pattern, out);
     std::vector<char> pixels(static_cast<std::size_t>(count * bytes_per_pixel(images_.type)));
-    read_from(frame, row, column0, count, pixels.data());
+    read_from(frame, row, column, count, pattern, pixels.data());
     convert_to_float(images_.type, pixels.data(), count, out);
   }
 
 private:
   // `count` pixels from a column of a row on.
-  void read_from(std::int64_t frame, std::int64_t row, std::int64_t column, std::int64_t count, void* out) const {
+  void read_from(std::int64_t frame, std::int64_t row, std::int64_t column, std::int64_t count, ReadPattern pattern,
+                 void* out) const {
     const std::size_t k = run_of(frame);
     const auto& run = images_.runs[k];
     const std::int64_t pixel = ((frame - first_[k]) * images_.rows + row) * images_.columns + column;
     read_pixels(*files_.open(run.file), run.offset + pixel * bytes_per_pixel(images_.type), count, images_.type,
-                images_.big_endian, out);
+                images_.big_endian, out, pattern);
   }
   std::size_t run_of(std::int64_t frame) const {
     return static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), frame) - first_.begin()) - 1;

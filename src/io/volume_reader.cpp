@@ -17,9 +17,7 @@ namespace {
 class FrameVolume final : public VolumeReader, public PartReader {
 public:
   FrameVolume(std::unique_ptr<FrameSource> slices, VolumeInfo info)
-      : slices_(std::move(slices)),
-        info_(std::move(info)),
-        columns_(dynamic_cast<const ColumnReader*>(slices_.get())) {}
+      : slices_(std::move(slices)), info_(std::move(info)), runs_(dynamic_cast<const RunReader*>(slices_.get())) {}
 
   const VolumeGrid& grid() const override { return info_.grid; }
   std::string format() const override { return info_.format; }
@@ -41,7 +39,7 @@ public:
   }
 
   std::array<std::int64_t, 3> brick() const override {
-    if (columns_) return {1, 1, 1};
+    if (runs_) return {1, 1, 1};
     return {info_.grid.nx, info_.grid.ny, 1};
   }
 
@@ -51,26 +49,33 @@ public:
   }
 
 private:
+  void read_rows(std::int64_t z, std::int64_t y0, std::int64_t y1, ReadPattern pattern, float* out) const {
+    if (runs_) return runs_->read_run(z, y0, 0, (y1 - y0) * info_.grid.nx, pattern, out);
+    slices_->read(z, y0, y1, out);
+  }
+
   void read_stored(const VolumePart& part, float* out) const {
     const auto [x0, y0, z0] = part.first;
     const auto [x1, y1, z1] = part.end;
     const std::int64_t nx = info_.grid.nx;
     const bool whole_rows = x0 == 0 && x1 == nx && part.step[0] == 1;
     // Rows of packed slices are unpacked together; plain ones that nobody wants are not read.
-    const std::int64_t rows_at_once = columns_ && (part.step[1] > 1 || 2 * (x1 - x0) < nx) ? 1 : y1 - y0;
+    const std::int64_t rows_at_once = runs_ && (part.step[1] > 1 || 2 * (x1 - x0) < nx) ? 1 : y1 - y0;
+    const bool little_of_each = 8 * (y1 - y0) < info_.grid.ny || 8 * (x1 - x0) < nx;
+    const ReadPattern pattern = little_of_each ? ReadPattern::scattered : ReadPattern::sequential;
     std::vector<float> rows(whole_rows && part.step[1] == 1 ? 0 : static_cast<std::size_t>(rows_at_once * nx));
     for (std::int64_t z = z0; z < z1; z += part.step[2]) {
       if (rows.empty()) {
-        slices_->read(z, y0, y1, out);
+        read_rows(z, y0, y1, pattern, out);
         out += (y1 - y0) * nx;
         continue;
       }
       for (std::int64_t y = y0; y < y1; y += part.step[1]) {
         const float* row = rows.data();
-        if (rows_at_once == 1 && columns_) {
-          columns_->read_columns(z, y, x0, x1, rows.data());
+        if (rows_at_once == 1 && runs_) {
+          runs_->read_run(z, y, x0, x1 - x0, pattern, rows.data());
         } else {
-          if (y == y0) slices_->read(z, y0, y1, rows.data());
+          if (y == y0) read_rows(z, y0, y1, pattern, rows.data());
           row += (y - y0) * nx + x0;
         }
         for (std::int64_t x = 0; x < x1 - x0; x += part.step[0]) *out++ = row[x];
@@ -80,7 +85,7 @@ private:
 
   std::unique_ptr<FrameSource> slices_;
   VolumeInfo info_;
-  const ColumnReader* columns_;  // the same slices, where single pixels can be read; else null
+  const RunReader* runs_;  // the same slices, where single pixels can be read; else null
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::int64_t whole_sample = std::int64_t{1} << 21;      // volumes up to this are looked at whole
 constexpr std::int64_t thinnest_block = 16, thickest_block = 64;  // columns; 16 floats are a cache line
+constexpr std::int64_t longest_run_bytes = 1 << 16;               // of rows that are read together
 
 std::string short_name(const std::string& numpy_name) {
   static const std::map<std::string, std::string> names{{"uint8", "u8"},    {"int8", "i8"},    {"uint16", "u16"},
@@ -86,7 +87,7 @@ ValueSample sample_of(const OpenedVolume& volume) {
   }
   ValueSample sample;
   sample.values.resize(static_cast<std::size_t>(part.voxels()));
-  if (brick_of(*level->reader) == std::array<std::int64_t, 3>{1, 1, 1}) {
+  if (is_plain(*level)) {
     read_rows(*level->reader, part, sample.values.data());
   } else {
     read_part(*level->reader, part, sample.values.data());
@@ -115,22 +116,32 @@ void copy_from_brick(const std::vector<float>& values, const VolumePart& brick, 
     }
 }
 
-// Of a plain file a slice across x costs a read per voxel, and its neighbours in the row cost the same: whoever scrolls
-// asks for them next.
-bool read_from_column_block(const Level& level, const VolumePart& part, PartCache& cache, float* out) {
-  const std::int64_t column_bytes = 4 * part.along(1) * part.along(2);
-  if (part.along(0) != 1 || part.along(1) < 2 || thinnest_block * column_bytes > cache.limit() / 4) return false;
-  std::int64_t columns = thinnest_block;
-  while (columns < thickest_block && 2 * columns * column_bytes <= cache.limit() / 8) columns *= 2;
-  VolumePart wide = part;
-  wide.step[0] = 1;
-  wide.first[0] = part.first[0] / columns * columns;
-  wide.end[0] = std::min(wide.first[0] + columns, level.size()[0]);
+// How many slices across x or y are read together: a read of the file brings as much as it can without taking longer.
+std::int64_t block_thickness(std::size_t axis, const Level& level, std::int64_t slice_bytes, std::int64_t cache_bytes) {
+  const std::int64_t row_bytes = 4 * level.size()[0];
+  const std::int64_t thickest = axis == 0 ? thickest_block : std::max<std::int64_t>(1, longest_run_bytes / row_bytes);
+  std::int64_t thickness = axis == 0 ? thinnest_block : 1;
+  while (2 * thickness <= thickest && 2 * thickness * slice_bytes <= cache_bytes / 8) thickness *= 2;
+  return thickness;
+}
+
+// Of a plain file a slice across x costs a read per voxel and one across y a read per row; their neighbours in the
+// file cost the same: whoever scrolls asks for them next.
+bool read_from_block(const Level& level, const VolumePart& part, PartCache& cache, float* out) {
+  const std::size_t axis = part.along(0) == 1 ? 0 : 1;
+  if (part.along(axis) != 1 || part.along(1 - axis) < 2 || part.along(2) < 2) return false;
+  const std::int64_t slice_bytes = 4 * part.along(1 - axis) * part.along(2);
+  const std::int64_t thickness = block_thickness(axis, level, slice_bytes, cache.limit());
+  if (thickness == 1 || thickness * slice_bytes > cache.limit() / 4) return false;
+  VolumePart block = part;
+  block.step[axis] = 1;
+  block.first[axis] = part.first[axis] / thickness * thickness;
+  block.end[axis] = std::min(block.first[axis] + thickness, level.size()[axis]);
   const auto values =
-      cache.get(level.source, wide, [&](const VolumePart& block, float* to) { read_rows(*level.reader, block, to); });
-  const auto width = static_cast<std::size_t>(wide.along(0));
-  for (auto at = static_cast<std::size_t>(part.first[0] - wide.first[0]); at < values->size(); at += width)
-    *out++ = (*values)[at];
+      cache.get(level.source, block, [&](const VolumePart& wide, float* to) { read_rows(*level.reader, wide, to); });
+  const std::int64_t run = axis == 0 ? 1 : part.along(0), distance = run * block.along(axis);
+  const float* from = values->data() + (part.first[axis] - block.first[axis]) * run;
+  for (std::int64_t i = 0; i < part.voxels() / run; ++i) out = std::copy_n(from + i * distance, run, out);
   return true;
 }
 
@@ -173,12 +184,14 @@ std::shared_ptr<const OpenedVolume> with_pyramid(const OpenedVolume& volume, con
   return more;
 }
 
+bool is_plain(const Level& level) { return brick_of(*level.reader) == std::array<std::int64_t, 3>{1, 1, 1}; }
+
 void read_level(const Level& level, const VolumePart& part, PartCache& cache, float* out) {
-  const auto brick = brick_of(*level.reader);
-  if (brick == std::array<std::int64_t, 3>{1, 1, 1}) {
-    if (!read_from_column_block(level, part, cache, out)) read_rows(*level.reader, part, out);
+  if (is_plain(level)) {
+    if (!read_from_block(level, part, cache, out)) read_rows(*level.reader, part, out);
     return;
   }
+  const auto brick = brick_of(*level.reader);
   const auto size = level.size();
   std::vector<VolumePart> wanted;
   for (std::int64_t z = part.first[2] / brick[2]; z * brick[2] < part.end[2]; ++z)

@@ -50,6 +50,8 @@ std::shared_ptr<const OpenedVolume> open_for_viewing(const std::filesystem::path
 // The same with the coarser levels of a pyramid, which must be of the same size; others are left out.
 std::shared_ptr<const OpenedVolume> with_pyramid(const OpenedVolume& volume, const std::filesystem::path& pyramid);
 
+// Its voxels lie one by one in a file: a slice across x is a read per voxel.
+bool is_plain(const Level& level);
 // A part of a level, through the cache where unpacking costs more than reading.
 void read_level(const Level& level, const VolumePart& part, PartCache& cache, float* out);
 

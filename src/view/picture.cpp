@@ -92,9 +92,10 @@ void combine(const std::string& mode, const std::vector<float>& slice, std::vect
 }
 
 std::uint8_t grey(float value, double low, double scale) {
-  const double level = (static_cast<double>(value) - low) * scale;
-  if (!(level > 0)) return 0;  // NaN too
-  return level >= 255 ? 255 : static_cast<std::uint8_t>(std::floor(level + 0.5));
+  double level = (static_cast<double>(value) - low) * scale;
+  level = level > 0 ? level : 0;  // NaN too
+  level = (level < 255 ? level : 255) + 0.5;
+  return static_cast<std::uint8_t>(static_cast<std::int32_t>(level));
 }
 
 // 1 to 65535; infinities are cut off.

@@ -159,7 +159,8 @@ nlohmann::json ViewedVolume::json() const {
   }
   if (v.field_of_view_mm) object["field_of_view"] = {{"center_mm", {0, 0}}, {"radius_mm", *v.field_of_view_mm}};
   for (const Level& level : v.levels)
-    object["levels"].push_back({{"factor", level.factor}, {"size", numbers_of(level.size())}});
+    object["levels"].push_back(
+        {{"factor", level.factor}, {"size", numbers_of(level.size())}, {"plain", is_plain(level)}});
   return object;
 }
 

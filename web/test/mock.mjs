@@ -26,7 +26,7 @@ const levels = [{ factor: 1, size: phantom.SIZE }, { factor: 2, size: coarse }];
 
 function volumesOf(large) {
   const first = { ...plain, ...grid, id: 0, name: 'part.mha', levels, labels: { volume: 2, blobs: phantom.PORES.length }, field_of_view: { center_mm: [0, 0], radius_mm: 3.8 }, of: phantom.value };
-  if (large) return [{ ...first, size: [1024, 1024, 256], step_mm: [0.01, 0.01, 0.04], levels: [{ factor: 1, size: [1024, 1024, 256] }], labels: null, of: (x, y, z) => ((x ^ y ^ z) & 255) / 2550 }];
+  if (large) return [{ ...first, size: [1024, 1024, 256], step_mm: [0.01, 0.01, 0.04], levels: [{ factor: 1, size: [1024, 1024, 256], plain: true }], labels: null, of: (x, y, z) => ((x ^ y ^ z) & 255) / 2550 }];
   return [
     first,
     { ...plain, ...grid, id: 1, name: 'second.mha', levels, of: phantom.second },

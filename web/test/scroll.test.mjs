@@ -30,6 +30,61 @@ test('scrolls, at 20 slices per second or more where LEPUS_VIEW_TIMES is set', {
   mock.close();
 });
 
+/** What was asked of the slices across an axis since a place in the log. */
+const asked = (mock, axis, from) => mock.log.slice(from).filter((line) => line.includes(`slice?`) && line.includes(`axis=${axis}&`)).map((line) => Object.fromEntries(new URLSearchParams(line.slice(line.indexOf('?') + 1))));
+
+test('while it scrolls grey levels are sent, at rest values: those under the pointer are exact', { skip: NO_BROWSER, timeout: 120000 }, async () => {
+  const [browser, mock] = await Promise.all([launch({ webgl: false }), serve()]);
+  const page = await open(browser, mock.address, { hash: 'layout=z&at=56,40,10&window=0.01,0.09', width: 800, height: 700 });
+  await drawn(page, 'z', 10);
+  const from = mock.log.length;
+  const { pixels } = await page.evaluate(() => window.lepusClock.scroll('z', 11, 20));
+  assert.equal(pixels, 96); // every voxel
+  await drawn(page, 'z', 30);
+  const queries = asked(mock, 'z', from);
+  const [grey, values] = ['u8', 'u16'].map((format) => queries.filter((query) => query.format === format));
+  assert.ok(grey.length >= 10 && grey.every(({ window }) => window === '0.01,0.09'), JSON.stringify(grey));
+  assert.ok(values.length < 10 && values.some(({ index }) => Number(index) === 30), JSON.stringify(values)); // a busy machine may rest in between
+  const box = await page.locator('canvas[data-axis=z]').boundingBox();
+  await page.mouse.move(box.x + box.width / 2 + 2, box.y + box.height / 2 + 2); // the middle of 96 × 80 voxels
+  await page.waitForFunction(() => /0\.03 raw/.test(document.querySelector('[data-unit=raw]')?.textContent ?? ''));
+  assert.deepEqual(page.problems, []);
+  await browser.close();
+  mock.close();
+});
+
+test('slices of a coarser level are fetched once for all that they show', { skip: NO_BROWSER, timeout: 120000 }, async () => {
+  const [browser, mock] = await Promise.all([launch({ webgl: false }), serve()]);
+  const page = await open(browser, mock.address, { hash: 'layout=z&at=56,40,10', width: 320, height: 130 });
+  await page.keyboard.press('s');
+  await drawn(page, 'z', 10);
+  const from = mock.log.length;
+  await page.evaluate(() => window.lepusClock.scroll('z', 11, 20));
+  await drawn(page, 'z', 30);
+  const queries = asked(mock, 'z', from);
+  assert.ok(queries.every((query) => Number(query.max) <= 48), JSON.stringify(queries)); // level 1 has 48 × 40
+  const slices = queries.map((query) => `${query.format} ${Math.floor(query.index / 2)}`);
+  assert.ok(slices.length >= 10 && new Set(slices).size === slices.length, slices.join());
+  assert.deepEqual(page.problems, []);
+  await browser.close();
+  mock.close();
+});
+
+test('across x of a plain file it scrolls through coarse pictures and rests on a fine one', { skip: NO_BROWSER, timeout: 120000 }, async () => {
+  const [browser, mock] = await Promise.all([launch({ webgl: false }), serve({ large: true })]);
+  const page = await open(browser, mock.address, { hash: 'layout=x&at=500,512,100', width: 1024, height: 1100 });
+  await page.keyboard.press('s');
+  await drawn(page, 'x', 500);
+  const from = mock.log.length;
+  await page.evaluate(() => window.lepusClock.scroll('x', 501, 20));
+  await drawn(page, 'x', 520);
+  const fine = asked(mock, 'x', from).filter((query) => Number(query.max) > 256).map((query) => Number(query.index));
+  assert.ok(fine.length < 10 && fine.includes(520), fine.join()); // a busy machine may rest in between
+  assert.deepEqual(page.problems, []);
+  await browser.close();
+  mock.close();
+});
+
 /** A plain volume of n³ floats that is empty but for its header: 32 GiB of 2048³ take no space. */
 function writeEmptyVolume(path, n) {
   const file = openSync(path, 'w');
@@ -49,7 +104,7 @@ async function rates(address, count) {
     await drawn(page, axis);
     const measured = await page.evaluate(([one, n]) => window.lepusClock.scroll(one, 1001, n), [axis, count]);
     assert.ok(measured.canvas[0] * measured.canvas[1] >= 1000 * 1000, `${measured.canvas}`);
-    found[axis] = measured.rate;
+    found[axis] = measured;
     assert.deepEqual(page.problems, []);
     await page.close();
   }
@@ -69,8 +124,8 @@ test('a volume of 2048³ from lepus itself scrolls at 20 slices per second, befo
         while (words.length === 0 && (await state()) !== 'there') await new Promise((wake) => setTimeout(wake, 1000));
         if (words.length === 0) console.log(`the pyramid took ${(Date.now() - start) / 1000} s`);
         const found = await rates(address, 60);
-        console.log(words.join(' ') || 'with a pyramid', Object.entries(found).map(([axis, rate]) => `${axis} ${rate.toFixed(0)}`).join(', '), 'slices per second');
-        for (const [axis, rate] of Object.entries(found)) assert.ok(rate >= 20, `${rate} slices per second across ${axis}`);
+        console.log(words.join(' ') || 'with a pyramid', Object.entries(found).map(([axis, { rate, pixels, longest_ms }]) => `${axis} ${rate.toFixed(0)} (${pixels} columns, at most ${longest_ms.toFixed(0)} ms)`).join(', '), 'slices per second');
+        for (const [axis, { rate }] of Object.entries(found)) assert.ok(rate >= 20, `${rate} slices per second across ${axis}`);
       });
   } finally {
     rmSync(folder, { recursive: true, force: true });

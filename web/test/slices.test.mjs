@@ -192,6 +192,21 @@ test('labels, numbers, the table of blobs and the field of view', options, async
   await soon(async () => colourAt(t.page, Z, ...(await voxel(4, 4))), ([, g, b]) => b > g + 10); // viridis begins in violet
 });
 
+test('slices and their blobs are drawn again when the graphics process of the browser ended', options, async () => {
+  t.expected = /CONTEXT_LOST|WebGL|GPU/i;
+  await start('at=62,30,32&labels=true');
+  const coloured = async () => colourAt(t.page, Z, ...(await voxel(62, 30)));
+  const before = await soon(coloured, (colour) => Math.max(...colour) - Math.min(...colour) > 20);
+  await t.page.evaluate(() => {
+    window.restored = 0;
+    document.addEventListener('contextrestored', () => window.restored++, true);
+  });
+  const session = await t.browser.newBrowserCDPSession();
+  await session.send('Browser.crashGpuProcess');
+  await soon(() => t.page.evaluate(() => window.restored), (times) => times >= 3, 150); // else nothing was lost, and this shows nothing
+  await soon(coloured, (colour) => colour.every((one, i) => Math.abs(one - before[i]) < 4));
+});
+
 test('two volumes: side by side, swiped, difference', options, async () => {
   await start('at=56,40,32&panels=compare&window=0,0.1');
   await t.page.getByRole('button', { name: 'side', exact: true }).click();

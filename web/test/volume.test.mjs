@@ -48,6 +48,18 @@ const start = async (hash) => {
   page.setDefaultTimeout(90000); // compiling a shader takes seconds where there is no GPU
 };
 
+test('3-D is there again when the graphics process of the browser ended', options, async () => {
+  t.expected = /WebGL|GPU/;
+  await start('transfer=[[0,0],[0.2,0.3],[1,1]]&lit=false&volumeMap=grey');
+  const before = await settled();
+  assert.ok(before.covered > 0.03, `${before.covered}`);
+  await t.page.evaluate(() => document.addEventListener('webglcontextrestored', () => (window.restored = true), true));
+  const session = await t.browser.newBrowserCDPSession();
+  await session.send('Browser.crashGpuProcess');
+  await t.page.waitForFunction(() => window.restored, null, { timeout: 60000 });
+  await t.soon(async () => (await picture()).covered / before.covered, (share) => share > 0.5); // a slow machine draws it with fewer pixels
+});
+
 test('volume: colours, opacity, transfer function, clipping, cut, rotation, maximum', { ...options, timeout: 400000 }, async () => {
   await start('transfer=[[0,0],[0.2,0.3],[1,1]]&lit=false&volumeMap=grey');
   const first = await settled();

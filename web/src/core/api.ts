@@ -55,8 +55,9 @@ const json = async <T>(path: string, query?: Query, signal?: AbortSignal): Promi
 
 const numbers = (response: Response, header: string): number[] => (response.headers.get(header) ?? '').split(',').map(Number);
 
-/** What each of the 65536 steps stands for. */
-export function valuesOfSteps({ low, high }: Steps): Float32Array {
+/** What each of the 256 or 65536 steps stands for. */
+export function valuesOfSteps({ of, low, high }: Steps): Float32Array {
+  if (of instanceof Uint8Array) return Float32Array.from({ length: 256 }, (_, n) => low + (n * (high - low)) / 255);
   const values = new Float32Array(65536);
   for (let n = 0; n < values.length; n++) values[n] = n === 0 ? NaN : low + ((n - 1) * (high - low)) / 65534;
   return values;
@@ -80,11 +81,10 @@ async function picture(response: Response, format: string): Promise<Picture> {
   const [width, height] = numbers(response, 'X-Lepus-Size');
   const factor = Number(response.headers.get('X-Lepus-Factor') ?? 1);
   const bytes = await response.arrayBuffer();
-  const steps = response.headers.get('X-Lepus-Format') === 'u16';
-  const pixels = steps ? new Uint16Array(bytes) : format === 'u8' ? new Uint8Array(bytes) : format === 'u32' ? new Uint32Array(bytes) : new Float32Array(bytes);
+  const pixels = response.headers.get('X-Lepus-Format') === 'u16' ? new Uint16Array(bytes) : format === 'u8' ? new Uint8Array(bytes) : format === 'u32' ? new Uint32Array(bytes) : new Float32Array(bytes);
   if (pixels.length !== width * height)
     throw new ApiError(0, 'A picture arrived cut off', `${pixels.length} of ${width * height} pixels`, 'reload this page');
-  if (!(pixels instanceof Uint16Array)) return { width, height, factor, pixels };
+  if (!(pixels instanceof Uint16Array || pixels instanceof Uint8Array)) return { width, height, factor, pixels };
   const [low, high] = numbers(response, 'X-Lepus-Window');
   return inSteps(width, height, factor, { of: pixels, low, high });
 }

@@ -9,6 +9,8 @@ interface Drawn {
   index: number;
   width: number;
   height: number;
+  /** Columns of the picture that was drawn. */
+  pixels: number;
 }
 
 const waiting: ((drawn: Drawn) => void)[] = [];
@@ -21,9 +23,12 @@ export function tick(now: Drawn): void {
   for (const wake of waiting.splice(0)) wake(now);
 }
 
-/** Goes through `count` slices, each as soon as the one before is on the screen; resolves to slices per second. */
-async function scroll(axis: Axis, from: number, count: number): Promise<{ rate: number; slices: number; seconds: number; canvas: [number, number] }> {
+/** Goes through `count` slices, each as soon as the one before is on the screen; resolves to slices per second, the longest time that one took, and how many columns
+ * the median picture had. */
+async function scroll(axis: Axis, from: number, count: number): Promise<{ rate: number; slices: number; seconds: number; longest_ms: number; pixels: number; canvas: [number, number] }> {
   const start = performance.now();
+  const times = [start];
+  const pixels: number[] = [];
   let canvas: [number, number] = [0, 0];
   for (let index = from; index < from + count; index++) {
     const at = [...state.get().at] as Triple;
@@ -32,11 +37,15 @@ async function scroll(axis: Axis, from: number, count: number): Promise<{ rate: 
     for (;;) {
       const seen = await new Promise<Drawn>((wake) => waiting.push(wake));
       canvas = [seen.width, seen.height];
-      if (seen.axis === axis && seen.index === index) break;
+      if (seen.axis !== axis || seen.index !== index) continue;
+      pixels.push(seen.pixels);
+      times.push(performance.now());
+      break;
     }
   }
   const seconds = (performance.now() - start) / 1000;
-  return { rate: count / seconds, slices: count, seconds, canvas };
+  const longest_ms = Math.max(...times.slice(1).map((time, i) => time - times[i]));
+  return { rate: count / seconds, slices: count, seconds, longest_ms, pixels: pixels.sort((a, b) => a - b)[Math.floor(count / 2)], canvas };
 }
 
 export const clock = { drawn, scroll };

@@ -7,6 +7,13 @@ export type Axis = 'x' | 'y' | 'z';
 export type Box = [number, number, number, number, number, number];
 export type Percentiles = Record<'0.1' | '1' | '50' | '99' | '99.9', number>;
 
+export interface Level {
+  factor: number;
+  size: Triple;
+  /** Voxels lie one by one in a file, so that a slice across x is a read per voxel. */
+  plain?: boolean;
+}
+
 export interface Volume {
   id: number;
   name: string;
@@ -18,7 +25,7 @@ export interface Volume {
   range: [number, number] | null;
   percentiles: Percentiles | null;
   not_finite?: number;
-  levels: { factor: number; size: Triple }[];
+  levels: Level[];
   hu: { water_per_mm: number } | null;
   labels: { volume: number; blobs: number } | null;
   pyramid: { state: 'none' | 'writing' | 'there'; done: number; why?: string };
@@ -92,14 +99,14 @@ export interface BlobTable {
   rows: (number | string | null)[][];
 }
 
-/** Pixels row after row; `factor` voxels of level 0 per pixel. */
-/** Values as they were sent in 16 bits: 1 is low, 65535 is high, 0 is no number. */
+/** Values as they were sent: in 16 bits 1 is low, 65535 is high, 0 is no number; in 8 bits 0 is low and below (and no number), 255 is high and above. */
 export interface Steps {
-  of: Uint16Array;
+  of: Uint8Array | Uint16Array;
   low: number;
   high: number;
 }
 
+/** Pixels row after row; `factor` voxels of level 0 per pixel. */
 export interface Picture {
   width: number;
   height: number;

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { clampTo, digits } from '../core/axes';
 import { colours, css } from '../core/colour';
 import { histogramKey, histograms, wantHistogram } from '../core/histogram';
+import { useRestored } from '../core/restored';
 import { useStore } from '../core/store';
 import { useView } from '../core/state';
 import type { Volume } from '../core/protocol';
@@ -27,6 +28,7 @@ export function HistogramPlot({ volume, window, map, invert = false, setWindow, 
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(280);
   const theme = useView((view) => view.theme);
+  const restored = useRestored();
   const histogram = useStore(histograms, (all) => all[histogramKey(volume)]);
   useEffect(() => wantHistogram(volume), [histogramKey(volume)]);
   useEffect(() => {
@@ -92,7 +94,7 @@ export function HistogramPlot({ volume, window, map, invert = false, setWindow, 
       context.fillStyle = style.getPropertyValue('--warm');
       context.fillRect(x(marker) - 1, 0, 2, HEIGHT);
     }
-  }, [histogram, width, low, high, window[0], window[1], map, invert, transfer, marker, theme]);
+  }, [histogram, width, low, high, window[0], window[1], map, invert, transfer, marker, theme, restored]);
 
   function press(event: PointerEvent): void {
     const target = canvas.current!;

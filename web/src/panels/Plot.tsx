@@ -2,6 +2,7 @@
 // A curve with axes: uPlot in the colours of the page.
 import uPlot from 'uplot';
 import { useEffect, useRef } from 'preact/hooks';
+import { useRestored } from '../core/restored';
 import { useView } from '../core/state';
 import { digits } from '../core/axes';
 
@@ -19,6 +20,7 @@ export function Plot({ x, curves, xName, yName, label, height = 160, logarithmic
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const theme = useView((view) => `${view.theme} ${view.large}`);
+  const restored = useRestored();
   const names = curves.map(({ name }) => name).join();
 
   useEffect(() => {
@@ -40,7 +42,7 @@ export function Plot({ x, curves, xName, yName, label, height = 160, logarithmic
       observer.disconnect();
       plot.current?.destroy();
     };
-  }, [names, theme, height, xName, yName, logarithmic]);
+  }, [names, theme, height, xName, yName, logarithmic, restored]);
 
   useEffect(() => plot.current?.setData([x, ...curves.map(({ values }) => values)] as uPlot.AlignedData), [x, curves]);
   return <div class="plot" ref={host} role="img" aria-label={label} data-points={x.length} />;

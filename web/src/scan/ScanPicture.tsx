@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { digits } from '../core/axes';
 import { lookup } from '../core/colour';
 import { picturePercentiles } from '../core/histogram';
+import { useRestored } from '../core/restored';
 import { paint } from '../slices/layer';
 import type { Picture } from '../core/protocol';
 
@@ -36,6 +37,7 @@ export function ScanPicture({ title, detail, picture, lines = [], change = false
   const [size, setSize] = useState<[number, number]>([1, 1]);
   const [window_, setWindow] = useState<[number, number] | null>(null);
   const [reading, setReading] = useState('');
+  useRestored(); // draws it again
   useEffect(() => {
     const observer = new ResizeObserver(() => setSize([canvas.current!.clientWidth || 1, canvas.current!.clientHeight || 1]));
     observer.observe(canvas.current!);

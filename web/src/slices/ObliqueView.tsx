@@ -6,6 +6,7 @@ import { clampTo, toMm, toVoxel } from '../core/axes';
 import { lookup } from '../core/colour';
 import { histograms, windowFor } from '../core/histogram';
 import { planeVectors } from '../core/plane';
+import { useRestored } from '../core/restored';
 import { currentVolume, report, useVolume } from '../core/session';
 import { useStore } from '../core/store';
 import { state, useView } from '../core/state';
@@ -24,6 +25,7 @@ export function ObliqueView() {
   const view = useView((now) => now);
   const [picture, setPicture] = useState<Picture | null>(null);
   const [size, setSize] = useState<[number, number]>([0, 0]);
+  const restored = useRestored();
   useStore(histograms, (all) => all);
 
   useEffect(() => {
@@ -69,7 +71,7 @@ export function ObliqueView() {
     if (view.crosshair) crosshairAt({ context, at, ratio: 1 }, size[0] / 2, size[1] / 2, '#c9a0ff', '#c9a0ff');
     scaleBar({ context, at, ratio: 1 });
     target.dataset.pixels = String(picture.width);
-  }, [picture, view.map, view.invert, view.gamma, view.window, view.normalise, view.percentiles, view.crosshair]);
+  }, [picture, view.map, view.invert, view.gamma, view.window, view.normalise, view.percentiles, view.crosshair, restored]);
 
   const turn = (event: PointerEvent) => {
     if (!event.buttons) return;

@@ -2,7 +2,7 @@
 // Pictures that were fetched, the least recently used ones forgotten when they take more than a given number of bytes.
 import type { Picture } from '../core/protocol';
 
-const bytesOf = ({ width, height, steps }: Picture): number => width * height * (steps ? 2 : 4); // at least; few are unpacked
+const bytesOf = ({ width, height, steps }: Picture): number => steps?.of.byteLength ?? 4 * width * height; // at least; few are unpacked
 
 export class PictureCache {
   private kept = new Map<string, Picture>();

@@ -31,9 +31,9 @@ export class Layer {
     this.picture = this.shown = null;
   }
 
-  /** The value at a voxel of the slice, where the picture has every voxel. */
+  /** The value at a voxel of the slice, where the picture has every voxel, in more than grey levels. */
   value(column: number, row: number): number | null {
-    if (!this.picture || !this.shown || this.picture.factor !== 1) return null;
+    if (!this.picture || !this.shown || this.picture.factor !== 1 || this.picture.steps?.of instanceof Uint8Array) return null;
     const [c, r] = [Math.round(column) - (this.shown.box?.[0] ?? 0), Math.round(row) - (this.shown.box?.[2] ?? 0)];
     return c >= 0 && r >= 0 && c < this.picture.width && r < this.picture.height ? this.picture.pixels[r * this.picture.width + c] : null;
   }
@@ -72,19 +72,20 @@ export class Layer {
   }
 }
 
-/** Values to colours: `low` gets the table's first, `high` its last. */
+/** Values to colours: `low` gets the table's first, `high` its last, rounded as the server does for 8 bits. */
 export function paint(pixels: ArrayLike<number>, out: Uint32Array, table: Uint32Array, [low, high]: [number, number]): void {
-  const scale = 255.999 / (high - low);
+  const scale = 255 / (high - low);
   for (let i = 0; i < out.length; i++) {
-    const place = (pixels[i] - low) * scale;
+    const place = (pixels[i] - low) * scale + 0.5;
     out[i] = table[place >= 255 ? 255 : place > 0 ? place | 0 : 0]; // NaN compares false: the lowest colour
   }
 }
 
-/** The same of 16 bits: each of their steps is coloured once. */
+/** The same of steps: each of them is coloured once. */
 function paintSteps(steps: Steps, out: Uint32Array, table: Uint32Array, window: [number, number]): void {
-  const colours = new Uint32Array(65536);
-  paint(valuesOfSteps(steps), colours, table, window);
+  const values = valuesOfSteps(steps);
+  const colours = new Uint32Array(values.length);
+  paint(values, colours, table, window);
   const { of } = steps;
   for (let i = 0; i < out.length; i++) out[i] = colours[of[i]];
 }

@@ -4,6 +4,7 @@ import { NUMBER, PLANE, toMm, toVoxel } from '../core/axes';
 import { css, labelColour } from '../core/colour';
 import { histograms, spread, defaultWindow, windowFor } from '../core/histogram';
 import { currentVolume, findVolume, opened } from '../core/session';
+import { restored } from '../core/restored';
 import { state, type ViewState } from '../core/state';
 import { tick } from '../core/clock';
 import { blobStore } from '../core/blobs';
@@ -14,6 +15,8 @@ import { pointer } from './pointer';
 import { cutFor, place, type Placement } from './placement';
 import type { Axis, Volume } from '../core/protocol';
 import type { Wanted } from './source';
+
+const STALE_MS = 60;
 
 const little = (rgb: readonly number[], opacity: number) => ((Math.round(255 * opacity) << 24) | (rgb[2] << 16) | (rgb[1] << 8) | rgb[0]) >>> 0;
 
@@ -33,10 +36,12 @@ export class SlicePane {
   private ended: (() => void)[] = [];
   private ratio = 1;
   private ticking = false;
+  private drawn = 0;
+  private late = 0;
 
   constructor(readonly axis: Axis, readonly canvas: HTMLCanvasElement) {
     const watch = () => this.schedule();
-    this.ended = [state.subscribe(watch), opened.subscribe(watch), pointer.subscribe(watch), histograms.subscribe(watch), blobStore.subscribe(watch)];
+    this.ended = [state.subscribe(watch), opened.subscribe(watch), pointer.subscribe(watch), histograms.subscribe(watch), blobStore.subscribe(watch), restored.subscribe(watch)];
     const observer = new ResizeObserver(watch);
     observer.observe(canvas);
     this.ended.push(() => observer.disconnect());
@@ -46,6 +51,7 @@ export class SlicePane {
   end(): void {
     for (const end of this.ended) end();
     cancelAnimationFrame(this.frame);
+    clearTimeout(this.late);
     for (const layer of [this.first, this.second, this.labels, this.overlay]) layer.clear();
   }
 
@@ -98,11 +104,46 @@ export class SlicePane {
     return view.compare === 'off' ? null : findVolume(opened.get().session, view.other);
   }
 
-  private ask(layer: Layer, view: ViewState, at: Placement, shown: Volume, volume: Wanted['volume'], extra: Wanted['extra']): void {
+  private ask(layer: Layer, view: ViewState, at: Placement, shown: Volume, volume: Wanted['volume'], extra: Wanted['extra'], quick?: Wanted['quick']): void {
     const n = NUMBER[this.axis];
     const index = Math.round(toVoxel(shown, toMm(at.volume, view.at))[n]);
     if (index < 0 || index >= shown.size[n]) return layer.clear();
-    layer.source.want({ volume, changed: shown.changed, axis: this.axis, index, slices: shown.size[n], ...cutFor(at, shown), extra });
+    layer.source.want({ volume, changed: shown.changed, axis: this.axis, index, slices: shown.size[n], ...cutFor(at, shown), levels: volume === 'difference' || view.slab > 1 ? [] : shown.levels, extra, quick });
+  }
+
+  /** Values of a volume; while one scrolls the grey levels of its window are enough, unless each slice has its own. */
+  private askValues(layer: Layer, view: ViewState, at: Placement, shown: Volume, slab: Wanted['extra']): void {
+    const window = windowFor(view, shown, null);
+    const quick = view.normalise !== 'slice' && window[1] > window[0] ? { ...slab, format: 'u8', window } : undefined;
+    this.ask(layer, view, at, shown, shown.id, { ...slab, format: formatFor(view, shown) }, quick);
+  }
+
+  /** Asks for all that is drawn; returns the volumes that lie over the first. */
+  private askAll(view: ViewState, volume: Volume, other: Volume | null, at: Placement): { overlay: Volume | null; labels: Volume | null } {
+    const { session } = opened.get();
+    const slab = view.slab > 1 ? { slab: view.slab, mode: view.slabMode } : {};
+    const difference = view.compare === 'difference' && other;
+    if (difference) this.ask(this.first, view, at, volume, 'difference', { a: volume.id, b: other.id, ...slab });
+    else this.askValues(this.first, view, at, volume, slab);
+    if (other && !difference) this.askValues(this.second, view, at, other, slab);
+    else this.second.clear();
+    const overlay = view.overlay === null ? null : findVolume(session, view.overlay);
+    if (overlay) this.ask(this.overlay, view, at, overlay, overlay.id, {});
+    else this.overlay.clear();
+    const labels = view.labels && volume.labels ? findVolume(session, volume.labels.volume) : null;
+    if (labels) this.ask(this.labels, view, at, labels, labels.id, { format: 'u32' });
+    else this.labels.clear();
+    return { overlay, labels };
+  }
+
+  /** The slice before would be drawn once more: its successor is about to arrive. */
+  private soonStale(): boolean {
+    if (!this.first.source.waiting || performance.now() - this.drawn > STALE_MS) return false;
+    this.late ||= window.setTimeout(() => {
+      this.late = 0;
+      this.schedule();
+    }, STALE_MS + 1);
+    return true;
   }
 
   private draw(): void {
@@ -110,22 +151,20 @@ export class SlicePane {
     this.ratio = Math.min(window.devicePixelRatio || 1, 2);
     const [width, height] = [Math.round(canvas.clientWidth * this.ratio), Math.round(canvas.clientHeight * this.ratio)];
     if (!width || !height) return;
-    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-    const context = canvas.getContext('2d')!;
-    context.fillStyle = '#000';
-    context.fillRect(0, 0, width, height);
-    const volume = currentVolume();
-    if (!volume) return;
+    const resized = canvas.width !== width || canvas.height !== height;
+    if (resized) Object.assign(canvas, { width, height });
     const view = state.get();
+    const volume = currentVolume();
     const other = this.otherVolume(view);
     const halves = view.compare === 'side' && other ? [this.placement(0)!, this.placement(1e9)!] : [this.placement()!];
-    const slab = view.slab > 1 ? { slab: view.slab, mode: view.slabMode } : {};
+    const over = volume && this.askAll(view, volume, other, halves[0]);
+    if (!resized && this.soonStale()) return;
+    this.drawn = performance.now();
+    const context = canvas.getContext('2d', { alpha: false })!; // opaque: the browser need not blend it
+    context.fillStyle = '#000';
+    context.fillRect(0, 0, width, height);
+    if (!volume || !over) return;
     const difference = view.compare === 'difference' && other;
-
-    this.ask(this.first, view, halves[0], volume, difference ? 'difference' : volume.id, difference ? { a: volume.id, b: other.id, ...slab } : { ...slab, format: formatFor(view, volume) });
-    if (other && !difference) this.ask(this.second, view, halves[0], other, other.id, { ...slab, format: formatFor(view, other) });
-    else this.second.clear();
-
     this.paint(context, this.first, view, volume, halves[0], difference ? 'difference' : 'window');
     if (other && !difference && view.compare === 'swipe') this.clipped(context, width * view.swipe, 0, width * (1 - view.swipe), height, () => this.paint(context, this.second, view, other, halves[0], 'window'));
     if (other && halves.length === 2) {
@@ -135,11 +174,11 @@ export class SlicePane {
         this.paint(context, this.second, view, other, halves[1], 'window');
       });
     }
-    for (const at of halves) this.clipped(context, at.left, 0, at.width, height, () => this.over({ context, at, ratio: this.ratio * (view.large ? 1.3 : 1) }, view, volume));
+    for (const at of halves) this.clipped(context, at.left, 0, at.width, height, () => this.over({ context, at, ratio: this.ratio * (view.large ? 1.3 : 1) }, view, over));
     if (other && !difference) this.divider(context, view, other, volume);
     if (this.ticking && this.first.shown) {
       this.ticking = false;
-      tick({ axis: this.axis, index: this.first.shown.index, width, height });
+      tick({ axis: this.axis, index: this.first.shown.index, width, height, pixels: this.first.picture!.width });
     }
     canvas.dataset.shown = this.first.shown ? `${this.first.shown.index}${this.first.fine ? '' : '~'}` : '';
   }
@@ -165,9 +204,9 @@ export class SlicePane {
     layer.draw(context, at, volume, view.smooth);
   }
 
-  private over(brush: marks.Brush, view: ViewState, volume: Volume): void {
-    this.drawOverlay(brush, view);
-    this.drawLabels(brush, view, volume);
+  private over(brush: marks.Brush, view: ViewState, { overlay, labels }: { overlay: Volume | null; labels: Volume | null }): void {
+    if (overlay) this.drawOverlay(brush, view, overlay);
+    if (labels) this.drawLabels(brush, view, labels);
     if (view.fieldOfView) marks.fieldOfView(brush);
     if (view.clip && (view.layout === 'grid' || view.layout === 'row')) marks.region(brush, { shape: 'box', box: view.clip }, this.slice, '#c9a0ff', false);
     if (view.region) marks.region(brush, view.region, this.slice);
@@ -181,10 +220,7 @@ export class SlicePane {
     marks.orientation(brush);
   }
 
-  private drawLabels({ context, at }: marks.Brush, view: ViewState, volume: Volume): void {
-    const shown = view.labels && volume.labels ? findVolume(opened.get().session, volume.labels.volume) : null;
-    if (!shown) return this.labels.clear();
-    this.ask(this.labels, view, at, shown, shown.id, { format: 'u32' });
+  private drawLabels({ context, at }: marks.Brush, view: ViewState, shown: Volume): void {
     const colours = new Map<number, number>([[0, 0]]);
     this.labels.colour({
       labels: (label) => {
@@ -196,10 +232,7 @@ export class SlicePane {
     this.labels.draw(context, at, shown, false);
   }
 
-  private drawOverlay({ context, at }: marks.Brush, view: ViewState): void {
-    const shown = view.overlay === null ? null : findVolume(opened.get().session, view.overlay);
-    if (!shown) return this.overlay.clear();
-    this.ask(this.overlay, view, at, shown, shown.id, {});
+  private drawOverlay({ context, at }: marks.Brush, view: ViewState, shown: Volume): void {
     const window = shown.range ? spread(shown.range) : defaultWindow(shown);
     this.overlay.colour({ window, map: view.overlayMap, invert: false, gamma: 1 }, `${view.overlayMap} ${window}`);
     context.save();

@@ -2,7 +2,7 @@
 // Where voxels lie on a pane's canvas. Everything passes through millimetres, so that volumes with different grids lie right on
 // each other.
 import { NUMBER, PLANE, UPWARDS, middle, toMm } from '../core/axes';
-import type { Axis, Triple, Volume } from '../core/protocol';
+import type { Axis, Level, Triple, Volume } from '../core/protocol';
 import type { ViewState } from '../core/state';
 
 export interface Placement {
@@ -56,6 +56,13 @@ export function canvasToVoxel(at: Placement, x: number, y: number, slice: number
 
 const WHOLE_UP_TO = 2048;
 const GRID = 256;
+
+/** The level that the server takes: the finest of which no side passes `max`, else the coarsest. */
+export function levelFor(levels: Level[], axis: Axis, box: [number, number, number, number] | null, max: number): Level | undefined {
+  const length = ({ factor, size }: Level, i: number, from: number, to: number) => Math.min(size[i], Math.ceil(to / factor)) - Math.min(size[i] - 1, Math.floor(from / factor));
+  const side = (level: Level) => Math.max(...PLANE[axis].map((i, which) => (box ? length(level, i, box[2 * which], box[2 * which + 1]) : level.size[i])));
+  return levels.find((level) => side(level) <= max) ?? levels.at(-1);
+}
 
 /** What to fetch of a slice: all of it where that is affordable, else what is seen, in steps so that panning reuses it. */
 export function cutFor(at: Placement, volume: Volume): { box: [number, number, number, number] | null; max: number } {

@@ -4,6 +4,7 @@ import { View3d, type Progress } from './view3d';
 import { current } from './pictures';
 import { AXIS_COLOUR } from '../slices/marks';
 import { PaneFrame } from '../ui/PaneFrame';
+import { useRestored } from '../core/restored';
 import { report } from '../core/session';
 import { useView } from '../core/state';
 
@@ -40,6 +41,7 @@ export function VolumeView() {
   const [progress, setProgress] = useState<Progress>({ texels: null, busy: true, triangles: 0 });
   const camera = useView((view) => view.camera);
   const render = useView((view) => view.render);
+  const restored = useRestored('webgl');
   useEffect(() => {
     if (!works) return undefined;
     let view: View3d;
@@ -54,7 +56,7 @@ export function VolumeView() {
       current.view = null;
       view.end();
     };
-  }, [works]);
+  }, [works, restored]);
   if (!works)
     return (
       <PaneFrame pane="volume" title="3-D" detail="">
