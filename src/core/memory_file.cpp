@@ -15,6 +15,21 @@ namespace {
 
 bool is_tmpfs(const struct statfs& info) { return static_cast<std::int64_t>(info.f_type) == 0x01021994; }
 
+#ifdef MADV_POPULATE_WRITE
+// Emulators of a system may say that they took pages and take none. Of pages that nobody may write to, that is a lie.
+bool takes_pages() {
+  static const bool takes = [] {
+    const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    void* const page = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return false;
+    const bool refused = ::madvise(page, size, MADV_POPULATE_WRITE) != 0;
+    ::munmap(page, size);
+    return refused;
+  }();
+  return takes;
+}
+#endif
+
 }  // namespace
 
 bool lies_in_memory(int descriptor) {
@@ -30,6 +45,7 @@ bool lies_in_memory(const std::filesystem::path& folder) {
 MemoryFilling::MemoryFilling(int descriptor, std::int64_t begin, std::int64_t end)
     : page_(::sysconf(_SC_PAGESIZE)), begin_(begin / page_ * page_), end_(end) {
 #ifdef MADV_POPULATE_WRITE
+  if (!takes_pages()) return;
   void* const mapped = ::mmap(nullptr, static_cast<std::size_t>(end_ - begin_), PROT_READ | PROT_WRITE, MAP_SHARED,
                               descriptor, static_cast<off_t>(begin_));
   if (mapped == MAP_FAILED) return;

@@ -89,7 +89,7 @@ TEST_F(MemoryFile, is_filled_by_several_threads) {
       threads.emplace_back([&, i] { copied += filling.copy(begin + i * part, all.data() + i * part, part) ? 1 : 0; });
   }
   if (copied == 0) {
-    std::puts("*** SKIPPED: the kernel is older than Linux 5.14; nothing was tested ***");
+    std::puts("*** SKIPPED: the kernel is older than Linux 5.14, or imitated; nothing was tested ***");
     GTEST_SKIP();
   }
   EXPECT_EQ(copied, parts);
