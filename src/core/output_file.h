@@ -56,8 +56,9 @@ public:
   void write(std::int64_t offset, const void* data, std::int64_t bytes);
   void read(std::int64_t offset, void* out, std::int64_t bytes) const;  // zeros beyond the end
   void resize(std::int64_t bytes);                                      // what is added is a hole
-  void will_fill(std::int64_t offset, std::int64_t bytes);              // of what is there; at most once, before that
-  bool is_filled_by_threads() const { return filling_.has_value(); }    // the more write, the better
+  // Bytes that the file has will be written, all of them: what makes that faster is prepared. At most once.
+  void will_fill(std::int64_t offset, std::int64_t bytes);
+  bool is_filled_by_threads() const { return filling_.has_value(); }  // the more write at once, the better
   void sync();               // what was written so far is on the disk when it returns, or Error(disk); closed or not
   void close();              // reports what the system kept back until now
   void check_place() const;  // Error(disk) where the target appeared meanwhile, unless forced
