@@ -2,9 +2,14 @@
 // Outputs that are whole or not there, and two runs that want the same one: the other run is a fork of this one.
 #include "core/output_file.h"
 
+#include <chrono>
 #include <csignal>
 #include <functional>
+#include <future>
+#include <thread>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,6 +114,26 @@ TEST(OutputLock, is_shared_by_those_that_agree_and_says_who_holds_it) {
   }
   EXPECT_EQ(holder_of_output(target), "");
   EXPECT_EQ(folder.entries(), 0u);
+}
+
+// As on a disk that is busy: whoever comes first has the lock alone, and has not come to write its name or to share it.
+TEST(OutputLock, waits_for_those_that_are_about_to_share_it) {
+  const TempFolder folder;
+  const fs::path file = folder / ".v.lepus-lock";
+  const auto take_meanwhile = [&](const std::string& record) {
+    test::write_file(file, record);
+    const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+    EXPECT_EQ(::flock(descriptor, LOCK_EX), 0);
+    const auto freed = std::async(std::launch::async, [&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      ::close(descriptor);
+    });
+    const OutputLock lock(folder / "v", OutputLock::Folder::must_exist, Sharing::with_others);
+  };
+  take_meanwhile("");
+  take_meanwhile("lepus 1-00000000 shares\nprocess 1\n");
+  EXPECT_EQ(folder.entries(), 0u);
+  EXPECT_LEPUS_ERROR(take_meanwhile("lepus 1-00000000\nprocess 1\n"), ErrorKind::disk, "another run is writing this");
 }
 
 TEST(OutputFile, takes_a_name_of_255_bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock file's text, for each holder: "lepus", the token that ends the names of the run's own files, and who it is,
-// for people. A file that is there and not locked was left by runs that were killed.
+// The lock file's text, for each holder: "lepus", the token that ends the names of the run's own files, "shares" where
+// it does, and in a line of its own who it is, for people. A file that is there and not locked was left by runs that
+// were killed.
 #include "core/output_lock.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -81,7 +83,10 @@ std::string this_run() {
 
 struct Record {
   std::string token, who;
+  bool shares = false;
 };
+
+constexpr std::string_view shares_word = " shares";
 
 std::vector<Record> read_records(int descriptor) {
   std::string text(std::size_t{1} << 16, '\0');
@@ -90,20 +95,25 @@ std::vector<Record> read_records(int descriptor) {
   std::vector<Record> records;
   for (std::size_t at = 0; text.compare(at, 6, "lepus ") == 0;) {
     const std::size_t end = text.find('\n', at);
-    if (end == std::string::npos || !is_token(text.substr(at + 6, end - at - 6))) break;
+    if (end == std::string::npos) break;
+    Record record;
+    record.token = text.substr(at + 6, end - at - 6);
+    record.shares = record.token.ends_with(shares_word);
+    if (record.shares) record.token.resize(record.token.size() - shares_word.size());
+    if (!is_token(record.token)) break;
     const std::size_t next = text.find('\n', end + 1);
-    records.push_back({text.substr(at + 6, end - at - 6), text.substr(end + 1, next - end - 1)});
+    record.who = text.substr(end + 1, next - end - 1);
+    records.push_back(std::move(record));
     if (next == std::string::npos) break;
     at = next + 1;
   }
   return records;
 }
 
-// What is lost where it fails is the name in another run's message.
-void write_record(int descriptor, bool first) {
-  const std::string text = format("lepus {}\n{}\n", run_token(), this_run());
-  if (first && ::ftruncate(descriptor, 0) != 0) return;
-  // Holders that come at the same time each add theirs.
+// Holders that come at the same time each add theirs. What is lost where it fails is the name in another run's message.
+void add_record(int descriptor, Sharing sharing) {
+  const std::string text = format("lepus {}{}\n{}\n", run_token(),
+                                  sharing == Sharing::with_others ? shares_word : std::string_view(), this_run());
   if (::fcntl(descriptor, F_SETFL, O_APPEND) != 0 || ::write(descriptor, text.data(), text.size()) < 0) return;
 }
 
@@ -122,8 +132,8 @@ bool is_same_file(int descriptor, const fs::path& file) {
 constexpr int no_locks = -1, no_folder = -2;
 
 struct Taken {
-  int descriptor;      // of the locked file, or one of these
-  bool first = false;  // nobody else holds it
+  int descriptor;       // of the locked file, or one of these
+  std::string removed;  // see OutputLock::removed
 };
 
 // 0, or why not. Whoever shares it first holds it alone for a moment, and so knows that all others are dead.
@@ -132,37 +142,6 @@ int try_lock(int descriptor, Sharing sharing, bool& first) {
   if (first) return 0;
   if (errno != EWOULDBLOCK || sharing == Sharing::alone) return errno;
   return ::flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? 0 : errno;
-}
-
-Taken take_lock(const fs::path& file, const fs::path& target, Sharing sharing) {
-  // A run that is ending holds its lock for a moment more, one that is beginning has not written its name yet.
-  constexpr int patience = 5;
-  for (int refused = 0;;) {
-    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (descriptor < 0 && errno == ENOENT) return {no_folder};
-    if (descriptor < 0)
-      refuse_target(target, "cannot write", std::strerror(errno),
-                    hint_for_errno(errno, "check the permissions of its folder"));
-    bool first = false;
-    const int code = try_lock(descriptor, sharing, first);
-    if (code == 0) {
-      if (is_same_file(descriptor, file)) return {descriptor, first};
-      ::close(descriptor);  // its holder removed it after we opened it: take the one that is there now
-      continue;
-    }
-    if (code != EWOULDBLOCK) {
-      ::unlink(file.c_str());
-      ::close(descriptor);
-      return {no_locks};
-    }
-    const std::vector<Record> holders = read_records(descriptor);
-    ::close(descriptor);
-    if (++refused > patience)
-      refuse_target(target, "another run is writing this",
-                    holders.empty() ? "who it is cannot be read" : holders.back().who,
-                    "wait until it has ended, or choose another name");
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
 }
 
 // Nothing can be made of what killed runs had begun under names of their own.
@@ -185,6 +164,59 @@ std::string remove_left_behind(const fs::path& folder, const std::vector<Record>
   if (count == 0) return {};
   return format("removed {} ({}), which a run that was ended left behind: {}",
                 count == 1 ? left.front().string() : format("{} files", count), format_bytes(bytes), dead.back().who);
+}
+
+// Of a lock that nobody else holds. This run is named before those that are gone are forgotten: others can tell whom
+// they wait for, and what is not removed by now still has a name where this run is killed, too.
+std::string take_over(int descriptor, const fs::path& folder, Sharing sharing) {
+  const std::vector<Record> dead = read_records(descriptor);
+  if (!dead.empty()) add_record(descriptor, sharing);
+  std::string removed = remove_left_behind(folder, dead);
+  if (::ftruncate(descriptor, 0) == 0) add_record(descriptor, sharing);
+  return removed;
+}
+
+// How long to wait for the holders. Those that share it hold it alone for a moment when they come and when they go, and
+// whoever came first has not written its name yet: on a busy disk that takes seconds. Others end when they end.
+std::chrono::milliseconds patience(const std::vector<Record>& holders, Sharing sharing) {
+  const bool soon = holders.empty() || (sharing == Sharing::with_others && holders.back().shares);
+  return std::chrono::milliseconds(soon ? 60'000 : 100);
+}
+
+Taken take_lock(const fs::path& file, const fs::path& target, Sharing sharing) {
+  Taken taken{no_locks, {}};
+  const auto began = std::chrono::steady_clock::now();
+  while (true) {
+    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (descriptor < 0 && errno == ENOENT) return {no_folder, {}};
+    if (descriptor < 0)
+      refuse_target(target, "cannot write", std::strerror(errno),
+                    hint_for_errno(errno, "check the permissions of its folder"));
+    bool first = false;
+    const int code = try_lock(descriptor, sharing, first);
+    if (code == 0 && !is_same_file(descriptor, file)) {
+      ::close(descriptor);  // its holder removed it after we opened it: take the one that is there now
+      continue;
+    }
+    if (code == 0) {
+      taken.descriptor = descriptor;
+      if (!first) add_record(descriptor, sharing);
+      if (first) taken.removed += take_over(descriptor, file.parent_path(), sharing);
+      // What was held alone is nobody's for an instant before it is shared.
+      if (!first || sharing == Sharing::alone || ::flock(descriptor, LOCK_SH | LOCK_NB) == 0) return taken;
+    } else if (code != EWOULDBLOCK) {
+      ::unlink(file.c_str());
+      ::close(descriptor);
+      return {no_locks, {}};
+    }
+    const std::vector<Record> holders = read_records(descriptor);
+    ::close(descriptor);
+    if (std::chrono::steady_clock::now() - began > patience(holders, sharing))
+      refuse_target(target, "another run is writing this",
+                    holders.empty() ? "who it is cannot be read" : holders.back().who,
+                    "wait until it has ended, or choose another name");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
 }
 
 }  // namespace
@@ -274,7 +306,7 @@ OutputLock::OutputLock(const fs::path& target, Folder folder, Sharing sharing) {
   const int attempts = folder == Folder::is_made ? 100 : 1;
   held->descriptor = no_folder;
   held->sharing = sharing;
-  Taken taken{no_folder};
+  Taken taken{no_folder, {}};
   for (int attempt = 0; attempt < attempts && held->descriptor == no_folder; ++attempt) {
     std::error_code code;
     if (folder == Folder::is_made && fs::create_directories(parent, code)) held->made = parent;
@@ -292,13 +324,7 @@ OutputLock::OutputLock(const fs::path& target, Folder folder, Sharing sharing) {
   }
   if (held->descriptor == no_folder)
     refuse_target(target, "cannot write", format("there is no folder {}", parent.string()), "make the folder first");
-  if (held->descriptor != no_locks) {
-    if (taken.first) held->removed = remove_left_behind(held->file.parent_path(), read_records(held->descriptor));
-    write_record(held->descriptor, taken.first);
-    // For a moment it may be anybody's.
-    if (taken.first && sharing == Sharing::with_others && ::flock(held->descriptor, LOCK_SH | LOCK_NB) != 0)
-      refuse_target(target, "another run is writing this", "it began at the same time", "try again");
-  }
+  held->removed = std::move(taken.removed);
   held_ = std::move(held);
   held_here[held_->file] = held_;
 }
@@ -319,6 +345,7 @@ bool OutputLock::wait_alone(std::chrono::milliseconds longest) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   held_->sharing = Sharing::alone;
+  if (::ftruncate(held_->descriptor, 0) == 0) add_record(held_->descriptor, Sharing::alone);
   return true;
 }
 
