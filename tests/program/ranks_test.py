@@ -142,6 +142,13 @@ class Ranks(ProgramCase):
                 for left in self.folder.glob("k.mha*"):
                     left.unlink()
 
+    def test_fewer_slabs_left_than_ranks_give_the_same_bits(self):
+        self.lepus("reconstruct", self.made / "scan/scan.toml", "-o", "v.mha", "--backend", "cpu", "--share", "1/2", "--quiet")
+        self.assertFalse((self.folder / "v.mha").exists())
+        result = self.over(6, "-o", "v.mha")
+        self.assertRegex(result.stderr, r"\d+ of 112 slices are done")
+        self.assertEqual(voxels(self.folder / "v.mha"), self.alone)
+
     def test_every_rank_keeps_the_memory_limit(self):
         """A volume of 125 MiB by two ranks of 96 MiB each, counted by the kernel."""
         self.lepus("simulate", "ball", "-o", "large", "--views", "40", "--columns", "400", "--rows", "400", "--pixel", "0.8", "--subpixels", "1",
