@@ -152,8 +152,7 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
   // A GPU's driver starts while the frames are looked at.
   std::future<Devices> opening =
       std::async(std::launch::async, [&] { return open_devices(options.compute, context.threads); });
-  const bool alone = !options.ranks || options.ranks->alone();
-  KeptResults* const results = unfinished && alone ? &unfinished->results() : nullptr;
+  KeptResults* const results = unfinished ? &unfinished->results() : nullptr;
   const PrePass pre = TraceLog::around(&trace, "pre-pass", "program", "whole scan",
                                        [&] { return checked_pre_pass(scan, context, results); });
   RowAudit audit(*pre.frames, {scan.maximum_bad_fraction, scan.saturation_level});
@@ -165,7 +164,7 @@ ReconstructReport make_volume(const Scan& scan, VolumeWriter& writer, ResumableV
   const Devices devices = opening.get();
   setup.largest_slab = ranks.largest_slab(devices.front()->info().host);
   std::optional<KeptRows> kept;
-  if (unfinished && alone) kept.emplace(*unfinished);
+  if (unfinished) kept.emplace(*unfinished);
   const auto corrected =
       corrected_frames(scan.geometry, pre, audit, output, options, kept ? &*kept : nullptr, devices, context);
   if (corrected) {

@@ -21,11 +21,11 @@ def decibels(made, truth):
 
 
 class QualityCase(ProgramCase):
-    def scan(self, name, views, *more, side=SIDE, phantom="beads"):
+    def scan(self, name, views, *more, side=SIDE, phantom="beads", pixels_a_voxel=1):
         """Beads in a cylinder: piecewise constant."""
-        pixel = 2.0 * 100 / side  # twice the voxel, at twice the distance
-        columns = [] if "--columns" in more else ["--columns", side * 3 // 2]
-        self.lepus("simulate", phantom, "-o", name, "--views", views, *columns, "--rows", side * 5 // 4,
+        pixel = 2.0 * 100 / side / pixels_a_voxel  # twice the voxel, at twice the distance
+        columns = [] if "--columns" in more else ["--columns", side * 3 // 2 * pixels_a_voxel]
+        self.lepus("simulate", phantom, "-o", name, "--views", views, *columns, "--rows", side * 5 // 4 * pixels_a_voxel,
                    "--pixel", pixel, "--size", side, "--voxel", 100 / side, "--phantom-size", 80, *(BEADS if phantom == "beads" else []), "--quiet", *more)
         return self.volume(f"{name}/truth.mha")
 
@@ -68,8 +68,17 @@ class Quality(QualityCase):
                      ("Chambolle-Pock, 300", "chambolle-pock", "--iterations", 300, "--strength", 0.0005),
                      ("OS with momentum and TV, 10", "os-momentum", "--iterations", 10, "--subsets", 10, "--strength", 0.0005)]
         figures = self.table("few views", "few", truth, rows)
-        # 60 views are nearly enough for FDK in 128 voxels: 2.4 dB there, 3.4 of 40 views, 4.3 of 30.
+        # 60 views of pixels as wide as a voxel are nearly enough for FDK in 128 voxels: 2.4 dB there, 3.4 of 40 views, 4.3 of 30.
         self.assertGreater(figures["CGLS, 15"], figures["FDK"] + (2 if FULL else 3))
+        self.assertGreater(figures["FISTA-TV, 100"], figures["CGLS, 15"] + 3)
+
+    def test_few_views_of_fine_pixels(self):
+        """Pixels of half a voxel: FDK's ramp then ends at twice the frequency that voxels have."""
+        truth = self.scan("fine", 60 if FULL else 12, "--content", "line-integrals", pixels_a_voxel=2)
+        figures = self.table("few views of fine pixels", "fine", truth, [
+            ("FDK", "fdk"), ("CGLS, 15", "cgls", "--iterations", 15),
+            ("FISTA-TV, 100", "fista-tv", "--iterations", 100, "--strength", 0.001)])
+        self.assertGreater(figures["CGLS, 15"], figures["FDK"] + 3)
         self.assertGreater(figures["FISTA-TV, 100"], figures["CGLS, 15"] + 3)
 
     @unittest.skipUnless(FULL, "as test_few_views, but for the size: LEPUS_ITERATIVE=full")

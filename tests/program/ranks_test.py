@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -148,6 +149,37 @@ class Ranks(ProgramCase):
         result = self.over(6, "-o", "v.mha")
         self.assertRegex(result.stderr, r"\d+ of 112 slices are done")
         self.assertEqual(voxels(self.folder / "v.mha"), self.alone)
+
+    def test_rows_that_a_rank_had_corrected_are_not_corrected_again(self):
+        # So many voxels that slabs take longer than a kill, and a correction so slow that rows in memory are kept in a file, too.
+        self.lepus("simulate", "shepp-logan", "-o", "scan", *SCAN, "--size", "384,384,112", "--voxel", "0.4", "--no-truth")
+        scan = self.folder / "scan/scan.toml"
+        scan.write_text(scan.read_text() + '\n[[correct]]\nkind = "filter"\nfilter = "median"\npictures = "frames"\ndimensions = 2\nradius_px = 7\n')
+        self.lepus("reconstruct", scan, "-o", "alone.mha", "--backend", "cpu", "--quiet")
+        words = [MPIRUN, "--oversubscribe", "-n", "2", PROGRAM, "reconstruct", scan, "-o", "v.mha", "--backend", "cpu", "--threads", "1"]
+        journal = self.folder / "v.mha.rank-1-of-2.journal"
+        kept = lambda: journal.exists() and re.search(r"(?m)^[0-9a-f]{8} \d+ rows ", journal.read_text(errors="replace"))
+        for _ in range(10):
+            run = subprocess.Popen(list(map(str, words)), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | ROOT)
+            while run.poll() is None and not kept():
+                time.sleep(0.001)
+            ranks = pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split() if run.poll() is None else []
+            for rank in ranks:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(rank), signal.SIGKILL)
+            run.wait(timeout=60)
+            if kept():
+                break
+            (self.folder / "v.mha").unlink()
+        self.assertTrue(kept(), "it always ended too early")
+        result = subprocess.run(list(map(str, words)), cwd=self.folder, capture_output=True, text=True, timeout=120, env=os.environ | ROOT)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"[1-9]\d* rows that an earlier run had corrected")
+        self.assertEqual(voxels(self.folder / "v.mha"), voxels(self.folder / "alone.mha"))
+        self.assertEqual([name for name in self.names() if name.startswith((".v.", "v.mha."))], [], "nothing is left")
+        account = [json.loads(subprocess.check_output([PROGRAM, "info", name, "--json"], cwd=self.folder))["provenance"] for name in ("v.mha", "alone.mha")]
+        for key in ("inputs", "pixels_saturated", "pixels_at_dark", "pixels_not_finite"):
+            self.assertEqual(account[0][key], account[1][key], key)
 
     def test_every_rank_keeps_the_memory_limit(self):
         """A volume of 125 MiB by two ranks of 96 MiB each, counted by the kernel."""
