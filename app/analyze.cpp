@@ -38,14 +38,10 @@ struct AnalyzeArguments {
   ResumeOptions resume;
 };
 
-[[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& hint) {
-  throw Error(ErrorKind::usage, {.what = what, .where = where, .why = {}, .hint = hint});
-}
-
 std::array<double, 6> box_from(const std::vector<double>& b, const std::string& option) {
   if (b.size() != 6 || b[0] > b[1] || b[2] > b[3] || b[4] > b[5])
-    refuse("a box needs six numbers, each pair in order", "option " + option,
-           "write it as " + option + " x0,x1,y0,y1,z0,z1, in millimetres");
+    refuse_option(option, "a box needs six numbers, each pair in order",
+                  "write it as " + option + " x0,x1,y0,y1,z0,z1, in millimetres");
   return {b[0], b[1], b[2], b[3], b[4], b[5]};
 }
 
@@ -63,21 +59,21 @@ analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
     o.resolution.emplace();
     const auto& c = a.cylinder;
     if (!c.empty() && (c.size() != 3 || !(c[2] > 0)))
-      refuse("a cylinder needs three numbers, the last above zero", "option --cylinder",
-             "write it as --cylinder x,y,radius, in millimetres");
+      refuse_option("--cylinder", "a cylinder needs three numbers, the last above zero",
+                    "write it as --cylinder x,y,radius, in millimetres");
     if (!c.empty()) o.resolution->cylinder = {c[0], c[1], c[2]};
   }
   if (a.register_them && a.against.empty())
-    refuse("there is nothing to register with", "option --register", "give the other volume with --against");
+    refuse_option("--register", "there is nothing to register with", "give the other volume with --against");
   if (!a.against.empty()) {
     o.against.emplace();
     o.against->registered = a.register_them;
   }
   if (a.tolerance && (a.nominal.empty() || !(*a.tolerance > 0)))
-    refuse(a.nominal.empty() ? "there is no nominal surface" : "the tolerance must be above zero", "option --tolerance",
-           "give --nominal part.stl --tolerance 0.05, in millimetres");
+    refuse_option("--tolerance", a.nominal.empty() ? "there is no nominal surface" : "the tolerance must be above zero",
+                  "give --nominal part.stl --tolerance 0.05, in millimetres");
   if (a.align && a.nominal.empty())
-    refuse("there is nothing to align with", "option --align", "give the nominal surface with --nominal part.stl");
+    refuse_option("--align", "there is nothing to align with", "give the nominal surface with --nominal part.stl");
   if (!a.nominal.empty()) {
     o.nominal.emplace();
     o.nominal->align = a.align;
@@ -89,26 +85,26 @@ analysis::AnalyzeOptions options_from(const AnalyzeArguments& a) {
   o.thickness = a.thickness;
   o.sample = {.remove_air = a.remove_air, .remove_container = a.remove_container, .seal = a.seal.value_or(0)};
   if (a.seal && !(*a.seal >= 0 && *a.seal <= 1000))
-    refuse("the radius must be 0 to 1000 voxels", "option --seal", "give a radius in voxels");
+    refuse_option("--seal", "the radius must be 0 to 1000 voxels", "give a radius in voxels");
   if (a.seal && !a.remove_air && !a.remove_container)
-    refuse("there is nothing to seal off", "option --seal", "give --remove-air, too");
-  if (a.part && !(*a.part > 0)) refuse("the depth must be above zero", "option --part", "give it in voxels, such as 1");
+    refuse_option("--seal", "there is nothing to seal off", "give --remove-air, too");
+  if (a.part && !(*a.part > 0)) refuse_option("--part", "the depth must be above zero", "give it in voxels, such as 1");
   o.part_depth = a.part;
   if (a.minimum_voxels < 1 || a.maximum_voxels < 0 || (a.maximum_voxels > 0 && a.maximum_voxels < a.minimum_voxels))
-    refuse("no blob has such a size", "options --minimum-voxels and --maximum-voxels",
-           "give 1 or more, the smaller one first");
+    refuse_option("--maximum-voxels", "no blob has such a size",
+                  "give --minimum-voxels of 1 or more and a --maximum-voxels that is not below it");
   o.minimum_voxels = a.minimum_voxels;
   o.maximum_voxels = a.maximum_voxels;
   if (a.closed && a.part)
-    refuse("of blobs that are parted it is not known which are open", "options --closed and --part", "leave one out");
+    refuse_option("--part", "of blobs that are parted it is not known which are open", "leave out --part or --closed");
   o.closed_only = a.closed;
   o.sort = a.sort;
-  if (a.cell < 0) refuse("a cell needs at least one voxel", "option --cell", "give its edge in voxels");
+  if (a.cell < 0) refuse_option("--cell", "a cell needs at least one voxel", "give its edge in voxels");
   o.cell = a.cell;
-  if (a.bins < 2 || a.bins > 1 << 20) refuse("there may be 2 to 1048576 bins", "option --bins", "leave it out");
+  if (a.bins < 2 || a.bins > 1 << 20) refuse_option("--bins", "there may be 2 to 1048576 bins", "leave it out");
   o.bins = a.bins;
   if (a.radius && !(*a.radius > 0))
-    refuse("the radius must be above zero", "option --radius", "give it in millimetres");
+    refuse_option("--radius", "the radius must be above zero", "give it in millimetres");
   o.region.mask.radius_mm = a.radius;
   if (!a.box.empty()) o.region.mask.box_mm = box_from(a.box, "--box");
   return o;
@@ -259,7 +255,7 @@ int run_analyze(const AnalyzeArguments& a, Session& session, std::optional<Resum
     const auto saved = [&](const char* name) { return std::find(a.save.begin(), a.save.end(), name) != a.save.end(); };
     for (const std::string& name : a.save)
       if (name != "phase" && name != "distance" && name != "thickness" && name != "registered")
-        refuse(format("'{}' cannot be saved", name), "option --save", "write phase, distance, thickness or registered");
+        refuse_option("--save", format("'{}' cannot be saved", name), "write phase, distance, thickness or registered");
     facts.files = {"index.html", "analysis.json"};
     if (options.blobs) facts.files.emplace_back("blobs.csv");
     if (options.blobs && !a.no_labels) place("labels.mha", options.labels);
@@ -267,15 +263,15 @@ int run_analyze(const AnalyzeArguments& a, Session& session, std::optional<Resum
     if (saved("phase")) place("phase.mha", options.phase_map);
     if (saved("distance")) place("distance.mha", options.distance_map);
     if (saved("registered")) {
-      if (!a.register_them) refuse("no volume is registered", "option --save", "give --against and --register, too");
+      if (!a.register_them) refuse_option("--save", "no volume is registered", "give --against and --register, too");
       place("registered.mha", options.against->moved_map);
     }
     if (saved("thickness")) {
-      if (!options.thickness) refuse("there is no thickness to save", "option --save", "give --thickness, too");
+      if (!options.thickness) refuse_option("--save", "there is no thickness to save", "give --thickness, too");
       place("thickness.mha", options.thickness_map);
     }
   } else if (!a.save.empty()) {
-    refuse("there is no folder to save to", "option --save", "give one with -o");
+    refuse_option("--save", "there is no folder to save to", "give one with -o");
   }
 
   const analysis::Analysis result = analysis::analyze(*volume, options, context);
@@ -306,8 +302,7 @@ int run_analyze(const AnalyzeArguments& a, Session& session, std::optional<Resum
 int run_or_keep(const AnalyzeArguments& a, Session& session) {
   a.resume.check();
   if (a.output.empty() && (a.resume.resume || a.resume.restart))
-    refuse("there is no folder to go on with", a.resume.resume ? "option --resume" : "option --restart",
-           "give it with -o");
+    refuse_option(a.resume.resume ? "--resume" : "--restart", "there is no folder to go on with", "give it with -o");
   a.resume.require_journal(a.output);
   std::optional<ResumableFolder> folder;
   try {

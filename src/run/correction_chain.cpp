@@ -218,9 +218,10 @@ void CorrectionChain::count_lowest(std::int64_t row, const SeenRow& lines, BandE
   });
 }
 
-double CorrectionChain::share_at_lowest() const {
+std::optional<double> CorrectionChain::share_at_lowest() const {
+  if (lowest_shares_.empty()) return std::nullopt;
   return std::accumulate(lowest_shares_.begin(), lowest_shares_.end(), 0.0) /
-         static_cast<double>(std::max<std::size_t>(1, lowest_shares_.size()));
+         static_cast<double>(lowest_shares_.size());
 }
 
 Stage CorrectionChain::first_stage(std::size_t steps, Stage leave_as) const {
@@ -284,7 +285,7 @@ std::vector<CorrectionReport> CorrectionChain::reports() const {
       return std::sqrt(sum / bands);
     };
     all.push_back({step->spec.kind, step->correction->summary(), step->stage, rms_of(&Step::Looked::squared_change),
-                   rms_of(&Step::Looked::rings_before), rms_of(&Step::Looked::rings_after)});
+                   rms_of(&Step::Looked::rings_before), rms_of(&Step::Looked::rings_after), !step->looked.empty()});
   }
   return all;
 }

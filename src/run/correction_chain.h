@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct CorrectionReport {
   Stage stage = Stage::grey_levels;
   double rms_change = 0;                     // of the values
   double rings_before = 0, rings_after = 0;  // rms of what stays the same in all views of line integrals
+  bool seen = false;                         // whether this process corrected rows that these figures are of
 };
 
 class CorrectionChain {
@@ -59,7 +61,8 @@ public:
   Buffer<float> corrected(RowBand wanted, ThreadPool& threads);
   // When the engine has finished:
   std::vector<CorrectionReport> reports() const;
-  double share_at_lowest() const;  // of the values that were looked at: as few as one count, which the log is taken of
+  // Of the values that were looked at: as few as one count, which the log is taken of. None: no row was.
+  std::optional<double> share_at_lowest() const;
   // What the corrections said of the scan when they were made; and, when the engine has finished, what they did that a
   // person should look at. judge_replaced() throws Error(input) where one replaced more pixels so far, in the rows it
   // has seen, than it may (correct/replaced_share.h).

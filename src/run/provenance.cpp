@@ -80,7 +80,7 @@ std::string provenance(const Scan& scan, const PrePass& pre, const Fdk* fdk, con
   for (const CorrectionReport& c : pre.chain->reports()) {
     Json entry{
         {"kind", c.kind}, {"on", c.stage == Stage::grey_levels ? "grey-levels" : "line-integrals"}, {"found", c.found}};
-    if (!pre.only_dead_pixels)
+    if (c.seen)
       entry.update({{"rms_change", c.rms_change}, {"rings_before", c.rings_before}, {"rings_after", c.rings_after}});
     corrections.push_back(std::move(entry));
   }

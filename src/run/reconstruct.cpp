@@ -58,13 +58,17 @@ std::string warning_of_dark(const Scan& scan, const PrePass& pre, const RowAudit
   const double recorded =
       static_cast<double>(dark.pixels) / static_cast<double>(std::max<std::int64_t>(1, audit.pixels()));
   const bool corrected = !pre.chain->empty() && !pre.only_dead_pixels;
-  const double left = corrected ? pre.chain->share_at_lowest() : recorded;
+  const std::optional<double> after = corrected ? pre.chain->share_at_lowest() : std::nullopt;
+  const double left = after.value_or(recorded);
   if (left < 1e-4) return "";
   return format(
       "{:.3g} % of the pixels are not above the dark{} and were taken for one count, most of them in row {} and "
       "column {} of the detector: bright arcs or noise will be where they are projected to; add [[correct]] kind = "
       "\"dead-pixels\" (with a defect map) or \"hot-pixels\" with below = true, and check the darks",
-      100 * left, corrected ? " after the corrections" : "",
+      100 * left,
+      after       ? " after the corrections"
+      : corrected ? " before the corrections, which an earlier run made,"
+                  : "",
       scan.selection.first_row + dark.row * scan.selection.row_step, dark.column);
 }
 
@@ -105,7 +109,8 @@ std::vector<std::string> correction_lines(const PrePass& pre, const CorrectedFra
   std::vector<std::string> lines;
   for (const CorrectionReport& c : pre.chain->reports()) {
     std::string line = format("{}: {}", c.kind, c.found);
-    if (corrected)
+    if (corrected && !c.seen) line += "; no row was corrected here";
+    if (corrected && c.seen)
       line += format("; values changed by {:.3g} rms, rings {:.3g} before, {:.3g} after", c.rms_change, c.rings_before,
                      c.rings_after);
     lines.push_back(line);

@@ -260,7 +260,7 @@ class AgainstSciPy(ProgramCase):
                               (["--phase", "grey"], "dark"), (["--clean", "opn:2"], "open:2"), (["--box", "1,2"], "six"),
                               (["--part", "-1"], "depth"), (["--save", "thickness"], "--thickness"), (["--seal", "2"], "--remove-air"),
                               (["--closed", "--part", "1"], "not known which are open"),
-                              (["--minimum-voxels", "9", "--maximum-voxels", "3"], "smaller")):
+                              (["--minimum-voxels", "9", "--maximum-voxels", "3"], "not below it")):
             self.assert_error(refused("v.mha", *words, code=2), "usage", needle)
         self.assertEqual(self.names(), before, "something was left behind")
         self.lepus("analyze", "v.mha", "-o", "r")
