@@ -120,20 +120,25 @@ TEST(OutputLock, is_shared_by_those_that_agree_and_says_who_holds_it) {
 TEST(OutputLock, waits_for_those_that_are_about_to_share_it) {
   const TempFolder folder;
   const fs::path file = folder / ".v.lepus-lock";
-  const auto take_meanwhile = [&](const std::string& record) {
+  const auto held_with = [&](const std::string& record) {
     test::write_file(file, record);
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
     EXPECT_EQ(::flock(descriptor, LOCK_EX), 0);
-    const auto freed = std::async(std::launch::async, [&] {
+    return descriptor;
+  };
+  const auto share = [&] { OutputLock(folder / "v", OutputLock::Folder::must_exist, Sharing::with_others); };
+  for (const char* record : {"", "lepus 1-00000000 shares\nprocess 1\n"}) {
+    const auto freed = std::async(std::launch::async, [descriptor = held_with(record)] {
       std::this_thread::sleep_for(std::chrono::milliseconds(500));
       ::close(descriptor);
     });
-    const OutputLock lock(folder / "v", OutputLock::Folder::must_exist, Sharing::with_others);
-  };
-  take_meanwhile("");
-  take_meanwhile("lepus 1-00000000 shares\nprocess 1\n");
+    EXPECT_NO_THROW(share()) << record;
+    freed.wait();
+  }
   EXPECT_EQ(folder.entries(), 0u);
-  EXPECT_LEPUS_ERROR(take_meanwhile("lepus 1-00000000\nprocess 1\n"), ErrorKind::disk, "another run is writing this");
+  const int alone = held_with("lepus 1-00000000\nprocess 1\n");
+  EXPECT_LEPUS_ERROR(share(), ErrorKind::disk, "another run is writing this");
+  ::close(alone);
 }
 
 TEST(OutputFile, takes_a_name_of_255_bytes) {

@@ -169,7 +169,9 @@ std::string remove_left_behind(const fs::path& folder, const std::vector<Record>
 // Of a lock that nobody else holds. This run is named before those that are gone are forgotten: others can tell whom
 // they wait for, and what is not removed by now still has a name where this run is killed, too.
 std::string take_over(int descriptor, const fs::path& folder, Sharing sharing) {
-  const std::vector<Record> dead = read_records(descriptor);
+  std::vector<Record> dead = read_records(descriptor);
+  // This run's own, where it lost the lock between holding it alone and sharing it.
+  std::erase_if(dead, [own = run_token()](const Record& record) { return record.token == own; });
   if (!dead.empty()) add_record(descriptor, sharing);
   std::string removed = remove_left_behind(folder, dead);
   if (::ftruncate(descriptor, 0) == 0) add_record(descriptor, sharing);
@@ -200,8 +202,11 @@ Taken take_lock(const fs::path& file, const fs::path& target, Sharing sharing) {
     }
     if (code == 0) {
       taken.descriptor = descriptor;
-      if (!first) add_record(descriptor, sharing);
-      if (first) taken.removed += take_over(descriptor, file.parent_path(), sharing);
+      if (!first) {
+        add_record(descriptor, sharing);
+      } else if (std::string removed = take_over(descriptor, file.parent_path(), sharing); !removed.empty()) {
+        taken.removed = std::move(removed);
+      }
       // What was held alone is nobody's for an instant before it is shared.
       if (!first || sharing == Sharing::alone || ::flock(descriptor, LOCK_SH | LOCK_NB) == 0) return taken;
     } else if (code != EWOULDBLOCK) {

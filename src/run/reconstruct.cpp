@@ -67,7 +67,7 @@ std::string warning_of_dark(const Scan& scan, const PrePass& pre, const RowAudit
       "\"dead-pixels\" (with a defect map) or \"hot-pixels\" with below = true, and check the darks",
       100 * left,
       after       ? " after the corrections"
-      : corrected ? " before the corrections, which an earlier run made,"
+      : corrected ? " before the corrections, which this process did not make,"
                   : "",
       scan.selection.first_row + dark.row * scan.selection.row_step, dark.column);
 }

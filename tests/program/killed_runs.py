@@ -22,6 +22,14 @@ SCAN = ["--views", "40", "--columns", "64", "--rows", "96", "--pixel", "2", "--f
 VOLUME = 'size = [80, 80, 512]\nvoxel_mm = [0.8, 0.8, 0.18]\ncentre_mm = [0.0, 0.0, 0.0]\n'
 
 
+def records(journal, kind):
+    """How many of them the journal has; 0 where there is none, not yet or not any more."""
+    try:
+        return len(re.findall(rf"(?m)^[0-9a-f]{{8}} \d+ {kind} ", journal.read_text(errors="replace")))
+    except FileNotFoundError:
+        return 0
+
+
 class KilledCase(ProgramCase):
     """self.command writes v.raw and v.raw.json; result() says what of them must be the same."""
     output = "v.raw"

@@ -11,7 +11,6 @@ import json
 import os
 import pathlib
 import random
-import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +18,7 @@ import sys
 import time
 import unittest
 
+from killed_runs import records
 from program_case import PROGRAM, ProgramCase
 
 MPIRUN = shutil.which("mpirun")
@@ -158,21 +158,20 @@ class Ranks(ProgramCase):
         self.lepus("reconstruct", scan, "-o", "alone.mha", "--backend", "cpu", "--quiet")
         words = [MPIRUN, "--oversubscribe", "-n", "2", PROGRAM, "reconstruct", scan, "-o", "v.mha", "--backend", "cpu", "--threads", "1"]
         journal = self.folder / "v.mha.rank-1-of-2.journal"
-        recorded = lambda kind: journal.exists() and re.search(rf"(?m)^[0-9a-f]{{8}} \d+ {kind} ", journal.read_text(errors="replace"))
         for _ in range(10):
             run = subprocess.Popen(list(map(str, words)), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | ROOT)
-            while run.poll() is None and not recorded("rows"):
+            while run.poll() is None and not records(journal, "rows"):
                 time.sleep(0.001)
             ranks = pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split() if run.poll() is None else []
             for rank in ranks:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(int(rank), signal.SIGKILL)
             run.wait(timeout=60)
-            if recorded("rows") and not recorded("slab"):  # else that rank may need other rows the next time
+            if records(journal, "rows") and not records(journal, "slab"):  # else that rank may need other rows the next time
                 break
             for left in self.folder.glob("v.mha*"):
                 left.unlink()
-        self.assertTrue(recorded("rows"), "it always ended too early")
+        self.assertTrue(records(journal, "rows"), "it always ended too early")
         result = subprocess.run(list(map(str, words)), cwd=self.folder, capture_output=True, text=True, timeout=120, env=os.environ | ROOT)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stderr, r"[1-9]\d* rows that an earlier run had corrected")

@@ -9,7 +9,7 @@ import signal
 import time
 import unittest
 
-from killed_runs import SECONDS, KilledScan
+from killed_runs import SECONDS, KilledScan, records
 
 
 class Restart(KilledScan):
@@ -50,10 +50,7 @@ class Restart(KilledScan):
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     def journal_has(self, kind, count=1):
-        try:
-            return len(re.findall(rf"(?m)^[0-9a-f]{{8}} \d+ {kind} ", (self.folder / "v.raw.journal").read_text(errors="replace"))) >= count
-        except FileNotFoundError:
-            return False
+        return records(self.folder / "v.raw.journal", kind) >= count
 
     def kill_when_recorded(self, kind, count=1):
         for _ in range(10):
