@@ -9,6 +9,7 @@
 
 namespace lepus {
 
+// Any thread may ask and keep.
 class KeptResults {
 public:
   virtual ~KeptResults() = default;

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/format.h"
-#include "filter/opposite_rays.h"
 
 namespace lepus {
 namespace {
@@ -31,8 +30,7 @@ std::int64_t consistency_row(const ScanGeometry& g) {
   return std::llround(row);
 }
 
-Consistency check_turning(const ScanGeometry& g, std::int64_t row, const float* sinogram) {
-  const OppositeRays rays(g, row, sinogram);
+Consistency check_turning(const OppositeRays& rays) {
   const RayAgreement given = rays.compare({}), backwards = rays.compare({.backwards = true}),
                      mirrored = rays.compare({.mirrored = true});
   const bool flipped = mirrored.value < backwards.value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Does the scan turn the way its file says? Every line through the object is seen from both ends; with the right
 // geometry both measurements agree. With frames mirrored left to right, or angles that run backwards, they do not.
-// Line integrals of one detector row, views x columns, and the geometry -> two scores and a verdict.
+// The rays of one detector row -> two scores and a verdict.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <lepus/geometry.h>
+#include "filter/opposite_rays.h"
 
 namespace lepus {
 
@@ -32,13 +32,13 @@ struct Consistency {
 // The row whose rays are nearest to the plane of the orbit, where opposite rays coincide.
 std::int64_t consistency_row(const ScanGeometry& geometry);
 
-// sinogram: views x columns, line integrals of row `row`. Costs about as much as filtering the row.
-Consistency check_turning(const ScanGeometry& geometry, std::int64_t row, const float* sinogram);
+Consistency check_turning(const OppositeRays& rays);
 
 // Does anything else in the geometry not fit? Where rays measured from both ends differ by more than noise, the axis is
 // moved, the frames are mirrored and turned, and other rows are tried. `other_row` brings a row's sinogram; it is asked
-// only then. "": nothing is wrong, or nothing can be said; else a warning that names what would fit.
-std::string what_does_not_fit(const ScanGeometry& geometry, std::int64_t row, const float* sinogram,
+// only then. rays: of row `row`. "": nothing is wrong, or nothing can be said; else a warning that names what would
+// fit.
+std::string what_does_not_fit(const ScanGeometry& geometry, std::int64_t row, const OppositeRays& rays,
                               const std::function<std::vector<float>(std::int64_t)>& other_row);
 
 }  // namespace lepus

@@ -55,7 +55,7 @@ std::vector<float> sinogram_of(const CircularScan& scan, const std::vector<Ellip
 
 Consistency checked(const CircularScan& claimed, const std::vector<float>& data) {
   const ScanGeometry g = build_scan(claimed);
-  return check_turning(g, consistency_row(g), data.data());
+  return check_turning({g, consistency_row(g), data.data()});
 }
 
 CircularScan reversed(CircularScan scan) {
@@ -139,7 +139,8 @@ TEST(Consistency, ScoresAreDifferencesOverVariance) {
 
 std::string misfit(const CircularScan& claimed, const std::vector<float>& data) {
   const ScanGeometry g = build_scan(claimed);
-  return what_does_not_fit(g, consistency_row(g), data.data(),
+  const std::int64_t row = consistency_row(g);
+  return what_does_not_fit(g, row, {g, row, data.data()},
                            [](std::int64_t) -> std::vector<float> { throw std::logic_error("no other row"); });
 }
 
@@ -246,10 +247,10 @@ TEST(WhatFits, ARowElsewhereIsNamed) {
   const std::int64_t claimed = consistency_row(given), right = consistency_row(real);
   EXPECT_EQ(claimed, 31);
   EXPECT_EQ(right, 51);
-  const std::string said = what_does_not_fit(given, claimed, row_of(claimed).data(), row_of);
+  const std::string said = what_does_not_fit(given, claimed, {given, claimed, row_of(claimed).data()}, row_of);
   EXPECT_NE(said.find("those of about row 52 do"), std::string::npos) << said;
   EXPECT_NE(said.find("geometry.detector_shift_v_mm"), std::string::npos) << said;
-  EXPECT_EQ(what_does_not_fit(real, right, row_of(right).data(), row_of), "");
+  EXPECT_EQ(what_does_not_fit(real, right, {real, right, row_of(right).data()}, row_of), "");
 }
 
 TEST(WhatFits, AnglesThatAreNotThoseOfTheFramesAreSaid) {

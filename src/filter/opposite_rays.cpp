@@ -2,10 +2,10 @@
 #include "filter/opposite_rays.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
+#include "core/io_threads.h"
 #include <lepus/math.h>
 
 namespace lepus {
@@ -19,10 +19,11 @@ double wrapped(double angle) { return angle - 2 * pi * std::floor(angle / (2 * p
 std::vector<float> without_outliers(const float* row, std::int64_t columns) {
   std::vector<float> out(row, row + columns);
   for (std::int64_t u = 2; u + 2 < columns; ++u) {
-    std::array<float, 5> near{};
-    std::copy_n(row + u - 2, 5, near.begin());
-    std::nth_element(near.begin(), near.begin() + 2, near.end());
-    out[static_cast<std::size_t>(u)] = near[2];
+    // The two in the middle of the four neighbours have the median of all five at or between them.
+    const auto [a, b] = std::minmax(row[u - 2], row[u - 1]);
+    const auto [c, d] = std::minmax(row[u + 1], row[u + 2]);
+    const auto [low, high] = std::minmax(std::max(a, c), std::min(b, d));
+    out[static_cast<std::size_t>(u)] = std::clamp(row[u], low, high);
   }
   return out;
 }
@@ -126,15 +127,16 @@ double OppositeRays::noise_at(const std::vector<std::size_t>& order, std::size_t
 RayAgreement OppositeRays::compare(const RayAssumption& assumption, std::int64_t maximum_views) const {
   const Assumed assumed(*this, assumption);
   struct Sums {
-    double squares = 0, lines = 0;
+    double squares = 0, lines = 0, values = 0, powers = 0, noise_by_angle = 0, noise_by_frame = 0;
   };
-  std::vector<Sums> all(views_.size());
-  double values = 0, powers = 0, lines = 0, squares = 0, noise_by_angle = 0, noise_by_frame = 0;
   const double stride = std::max(1.0, static_cast<double>(columns_) / samples_per_row);
   const auto samples = static_cast<std::int64_t>(std::ceil(static_cast<double>(columns_) / stride));
   const auto view_stride =
       maximum_views > 0 ? std::max<std::size_t>(1, views_.size() / static_cast<std::size_t>(maximum_views)) : 1;
-  for (std::size_t i = 0; i < views_.size(); i += view_stride)
+  std::vector<Sums> all((views_.size() + view_stride - 1) / view_stride);
+  io_parallel(std::ssize(all), io_threads(), [&](std::int64_t place) {
+    Sums sums;
+    const std::size_t i = static_cast<std::size_t>(place) * view_stride;
     for (std::int64_t n = 0; n < samples; ++n) {
       const double column = std::floor(static_cast<double>(n) * stride);
       const Ray ray = views_[i].ray(assumed.recorded(column), row_);
@@ -142,23 +144,27 @@ RayAgreement OppositeRays::compare(const RayAssumption& assumption, std::int64_t
       if (!assumed.opposite(assumed.angle(i) + pi + 2 * ray.gamma_rad, -ray.rho_mm, other)) continue;
       const auto k = static_cast<std::int64_t>(column);
       const double own = value(i, k);
-      all[i].squares += (own - other) * (own - other);
-      all[i].lines += 1;
-      squares += (own - other) * (own - other);
-      values += own + other;
-      powers += own * own + other * other;
-      noise_by_angle += noise_at(by_angle_, place_by_angle_[i], k);
-      noise_by_frame += noise_at(by_frame_, i, k);
-      lines += 1;
+      sums.squares += (own - other) * (own - other);
+      sums.values += own + other;
+      sums.powers += own * own + other * other;
+      sums.noise_by_angle += noise_at(by_angle_, place_by_angle_[i], k);
+      sums.noise_by_frame += noise_at(by_frame_, i, k);
+      sums.lines += 1;
     }
+    all[static_cast<std::size_t>(place)] = sums;
+  });
+  const auto total = [&](double Sums::*of) {
+    return std::accumulate(all.begin(), all.end(), 0.0, [&](double sum, const Sums& s) { return sum + s.*of; });
+  };
   RayAgreement agreement;
+  const double lines = total(&Sums::lines), powers = total(&Sums::powers);
   agreement.lines = static_cast<std::int64_t>(lines);
   if (lines < 1) return agreement;
-  const double mean = values / (2 * lines);
+  const double mean = total(&Sums::values) / (2 * lines);
   const double variance = powers / lines - 2 * mean * mean;  // of both measurements together
   if (!(variance > 1e-12 * powers / lines)) return agreement;
-  agreement.value = squares / lines / variance;
-  agreement.noise = std::min(noise_by_angle, noise_by_frame) / lines / variance;
+  agreement.value = total(&Sums::squares) / lines / variance;
+  agreement.noise = std::min(total(&Sums::noise_by_angle), total(&Sums::noise_by_frame)) / lines / variance;
   for (const Sums& s : all)
     if (s.lines > 0) agreement.per_view.push_back(s.squares / s.lines / variance);
   return agreement;

@@ -13,7 +13,6 @@
 
 #include "core/format.h"
 #include "filter/consistency.h"
-#include "filter/opposite_rays.h"
 
 namespace lepus {
 namespace {
@@ -136,10 +135,9 @@ std::string about_scale(const Candidate& c) {
 
 }  // namespace
 
-std::string what_does_not_fit(const ScanGeometry& g, std::int64_t row, const float* sinogram,
+std::string what_does_not_fit(const ScanGeometry& g, std::int64_t row, const OppositeRays& rays,
                               const std::function<std::vector<float>(std::int64_t)>& other_row) {
   if (!row_is_in_plane(g, row)) return {};
-  const OppositeRays rays(g, row, sinogram);
   const RayAgreement given = rays.compare({});
   if (!can_judge(given) || !std::isfinite(given.value)) return {};
   const std::optional<Candidate> scaled = g.beam == Beam::parallel ? std::nullopt : best_scale(rays, given);

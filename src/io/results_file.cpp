@@ -40,6 +40,7 @@ ScratchFile& ResultsFile::file() {
 }
 
 std::optional<std::string> ResultsFile::find(const std::string& name) try {
+  const std::scoped_lock lock(mutex_);
   const auto place = places_.find(name);
   if (place == places_.end()) return std::nullopt;
   std::error_code code;
@@ -54,6 +55,7 @@ std::optional<std::string> ResultsFile::find(const std::string& name) try {
 }
 
 void ResultsFile::keep(const std::string& name, const std::string& bytes, double seconds) try {
+  const std::scoped_lock lock(mutex_);
   const Place place{end_, std::ssize(bytes), checksum_of(bytes)};
   file().write(place.offset, bytes.data(), place.bytes);
   end_ += place.bytes;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "core/journal.h"
@@ -36,6 +37,7 @@ private:
   };
   ScratchFile& file();
 
+  std::mutex mutex_;
   std::filesystem::path name_;
   Note note_;
   std::unique_ptr<ScratchFile> file_;

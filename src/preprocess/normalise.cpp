@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/format.h"
+#include "core/io_threads.h"
 #include "project/grey_levels.h"
 #include <lepus/error.h>
 
@@ -31,18 +32,19 @@ void require_same_size(const FrameSource& darks, std::int64_t columns, std::int6
 Buffer<float> mean_frame(const FrameSource& source) {
   const std::int64_t columns = source.columns(), rows = source.rows(), frames = source.frames();
   constexpr std::int64_t rows_at_once = 64;
-  Buffer<float> mean(rows * columns), block(rows_at_once * columns);
-  std::vector<double> sum(static_cast<std::size_t>(rows_at_once * columns));
-  for (std::int64_t row0 = 0; row0 < rows; row0 += rows_at_once) {
-    const std::int64_t row1 = std::min(rows, row0 + rows_at_once), n = (row1 - row0) * columns;
-    std::fill(sum.begin(), sum.end(), 0.0);
+  Buffer<float> mean(rows * columns);
+  io_parallel((rows + rows_at_once - 1) / rows_at_once, io_threads(), [&](std::int64_t band) {
+    const std::int64_t row0 = band * rows_at_once, row1 = std::min(rows, row0 + rows_at_once);
+    const std::int64_t n = (row1 - row0) * columns;
+    Buffer<float> block(n);
+    std::vector<double> sum(static_cast<std::size_t>(n));
     for (std::int64_t frame = 0; frame < frames; ++frame) {
       source.read(frame, row0, row1, block.data());
       for (std::int64_t i = 0; i < n; ++i) sum[static_cast<std::size_t>(i)] += static_cast<double>(block[i]);
     }
     for (std::int64_t i = 0; i < n; ++i)
       mean[row0 * columns + i] = static_cast<float>(sum[static_cast<std::size_t>(i)] / static_cast<double>(frames));
-  }
+  });
   return mean;
 }
 

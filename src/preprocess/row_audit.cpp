@@ -2,11 +2,13 @@
 #include "preprocess/row_audit.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <mutex>
 
 #include "core/format.h"
+#include "core/io_threads.h"
 #include "core/memory.h"
 #include "io/pixels.h"
 #include <lepus/error.h>
@@ -58,14 +60,15 @@ double saturation_level_of(PixelType type, double given) { return given > 0 ? gi
 
 std::string frames_checksum(const FrameSource& source) {
   const std::int64_t row_bytes = source.columns() * bytes_per_pixel(source.pixel_type());
-  Buffer<unsigned char> row(row_bytes);
-  std::uint64_t sum = 0;
-  for (std::int64_t frame = 0; frame < source.frames(); ++frame)
+  std::atomic<std::uint64_t> sum = 0;
+  io_parallel(source.frames(), io_threads(), [&](std::int64_t frame) {
+    Buffer<unsigned char> row(row_bytes);
     for (std::int64_t r = 0; r < source.rows(); ++r) {
       source.read_native(frame, r, r + 1, row.data());
       sum += row_checksum(frame, r, row.data(), row_bytes);
     }
-  return format("{:016x}", sum);
+  });
+  return format("{:016x}", sum.load());
 }
 
 RowAudit::RowAudit(const FrameSource& source, const BadPixelLimits& limits)

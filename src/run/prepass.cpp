@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 #include "core/format.h"
 #include "correct/beam/beam.h"
@@ -153,10 +154,11 @@ std::vector<std::string> warnings_of_middle_row(const Scan& scan, const PrePass&
     if (auto message = truncation(scan.geometry, row, sinogram.data()).message(); !message.empty())
       warnings.push_back(std::move(message));
   warn_of_dark_views(sinogram, scan.geometry.columns, pre, warnings);
-  const Consistency turning = check_turning(scan.geometry, row, sinogram.data());
+  const OppositeRays rays(scan.geometry, row, sinogram.data());
+  const Consistency turning = check_turning(rays);
   if (turning.verdict == Turning::backwards || turning.verdict == Turning::mirrored)
     warnings.push_back(turning.message);
-  else if (auto message = what_does_not_fit(scan.geometry, row, sinogram.data(), flat_row); !message.empty())
+  else if (auto message = what_does_not_fit(scan.geometry, row, rays, flat_row); !message.empty())
     warnings.push_back(std::move(message));
   return warnings;
 }
@@ -183,11 +185,17 @@ std::vector<float> flat_rows(const ScanGeometry& geometry, const PrePass& pre, R
   return all;
 }
 
-PrePass pre_pass(const Scan& scan, Context& context, KeptResults* kept) {
+namespace {
+
+PrePass with_normalisation(const Scan& scan, Context& context, KeptResults* kept) {
   PrePass pre;
   pre.frames = select_frames(open_frames(scan.frames), scan.selection);
   normalise(scan, pre, context, kept);
   refuse_dead_flats(scan, pre);
+  return pre;
+}
+
+void look_at_corrected_rows(const Scan& scan, PrePass& pre, Context& context, KeptResults* kept) {
   pre.chain = std::make_unique<CorrectionChain>(scan, *pre.frames, pre.normalisation.get(), context,
                                                 flats_of_each_view(scan, pre, kept), kept);
   pre.only_dead_pixels = only_dead_pixels(scan, pre);
@@ -197,10 +205,20 @@ PrePass pre_pass(const Scan& scan, Context& context, KeptResults* kept) {
       [](const std::vector<std::string>& texts) { return to_bytes(texts); }, texts_from);
   pre.warnings.insert(pre.warnings.end(), seen.begin(), seen.end());
   pre.chain->judge_replaced();  // before hours of work
+}
+
+}  // namespace
+
+PrePass pre_pass(const Scan& scan, Context& context, KeptResults* kept) {
+  PrePass pre = with_normalisation(scan, context, kept);
+  look_at_corrected_rows(scan, pre, context, kept);
   return pre;
 }
 
 PrePass checked_pre_pass(const Scan& scan, Context& context, KeptResults* kept) {
+  // Flats and darks are read while the counts are looked at; what is wrong with the counts is said first.
+  std::future<PrePass> normalising =
+      std::async(std::launch::async, [&] { return with_normalisation(scan, context, kept); });
   CountFigures counts = kept_or_made(
       kept, "counts", [&] { return look_at_counts(scan, context.cancel); },
       [](const CountFigures& figures) { return to_bytes(figures); }, counts_from);
@@ -210,7 +228,8 @@ PrePass checked_pre_pass(const Scan& scan, Context& context, KeptResults* kept) 
                  .where = scan.frames.files.front().string(),
                  .why = counts.warnings.front(),
                  .hint = "look at them with lepus info, and name the files and dataset that hold the scan"});
-  PrePass pre = pre_pass(scan, context, kept);
+  PrePass pre = normalising.get();
+  look_at_corrected_rows(scan, pre, context, kept);
   pre.warnings.insert(pre.warnings.begin(), counts.warnings.begin(), counts.warnings.end());
   pre.counts = std::move(counts);
   return pre;

@@ -51,7 +51,7 @@ class ProgressDisplay(ProgramCase):
 
     def test_a_bar_on_a_terminal(self):
         shepp = ["simulate", "shepp-logan", "-o"]
-        seen = self.in_terminal(*shepp, "scan", "--preset", "tiny", "--subpixels", "6")
+        seen = self.in_terminal(*shepp, "scan", "--preset", "tiny", "--subpixels", "6", "--threads", "1")
         self.assertRegex(seen, r"\r\033\[K.* \[#*\.*\] +\d+ %")
         self.assertRegex(seen, r" left")
         self.assertRegex(seen, r"done in [\d.]+ s\r\n")
