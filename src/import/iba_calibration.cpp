@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t largest_xml = std::int64_t{4} << 20;  // a hundred times a flexmap
-constexpr std::array<std::string_view, 9> names{"Tx", "Ty", "Tz", "Px", "Py", "Pz", "Rx", "Ry", "Rz"};
+constexpr std::array<std::string_view, 9> deviation_names{"Tx", "Ty", "Tz", "Px", "Py", "Pz", "Rx", "Ry", "Rz"};
 constexpr const char* perturbations_key = "geometry.view_perturbations";
 
 std::string where_of(const IbaText& text) {
@@ -32,11 +32,11 @@ std::string where_of(const IbaText& text) {
 }
 
 // What stands in the calibration of adaPTinsight, before it is known which arc is the active one.
-struct Arc {
+struct FlexmapArc {
   std::string name, model;
 };
 struct FlexmapParts {
-  std::vector<Arc> active;
+  std::vector<FlexmapArc> active;
   std::size_t arcs = 0;
   std::map<std::string, std::string> offsets, gantry;  // attributes of FPOffsets and gantryParameters
   std::map<std::string, std::string> models;           // text of each geoCalModel by its uid
@@ -204,8 +204,8 @@ IbaDeviation IbaModel::at(double angle_deg) const {
 
 IbaModel read_iba_model(HeaderFields& header) {
   IbaModel model;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string element = format("/{}/", names[i]);
+  for (std::size_t i = 0; i < deviation_names.size(); ++i) {
+    const std::string element = format("/{}/", deviation_names[i]);
     std::vector<std::string> paths;
     for (const HeaderField& field : header.fields()) {
       const std::size_t at = field.name.rfind(element);
@@ -214,7 +214,7 @@ IbaModel read_iba_model(HeaderFields& header) {
     }
     auto& coefficients = model.coefficients[i];
     if (paths.size() != coefficients.size())
-      header.fail(paths.empty() ? "" : paths.front(), format("{} does not have five coefficients", names[i]),
+      header.fail(paths.empty() ? "" : paths.front(), format("{} does not have five coefficients", deviation_names[i]),
                   format("it has {} attributes beside MSE", paths.size()), "correct the calibration");
     for (std::size_t k = 0; k < paths.size(); ++k) coefficients[k] = header.require_number(paths[k], perturbations_key);
   }
@@ -252,7 +252,7 @@ IbaFlexmap read_iba_flexmap(const IbaText& text) {
     refuse_calibration(text, parts.active.empty() ? "no arc is active" : "several arcs are active",
                        format("{} of {} arcs say active=\"true\"", parts.active.size(), parts.arcs),
                        "give the calibration that the scan was taken with");
-  const Arc& arc = parts.active.front();
+  const FlexmapArc& arc = parts.active.front();
   IbaFlexmap map;
   map.arc = arc.name;
   const auto model = parts.models.find(arc.model);

@@ -47,14 +47,14 @@ constexpr double usual_offset_deg = -90;  // what RTK takes
 }
 
 // What one projection says beside its pixels.
-struct Projection {
+struct IbaProjection {
   std::string version;
   std::vector<double> spacing_mm;  // between rows, between columns
   std::array<std::string, 3> xml;  // of room_tag, model_tag, flexmap_tag
 };
 constexpr std::array<DicomTag, 3> xml_tags{room_tag, model_tag, flexmap_tag};
 
-Projection projection_of(const DicomItem& data, const fs::path& file) {
+IbaProjection projection_of(const DicomItem& data, const fs::path& file) {
   if (data.text(manufacturer_tag) != "IBA")
     refuse_projection(file, "a file beside the projections is not of IBA",
                       format("its manufacturer is \"{}\"", shown(data.text(manufacturer_tag))),
@@ -62,7 +62,7 @@ Projection projection_of(const DicomItem& data, const fs::path& file) {
   if (const auto frames = data.numbers(frames_tag, file); !frames.empty() && frames != std::vector<double>{1})
     refuse_projection(file, "the file holds several images", format("NumberOfFrames is {}", data.text(frames_tag)),
                       "one projection a file is read");
-  Projection projection;
+  IbaProjection projection;
   projection.version = data.text(version_tag);
   for (const DicomTag tag : spacing_tags)
     if (projection.spacing_mm.empty()) projection.spacing_mm = data.numbers(tag, file);
@@ -79,7 +79,7 @@ double angle_of(const DicomItem& data, const fs::path& file) {
   return angle[0];
 }
 
-void check_alike(const Projection& first, const Projection& other, const fs::path& file) {
+void check_alike(const IbaProjection& first, const IbaProjection& other, const fs::path& file) {
   const auto differ = [&](std::string why) {
     refuse_projection(file, "a projection differs from the first one", std::move(why), "are two scans mixed?");
   };
@@ -134,7 +134,7 @@ private:
     std::size_t others = 0;  // whose room setup or calibration is not that of the first
     for (const fs::path& file : files_) {
       const DicomFile dicom = read_dicom_file(file);
-      const Projection projection = projection_of(dicom.data, file);
+      const IbaProjection projection = projection_of(dicom.data, file);
       if (angles_.empty()) {
         first_ = projection;
         list_fields(dicom.data);
@@ -273,7 +273,7 @@ private:
   ImportedScan scan_;
   std::vector<fs::path> files_;
   std::vector<double> angles_;  // as the projections say them
-  Projection first_;
+  IbaProjection first_;
   std::vector<IbaText> texts_;
 };
 

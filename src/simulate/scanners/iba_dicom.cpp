@@ -50,14 +50,14 @@ constexpr double plus_mm = 100;  // the flexmap counts Px from where the arc's n
 // At most 16 characters, as decimal strings have.
 std::string decimal(double value) { return format("{:.10g}", value); }
 
-struct View {
+struct IbaView {
   double angle_deg = 0;  // within half a turn of 0, as written
   std::array<double, 9> deviation{};
 };
 
-std::vector<View> views_of(const ScannerScan& scan) {
+std::vector<IbaView> iba_views(const ScannerScan& scan) {
   const CircularScan& c = scan.options.scan;
-  std::vector<View> views;
+  std::vector<IbaView> views;
   for (std::size_t i = 0; i < c.angles_rad.size(); ++i) {
     const ViewPerturbation p = scan.known.empty() ? ViewPerturbation{} : scan.known[i];
     const double angle_deg = degrees(c.angles_rad[i] + p.angle_rad) - source_to_nozzle_deg;
@@ -86,8 +86,8 @@ std::string model_text(const std::array<double, 9>& deviation) {
          triple("DetectorRotation", 'R', 6) + triple("SourceTranslation", 'T', 0) + "</Axis></Calibration>";
 }
 
-std::string flexmap_text(const CircularScan& c, std::vector<View> views) {
-  std::ranges::sort(views, {}, &View::angle_deg);
+std::string flexmap_text(const CircularScan& c, std::vector<IbaView> views) {
+  std::ranges::sort(views, {}, &IbaView::angle_deg);
   std::string text = format(
       "<?xml version=\"1.0\"?>\n<calibration>\n<arc name=\"ARC_MINUS\" geoCalModelUid=\"1\" active=\"false\"/>\n"
       "<arc name=\"ARC_PLUS\" geoCalModelUid=\"2\" active=\"true\"/>\n<FPOffsets xPlus=\"{0:.17g}\" "
@@ -95,7 +95,7 @@ std::string flexmap_text(const CircularScan& c, std::vector<View> views) {
       "sourceToNozzleOffsetAngle=\"{3}\"/>\n<geometricalCalibrationModels>\n<geoCalModel uid=\"1\">\n"
       "0,0,0,0,0,0,0,0,0,0\n</geoCalModel>\n<geoCalModel uid=\"2\">\n",
       plus_mm, c.source_detector_mm, c.source_axis_mm, source_to_nozzle_deg);
-  for (const View& view : views) {
+  for (const IbaView& view : views) {
     text += format("{:.17g}", view.angle_deg);
     for (std::size_t i = 0; i < view.deviation.size(); ++i)
       text += format(",{:.17g}", view.deviation[i] - (i == 3 ? plus_mm : 0));
@@ -106,7 +106,7 @@ std::string flexmap_text(const CircularScan& c, std::vector<View> views) {
 
 class DicomProjections final : public FrameWriter {
 public:
-  DicomProjections(const ScannerScan& scan, bool flexmap) : scan_(scan), views_(views_of(scan)), flexmap_(flexmap) {}
+  DicomProjections(const ScannerScan& scan, bool flexmap) : scan_(scan), views_(iba_views(scan)), flexmap_(flexmap) {}
 
   void write(const void* pixels) override {
     const std::int64_t view = written_++;
@@ -122,7 +122,7 @@ public:
 private:
   std::string start(std::int64_t index, std::int64_t pixel_bytes) const {
     const CircularScan& c = scan_.options.scan;
-    const View& view = views_[static_cast<std::size_t>(index)];
+    const IbaView& view = views_[static_cast<std::size_t>(index)];
     const std::string instance = identifier_(first_view_id + index);
     DicomWriter data;
     data.text(0x00080008, "CS", "ORIGINAL\\PRIMARY\\RADIOGRAPH").text(0x00080060, "CS", "RTIMAGE");
@@ -152,7 +152,7 @@ private:
   }
 
   ScannerScan scan_;
-  std::vector<View> views_;
+  std::vector<IbaView> views_;
   std::int64_t written_ = 0;
   bool flexmap_;
   DicomIdentifiers identifier_;
