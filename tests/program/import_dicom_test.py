@@ -84,6 +84,26 @@ class ImportDicomCase(ScannerCase):
             self.assertAlmostEqual(numbers[0], 0.01 * angle + 3 * cos(radians(angle)), 9)
             self.assertEqual(numbers[1:], [0] * 9)
 
+    def test_a_flexmap_in_the_projections(self):
+        scan = self.scan("iba", *SAYS, "--jitter-source=0.5", "--jitter-detector=0.5", "--jitter-known", "--format", "iba-flexmap")
+        before = self.volume("iba", "before.mha")
+        text = (scan / "calibration.xml").read_text()
+        self.assertIn("view_perturbations", self.imported_text("iba"))
+        (scan / "calibration.xml").unlink()
+        for file in scan.glob("*.dcm"):
+            self.change(file, lambda data: data.add_new((0x3001, 0x1018), "UT", text))
+        self.assertIn("ARC_PLUS in (3001,1018)", self.imported_text("iba"))
+        self.assert_same(before, self.volume("iba", "after.mha"))
+
+    def test_one_projection_stands_for_all_beside_it(self):
+        self.folder = self.dicom_scan()  # the program runs in it
+        self.lepus("import", "proj_0003.dcm")
+        self.assertIn("views = 30 ", (self.folder / "scan.toml").read_text())
+
+    def imported_text(self, name):
+        self.lepus("import", name, "-o", "imported.toml", "--force", "--quiet")
+        return (self.folder / "imported.toml").read_text()
+
     def test_mistakes_are_named(self):
         scan = self.dicom_scan()
         file, kept = scan / "proj_0007.dcm", self.folder / "kept"
