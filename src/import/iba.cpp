@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// IBA (iMagX, adaPTinsight): one XML file <image ... rawFile="..."> for each projection with its pixels beside it, and
-// a room setup with the distances. The angles are not in these files. docs/scanners/iba.md.
+// IBA (iMagX, adaPTinsight): projections as DICOM objects (iba_dicom.cpp), or one XML file <image ... rawFile="...">
+// for each projection with its pixels beside it, and a room setup with the distances. The angles are not in the latter.
+// docs/scanners/iba.md.
 #include <algorithm>
 #include <array>
 
 #include "core/format.h"
 #include "core/input_file.h"
-#include "geometry/xml_elements.h"
 #include "import/frame_series.h"
+#include "import/iba_calibration.h"
+#include "import/iba_dicom.h"
 #include "import/open_beam.h"
 #include "import/scanner.h"
+#include "io/dicom_images.h"
 #include "io/file.h"
 #include "io/header_text.h"
 #include "io/pixels.h"
@@ -20,22 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t largest_xml = std::int64_t{1} << 20;
-
-// Attributes as fields: "image/rawFile", "size/x", "Axis/Distances/sid".
 HeaderFields read_attributes(const fs::path& file) {
-  const std::string text = read_text_file(file, largest_xml);
-  HeaderFields header(file);
-  std::vector<std::string> open;
-  const auto at_start = [&](const XmlElement& element) {
-    open.emplace_back(element.name);
-    std::string path;
-    for (std::size_t i = open.size() > 1 ? 1 : 0; i < open.size(); ++i) path += open[i] + "/";
-    for (const XmlAttribute& attribute : xml_attributes(element.attributes))
-      header.add(path + std::string(attribute.name), attribute.value, 0);
-  };
-  read_xml(text, file.string(), at_start, [&](const XmlElement&) { open.pop_back(); });
-  return header;
+  constexpr std::int64_t largest_xml = std::int64_t{1} << 20;
+  return iba_attributes({read_text_file(file, largest_xml), file, file.filename().string()});
 }
 
 PixelType pixel_type(HeaderFields& header) {
@@ -88,16 +78,19 @@ IbaImage read_image(HeaderFields& header) {
 class Iba final : public Scanner {
 public:
   std::string_view name() const override { return "iba"; }
-  std::string_view title() const override { return "IBA iMagX (.xml with <image name=)"; }
+  std::string_view title() const override { return "IBA iMagX, adaPTinsight (.dcm of IBA, .xml with <image name=)"; }
 
   // All projections of a folder are one scan; its first file stands for it.
   std::vector<fs::path> headers(const std::vector<fs::path>& files) const override {
     auto found = headers_with(files, ".xml", "<image name=");
     if (found.size() > 1) found.resize(1);
+    if (const auto dicom = std::ranges::find_if(files, is_iba_dicom); dicom != files.end()) found.push_back(*dicom);
     return found;
   }
 
-  ImportedScan read(const fs::path& file) const override {
+  ImportedScan read(const fs::path& header_file) const override {
+    const fs::path file = header_file.has_parent_path() ? header_file : "." / header_file;  // others lie beside it
+    if (is_dicom_name(file)) return read_iba_dicom(file);
     ImportedScan scan;
     scan.scanner = "IBA iMagX";
     scan.header = file;
@@ -187,21 +180,21 @@ private:
         "the images do not say their angles, which IBA keeps in DICOM objects: equal steps over a full turn are taken; "
         "give --arc, or geometry.angles_deg in the scan file");
     scan.warnings.emplace_back(
-        "the flexion of the gantry (its calibration) is not read: give the geometry as a file of RTK where it matters");
+        "the flexion of the gantry depends on the angles and is not taken: import the DICOM projections where it "
+        "matters");
   }
 
   // The room setup: an element of the axis CBCT whose child has sid and sdd, as RTK's reader wants them.
   static void set_distances(ImportedScan& scan) {
-    for (const fs::path& file : files_with(scan.header.parent_path(), "\"CBCT\"")) {
-      HeaderFields room = read_attributes(file);
-      if (!room.has(room.path_of("sid")) || !room.has(room.path_of("sdd"))) continue;
-      const std::string from = file.filename().string();
-      scan.text.set("geometry.source_axis_mm", room.require_length(room.path_of("sid"), "geometry.source_axis_mm"),
-                    format("sid in {}", from));
-      scan.text.set("geometry.source_detector_mm",
-                    room.require_length(room.path_of("sdd"), "geometry.source_detector_mm"), format("sdd in {}", from));
-      for (HeaderField field : room.fields()) {
-        field.name = format("{}/{}", from, field.name);
+    if (const auto text =
+            only_text_with(iba_texts_in(scan.header.parent_path()), {"\"CBCT\"", "sid", "sdd"}, "room setup")) {
+      HeaderFields header = iba_attributes(*text);
+      const IbaRoom room = read_iba_room(header);
+      scan.text.set("geometry.source_axis_mm", room.source_axis_mm, format("sid in {}", text->name));
+      scan.text.set("geometry.source_detector_mm", room.source_detector_mm, format("sdd in {}", text->name));
+      for (HeaderField field : header.fields()) {
+        field.name = format("{}/{}", text->name, field.name);
+        field.use = field.use == "geometry.angles_deg" ? "" : field.use;
         scan.fields.push_back(std::move(field));
       }
       return;

@@ -106,10 +106,11 @@ private:
         (!explicit_ && std::find(known_sequences.begin(), known_sequences.end(), tag) != known_sequences.end());
     if (sequence) return items(into.elements[tag], length, depth + 1);
     check_length(length);
-    constexpr std::uint32_t longest = 64 << 10;
+    constexpr std::uint32_t longest = 1 << 20;
     if (length <= longest) {
       std::string value(length, '\0');
       file_.read(at_, value.data(), length);
+      into.elements[tag].type = type;
       into.elements[tag].value = std::move(value);
     }
     at_ += length;
@@ -162,6 +163,8 @@ std::string identifier_text(const std::string& text) { return text.size() % 2 ? 
 
 }  // namespace
 
+std::string tag_text(DicomTag tag) { return format("({:04x},{:04x})", tag >> 16, tag & 0xFFFF); }
+
 const DicomElement* DicomItem::find(DicomTag tag) const {
   const auto found = elements.find(tag);
   return found == elements.end() ? nullptr : &found->second;
@@ -172,6 +175,12 @@ std::string DicomItem::text(DicomTag tag) const {
   if (!element) return {};
   const std::string& value = element->value;
   return std::string(trimmed(std::string_view(value).substr(0, value.find('\0'))));
+}
+
+std::vector<double> DicomItem::numbers(DicomTag tag, const fs::path& file) const {
+  std::string values = text(tag);
+  std::replace(values.begin(), values.end(), '\\', ' ');
+  return parse_numbers(values, tag_text(tag), file);
 }
 
 const DicomItem* DicomItem::first_item(DicomTag tag) const {

@@ -14,9 +14,11 @@ namespace lepus {
 
 // Group and element: 0x00280010 is (0028,0010), Rows.
 using DicomTag = std::uint32_t;
+std::string tag_text(DicomTag tag);  // "(0028,0010)"
 
 struct DicomItem;
 struct DicomElement {
+  std::string type;              // "DS"; "" where the file does not say it
   std::string value;             // as it is in the file, without what fills it up
   std::vector<DicomItem> items;  // of a sequence
 };
@@ -24,7 +26,9 @@ struct DicomItem {
   std::map<DicomTag, DicomElement> elements;
 
   const DicomElement* find(DicomTag tag) const;
-  std::string text(DicomTag tag) const;             // "" where there is none
+  std::string text(DicomTag tag) const;  // "" where there is none
+  // Of a decimal or integer string; none where there is none, Error(input) naming `file` where it is anything else.
+  std::vector<double> numbers(DicomTag tag, const std::filesystem::path& file) const;
   const DicomItem* first_item(DicomTag tag) const;  // of a sequence; null where there is none
 };
 
@@ -33,7 +37,7 @@ struct DicomFile {
   DicomTag pixel_tag = 0;  // of the pixels: integers (7FE0,0010), float (7FE0,0008) or double (7FE0,0009)
   std::int64_t pixel_offset = 0, pixel_bytes = 0;
 };
-// Values of more than 64 KiB are left out. Error(input) where it is no DICOM file or is cut off, Error(unsupported) for
+// Values of more than 1 MiB are left out. Error(input) where it is no DICOM file or is cut off, Error(unsupported) for
 // packed pixels and other byte orders.
 DicomFile read_dicom_file(const std::filesystem::path& file);
 

@@ -44,12 +44,6 @@ std::int64_t integer_of(const DicomItem& item, DicomTag tag, std::int64_t otherw
   return value;
 }
 
-std::vector<double> numbers_of(const DicomItem& item, DicomTag tag, const fs::path& file) {
-  std::string text = item.text(tag);
-  std::replace(text.begin(), text.end(), '\\', ' ');
-  return parse_numbers(text, format("({:04x},{:04x})", tag >> 16, tag & 0xFFFF), file);
-}
-
 // What stands in the object itself, or in its functional groups: those of the frame before those of all frames.
 class FrameItems {
 public:
@@ -84,7 +78,7 @@ PixelType type_of(const DicomFile& dicom, const fs::path& file) {
 }
 
 ValueScale scale_of(const DicomItem& transform, const fs::path& file) {
-  const auto slope = numbers_of(transform, 0x00281053, file), intercept = numbers_of(transform, 0x00281052, file);
+  const auto slope = transform.numbers(0x00281053, file), intercept = transform.numbers(0x00281052, file);
   const ValueScale scale{slope.size() == 1 ? slope[0] : 1, intercept.size() == 1 ? intercept[0] : 0};
   if (!scale.is_usable()) throw_bad_header(file, format("a rescale by {} and {}", scale.slope, scale.offset));
   return scale;
@@ -108,14 +102,14 @@ DicomImages images_of(const fs::path& file) {
   const FrameItems first(dicom.data, 0);
   images.scale = scale_of(first.in(0x00289145), file);
   images.unit = first.in(0x00289145).text(0x00281054);
-  images.orientation = numbers_of(first.in(0x00209116), 0x00200037, file);
-  images.spacing_mm = numbers_of(first.in(0x00289110), 0x00280030, file);
-  if (const auto t = numbers_of(first.in(0x00289110), 0x00180050, file); t.size() == 1) images.thickness_mm = t[0];
+  images.orientation = first.in(0x00209116).numbers(0x00200037, file);
+  images.spacing_mm = first.in(0x00289110).numbers(0x00280030, file);
+  if (const auto t = first.in(0x00289110).numbers(0x00180050, file); t.size() == 1) images.thickness_mm = t[0];
   for (std::int64_t k = 0; k < images.frames; ++k) {
     const FrameItems frame(dicom.data, static_cast<std::size_t>(k));
     if (scale_of(frame.in(0x00289145), file) != images.scale)
       throw_unsupported_header(file, "frames with a rescale of their own", "write one rescale for all of them");
-    const auto position = numbers_of(frame.in(0x00209113), 0x00200032, file);
+    const auto position = frame.in(0x00209113).numbers(0x00200032, file);
     if (position.size() == 3) images.positions_mm.push_back({position[0], position[1], position[2]});
   }
   return images;

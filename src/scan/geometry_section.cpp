@@ -70,8 +70,32 @@ Beam beam_of(const std::string& word) {
   return word == "parallel" ? Beam::parallel : word == "fan" ? Beam::fan : Beam::cone;
 }
 
+// Ten numbers, in the order of the keys' description.
+ViewPerturbation perturbation_of(const double* p) {
+  return {.source_mm = {p[0], p[1], p[2]},
+          .detector_mm = {p[3], p[4], p[5]},
+          .in_plane_rad = radians(p[6]),
+          .pitch_rad = radians(p[7]),
+          .yaw_rad = radians(p[8]),
+          .angle_rad = radians(p[9])};
+}
+constexpr const char* perturbation_order =
+    "source u, v, depth (mm), detector u, v, depth (mm), in-plane, pitch, yaw (deg), angle (deg)";
+
 std::vector<ViewPerturbation> perturbations(const ScanDocument& document, std::int64_t frames) {
-  const std::string key = "geometry.perturbations_file";
+  const std::string key = "geometry.perturbations_file", list_key = "geometry.view_perturbations";
+  if (const auto list = document.find<std::vector<double>>(list_key)) {
+    if (document.given(key))
+      document.fail(list_key, "the perturbations are given twice", format("{} and {}", key, list_key),
+                    "keep one of them");
+    if (static_cast<std::int64_t>(list->size()) != 10 * frames)
+      document.fail(list_key, "the perturbations do not match the frames",
+                    format("{} has {} numbers, there are {} frames", list_key, list->size(), frames),
+                    format("give ten numbers for each frame: {}", perturbation_order));
+    std::vector<ViewPerturbation> all;
+    for (std::size_t i = 0; i < list->size(); i += 10) all.push_back(perturbation_of(list->data() + i));
+    return all;
+  }
   if (!document.given(key)) return {};
   const auto file = document.path_of(key);
   const NumberFile numbers = located(document, key, [&] { return read_number_file(file); });
@@ -82,15 +106,8 @@ std::vector<ViewPerturbation> perturbations(const ScanDocument& document, std::i
                        (i + 10 == n.size() || numbers.lines[i + 10] != numbers.lines[i]);
     if (!whole)
       document.fail(key, "a line of the perturbations does not hold 10 numbers",
-                    format("{}:{}", file.string(), numbers.lines[i]),
-                    "source u, v, depth (mm), detector u, v, depth (mm), in-plane, pitch, yaw (deg), angle (deg)");
-    const double* p = n.data() + i;
-    all.push_back({.source_mm = {p[0], p[1], p[2]},
-                   .detector_mm = {p[3], p[4], p[5]},
-                   .in_plane_rad = radians(p[6]),
-                   .pitch_rad = radians(p[7]),
-                   .yaw_rad = radians(p[8]),
-                   .angle_rad = radians(p[9])});
+                    format("{}:{}", file.string(), numbers.lines[i]), perturbation_order);
+    all.push_back(perturbation_of(n.data() + i));
   }
   if (static_cast<std::int64_t>(all.size()) != frames)
     document.fail(key, "the perturbations do not match the frames",
@@ -99,7 +116,7 @@ std::vector<ViewPerturbation> perturbations(const ScanDocument& document, std::i
   return all;
 }
 
-// Shifts of single views are perturbations of the detector, beside those of a file.
+// Shifts of single views are perturbations of the detector, beside those above.
 void add_view_shifts(const ScanDocument& document, std::int64_t frames, std::vector<ViewPerturbation>& all) {
   for (const auto& [key, direction] :
        {std::pair{"geometry.view_shifts_u_mm", &Vec3::x}, std::pair{"geometry.view_shifts_v_mm", &Vec3::y}}) {

@@ -155,6 +155,30 @@ TEST(GeometrySection, Perturbations) {
                "1 lines, there are 12 frames", "one line");
 }
 
+TEST(GeometrySection, PerturbationsInTheScanFile) {
+  const ScanFolder folder;
+  std::string lines, list = "view_perturbations = [";
+  for (int i = 0; i < frames; ++i)
+    for (int k = 0; k < 10; ++k) {
+      const std::string number = format("{}", 0.01 * (i + 1) * (k - 4));
+      lines += number + (k == 9 ? "\n" : " ");
+      list += number + ", ";
+    }
+  folder.write_text("jitter.csv", lines);
+  const Scan of_file = folder.read(scan_text + "perturbations_file = \"jitter.csv\"\n");
+  const Scan of_list = folder.read(scan_text + list + "]\n"), still = folder.read(scan_text);
+  for (std::size_t i = 0; i < frames; ++i) {
+    EXPECT_TRUE(of_list.geometry.matrices[i] == of_file.geometry.matrices[i]) << i;
+    EXPECT_FALSE(of_list.geometry.matrices[i] == still.geometry.matrices[i]) << i;
+  }
+  std::string text = scan_text + list + "]\nperturbations_file = \"jitter.csv\"\n";
+  expect_error(folder.error(text), text, "view_perturbations", "given twice", "geometry.perturbations_file and",
+               "keep");
+  text = scan_text + list + "1]\n";
+  expect_error(folder.error(text), text, "view_perturbations", "do not match the frames",
+               "121 numbers, there are 12 frames", "ten numbers");
+}
+
 TEST(GeometrySection, ShiftsOfSingleViews) {
   const ScanFolder folder;
   const std::string text = scan_text + "view_shifts_u_mm = [0, 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]\n";

@@ -237,6 +237,8 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      "Text file with 10 numbers per frame: source u, v, depth (mm); detector u, v, depth (mm); in-plane, pitch, yaw "
      "(deg); angle (deg).",
      ""},
+    {"geometry", "view_perturbations", numbers, "", "", "none",
+     "The same ten numbers for each frame as a list in the scan file, instead of `perturbations_file`.", ""},
     {"geometry", "matrices_file", text, "", "", "none",
      "Text file with 12 numbers per frame, the 3x4 projection matrix row by row in any scaling, instead of the "
      "parameters above (`beam`, `columns`, `rows` and `source_detector_mm` may stay).",

@@ -207,6 +207,8 @@ SimulationReport simulate_scan(const SimulationOptions& asked, const fs::path& f
   const auto jitter = make_jitter(options.jitter, options.scan.angles_rad.size(), options.detector.seed);
   real_scan.perturbations = sum(real_scan.perturbations, jitter);
   real_scan.detector_shift_u_mm += options.hidden_shift_px * options.scan.pixel_width_mm;
+  // What the operator knows of every view's deviation: what the options say, and the jitter where it is known.
+  const auto& known = options.jitter.known ? real_scan.perturbations : options.scan.perturbations;
   const ScanGeometry real = build_scan(with_helix(real_scan, options.helix_pitch_mm));
 
   const Spectrum spectrum = spectrum_of(options);
@@ -241,6 +243,7 @@ SimulationReport simulate_scan(const SimulationOptions& asked, const fs::path& f
   if (scanner)
     files = scanner->make({.options = options,
                            .grid = grid,
+                           .known = known,
                            .columns = report.columns,
                            .rows = report.rows,
                            .type = writers.type,
@@ -286,8 +289,6 @@ SimulationReport simulate_scan(const SimulationOptions& asked, const fs::path& f
   }
   context.progress.end();
 
-  // What the operator knows of every view's deviation: what the options say, and the jitter where it is known.
-  const auto& known = options.jitter.known ? real_scan.perturbations : options.scan.perturbations;
   const ScanText text{.options = options,
                       .geometry = described,
                       .grid = grid,

@@ -11,6 +11,7 @@
 #include "fuzz_targets.h"
 #include "geometry/exchange.h"
 #include "import/import_scan.h"
+#include "io/dicom_file.h"
 #include "io/edf_file.h"
 #include "io/his_file.h"
 #include "io/varian_file.h"
@@ -136,17 +137,34 @@ void xrad(const std::uint8_t* data, std::size_t size) {
   }
 }
 
-// The room setup is another file of the same kind: the bytes are that after an "r", else the image.
+// A DICOM projection whose calibration is to come.
+std::string iba_projection(const char* version) {
+  DicomWriter data;
+  data.text(0x00080070, "LO", "IBA").text(0x00181020, "LO", version).text(0x30020011, "DS", "1\\1");
+  data.number(0x00280010, rows).number(0x00280011, columns).number(0x00280100, 16).text(0x300A011E, "DS", "100");
+  return dicom_start(data, "1.2.3", "1.2.4", sizeof counts) + std::string(count_bytes);
+}
+
+// Which file the bytes are says the first of them: d a DICOM projection, c and f the calibrations that may lie beside
+// one, r the room setup beside an image as XML; else they are that image.
 void iba(const std::uint8_t* data, std::size_t size) {
   static const std::string image =
       "<image name=\"p\" pixelFormat=\"Type_uint16\" byteOrder=\"LSB\" rawFile=\"p.raw\"><size x=\"4\" y=\"3\"/>"
       "<spacing x=\"1\" y=\"1\"/></image>";
   static const std::string room =
       "<RoomSetup><Axis axis=\"CBCT\"><Distances sid=\"500\" sdd=\"900\"/></Axis></RoomSetup>";
-  static const fs::path pixels = folder().write("iba/p.raw", count_bytes);
+  static const fs::path pixels = folder().write("iba/p.raw", count_bytes),
+                        first = folder().write("iba_model/1.dcm", iba_projection("IMAGX:1.6")),
+                        second = folder().write("iba_flexmap/1.dcm", iba_projection("adaPTinsight: 2"));
   if (size == 0) return;
+  const std::string_view rest = text_of(data + 1, size - 1);
+  if (data[0] == 'd') return import_header(iba_scanner(), folder().write("iba_dicom/1.dcm", rest));
+  if (data[0] == 'c' || data[0] == 'f') {
+    folder().write(data[0] == 'c' ? "iba_model/c.xml" : "iba_flexmap/c.xml", rest);
+    return import_header(iba_scanner(), data[0] == 'c' ? first : second);
+  }
   const bool is_room = data[0] == 'r';
-  folder().write("iba/room.xml", is_room ? text_of(data + 1, size - 1) : room);
+  folder().write("iba/room.xml", is_room ? rest : room);
   import_header(iba_scanner(), folder().write("iba/p.xml", is_room ? image : text_of(data, size)));
 }
 

@@ -1,76 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A simulated scan in each scanner's files -> imported: the projection matrices are those of the scan that was
 // simulated. tests/program compares the volumes.
-#include <cmath>
-#include <filesystem>
-#include <functional>
-
-#include <gtest/gtest.h>
-
-#include "core/context.h"
-#include "import/import_scan.h"
-#include "io/test_support.h"
-#include "simulate/simulate.h"
+#include "round_trip.h"
 
 namespace lepus {
 namespace {
 
-namespace fs = std::filesystem;
-
-SimulationOptions odd_scan() {
-  SimulationOptions options;
-  options.phantom.name = "ball";
-  CircularScan& scan = options.scan;
-  scan.source_axis_mm = 500;
-  scan.source_detector_mm = 900;
-  scan.columns = 20;
-  scan.rows = 12;
-  scan.pixel_width_mm = scan.pixel_height_mm = 4;
-  for (int view = 0; view < 7; ++view) scan.angles_rad.push_back(radians(25 + 51.25 * view));
-  options.flats = 2;
-  options.darks = 2;
-  options.write_truth = false;
-  return options;
-}
-
-// Largest difference of the matrices' elements, as a share of the largest element of each matrix.
-double difference(const ScanGeometry& one, const ScanGeometry& other) {
-  if (one.matrices.size() != other.matrices.size()) return INFINITY;
-  double worst = 0;
-  for (std::size_t view = 0; view < one.matrices.size(); ++view) {
-    double largest = 0, farthest = 0;
-    for (int row = 0; row < 3; ++row)
-      for (int column = 0; column < 4; ++column) {
-        const double value = one.matrices[view](row, column);
-        largest = std::max(largest, std::abs(value));
-        farthest = std::max(farthest, std::abs(value - other.matrices[view](row, column)));
-      }
-    if (!(farthest / largest <= worst)) worst = farthest / largest;
-  }
-  return worst;
-}
-
-void simulate_into(const SimulationOptions& options, const fs::path& folder) {
-  ThreadPool threads(1);
-  CancelFlag cancel;
-  Progress progress;
-  Context context{threads, cancel, progress};
-  simulate_scan(options, folder, context);
-}
-
-void expect_round_trip(const SimulationOptions& options, bool mirrored_rows = false) {
-  SCOPED_TRACE(options.scanner);
-  const test::TempFolder folder;
-  simulate_into(options, folder / "scan");
-  const Scan imported = read_imported(folder / "scan");
-  EXPECT_EQ(imported.recorded.frames, static_cast<std::int64_t>(options.scan.angles_rad.size()));
-  EXPECT_EQ(imported.recorded.columns, options.scan.columns);
-  EXPECT_EQ(imported.recorded.rows, options.scan.rows);
-  CircularScan recorded = options.scan;
-  recorded.mirror_rows = mirrored_rows;
-  constexpr double float_headers = 1e-6;  // Zeiss keeps its numbers in 24 bits: 6e-8, added up
-  EXPECT_LT(difference(build_scan(recorded), imported.geometry), float_headers);
-}
+using namespace round_trip;
 
 TEST(ImportRoundTrip, zeiss) {
   SimulationOptions options = odd_scan();
@@ -123,46 +59,6 @@ TEST(ImportRoundTrip, xrad) {
   options.scan.pitch_rad = -0.03;
   options.scan.yaw_rad = 0.05;
   expect_round_trip(options, true);
-}
-
-TEST(ImportRoundTrip, iba) {
-  SimulationOptions options = odd_scan();
-  options.scanner = "iba";
-  options.scan.detector_shift_u_mm = 3;
-  options.scan.detector_shift_v_mm = -5;
-  options.scan.pixel_height_mm = 3;
-  for (std::size_t view = 0; view < 7; ++view)
-    options.scan.angles_rad[view] = radians(360.0 / 7 * static_cast<double>(view));
-  expect_round_trip(options, true);
-}
-
-TEST(ImportMistakes, of_iba_are_named) {
-  const test::TempFolder folder;
-  SimulationOptions options = odd_scan();
-  options.scanner = "iba";
-  EXPECT_LEPUS_ERROR(simulate_into(options, folder / "other"), ErrorKind::unsupported, "a full turn from 0");
-  for (std::size_t view = 0; view < 7; ++view)
-    options.scan.angles_rad[view] = radians(360.0 / 7 * static_cast<double>(view));
-  const fs::path place = folder / "iba";
-  simulate_into(options, place);
-  const std::string third = test::read_file(place / "proj_0003.xml");
-  const auto with = [&](const std::string& what, const std::string& by) {
-    std::string text = third;
-    test::write_file(place / "proj_0003.xml", text.replace(text.find(what), what.size(), by));
-  };
-  with("size x=\"20\"", "size x=\"21\"");
-  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "a projection differs from the first one");
-  with("Type_uint16", "Type_int99");
-  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "the type of the pixels is not known");
-  with("1 0 0", "0 1 0");
-  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "the image is turned");
-  with("rawFile=\"", "rawFile=\"../");
-  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "outside the folder");
-  fs::remove(place / "proj_0003.xml");
-  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "proj_0003.xml is missing");
-  test::write_file(place / "proj_0003.xml", third);
-  fs::remove(place / "room_setup.xml");
-  EXPECT_LEPUS_ERROR(read_imported(place), ErrorKind::input, "source_axis_mm");
 }
 
 TEST(ImportRoundTrip, sinograms) {

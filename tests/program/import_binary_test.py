@@ -21,6 +21,11 @@ FORMATS = {
     "elekta": (["--source-axis=1000", "--source-detector=1536", "--pixel=10.24", "--pixel-height=12.8", "--first-angle=25",
                 "--shift-u=2", "--shift-v=-3"], [*CORRECTED, "--open-level=65536"],
                {"geometry.angles_deg", "geometry.detector_shift_u_mm"}, False),
+    "iba-dicom": (["--first-angle=25", "--axis-offset=1.5", "--shift-u=2", "--shift-v=-3", "--in-plane=0.8", "--pixel-height=4.4"],
+                  CORRECTED, DISTANCES | {"geometry.angles_deg", "geometry.view_perturbations"}, False),
+    "iba-flexmap": (["--first-angle=25", "--shift-u=2", "--pixel-height=4.4", "--jitter-source=0.5", "--jitter-detector=0.5",
+                     "--jitter-in-plane=0.3", "--jitter-angle=0.2", "--jitter-known"],
+                    CORRECTED, DISTANCES | {"geometry.angles_deg"}, False),
     "edf": (PARALLEL, [], {"geometry.pixel_width_mm"}, True),
     "dxchange": (PARALLEL, [], {"frames.dataset"}, True),
 }
@@ -32,9 +37,10 @@ class ImportBinaryCase(ScannerCase):
             with self.subTest(name):
                 self.scan(name, *says, "--format", name)
                 own_file = self.own_scan(*merged(says, own))
-                if find_axis:  # as the importer asks for it; the field of view, too, is that of a middle that is not known
-                    text = re.sub(r"detector_shift_u_mm.*", 'center = "auto"', own_file.read_text())
-                    own_file.write_text(re.sub(r"\[volume\]\n(.+\n)*", "", text))
+                if find_axis:  # as the importer asks for it
+                    own_file.write_text(re.sub(r"detector_shift_u_mm.*", 'center = "auto"', own_file.read_text()))
+                if find_axis or "--jitter-known" in says:  # the field of view is not that of the scan without jitter or with a known middle
+                    own_file.write_text(re.sub(r"\[volume\]\n(.+\n)*", "", own_file.read_text()))
                 self.assert_same(self.volume(own_file, "own.mha"), self.volume(name, f"{name}.mha"))
                 shown = self.lepus_json("info", name)
                 self.assertEqual(shown["kind"], "scanner")

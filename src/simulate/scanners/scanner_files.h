@@ -22,7 +22,8 @@ enum class ImageSet { flats, darks, views };
 struct ScannerScan {
   const SimulationOptions& options;  // after `prepare`
   const VolumeGrid& grid;
-  std::int64_t columns = 0, rows = 0;  // as recorded
+  const std::vector<ViewPerturbation>& known;  // what the views deviate by, as far as it is known; empty, or for each
+  std::int64_t columns = 0, rows = 0;          // as recorded
   PixelType type = PixelType::u16;
   std::filesystem::path folder;  // to write into
 };
@@ -86,6 +87,8 @@ ScannerWriter elekta_writer();
 ScannerWriter edf_writer();
 ScannerWriter xrad_writer();
 ScannerWriter iba_writer();
+ScannerWriter iba_dicom_writer();
+ScannerWriter iba_flexmap_writer();
 ScannerWriter sinograms_writer();
 ScannerWriter sinograms_text_writer();
 

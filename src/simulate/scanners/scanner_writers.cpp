@@ -47,10 +47,10 @@ private:
 
 const std::vector<ScannerWriter>& scanner_writers() {
   static const std::vector<ScannerWriter> all{
-      nikon_writer(),     skyscan_writer(),       phoenix_writer(), yxlon_writer(),  diondo_writer(),
-      northstar_writer(), rtk_writer(),           zeiss_writer(),   nxtomo_writer(), dxchange_writer(),
-      varian_writer(),    elekta_writer(),        edf_writer(),     xrad_writer(),   iba_writer(),
-      sinograms_writer(), sinograms_text_writer()};
+      nikon_writer(),     skyscan_writer(),     phoenix_writer(),   yxlon_writer(),         diondo_writer(),
+      northstar_writer(), rtk_writer(),         zeiss_writer(),     nxtomo_writer(),        dxchange_writer(),
+      varian_writer(),    elekta_writer(),      edf_writer(),       xrad_writer(),          iba_writer(),
+      iba_dicom_writer(), iba_flexmap_writer(), sinograms_writer(), sinograms_text_writer()};
   return all;
 }
 
