@@ -43,15 +43,17 @@ function(lepus_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
 endfunction()
 
-# The tests' judges run in the first Python that has NumPy, the system's before any other.
+# The tests' judges run in a Python that has all that they use, else in one that has NumPy; the system's before any other.
 if(LEPUS_BUILD_TESTS AND NOT LEPUS_PYTHON)
   find_program(system_python NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
   find_program(users_python NAMES python3)
-  foreach(python IN ITEMS ${users_python} ${system_python})
-    execute_process(COMMAND ${python} -c "import numpy" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
-    if(NOT failed OR NOT LEPUS_PYTHON)
-      set(LEPUS_PYTHON ${python} CACHE FILEPATH "Python that runs the judges of the tests" FORCE)
-    endif()
+  foreach(modules IN ITEMS "numpy" "numpy, scipy, h5py, tifffile, skimage")  # the best comes last
+    foreach(python IN ITEMS ${users_python} ${system_python})
+      execute_process(COMMAND ${python} -c "import ${modules}" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+      if(NOT failed OR NOT LEPUS_PYTHON)
+        set(LEPUS_PYTHON ${python} CACHE FILEPATH "Python that runs the judges of the tests" FORCE)
+      endif()
+    endforeach()
   endforeach()
 endif()
 
