@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "device/host/backprojector.h"
 #include "bench/measure/clock.h"
+#include "bench/measure/named_options.h"
 #include "core/format.h"
 #include "core/memory.h"
+#include "device/host/backprojector.h"
 #include <lepus/error.h>
 #include <lepus/math.h>
 
@@ -215,33 +215,15 @@ private:
 
 Options parse(int argc, char** argv) {
   Options o;
-  for (int i = 1; i < argc; ++i) {
-    const std::string key = argv[i];
-    const bool has_value = i + 1 < argc;
-    if (key == "--target" && has_value)
-      o.target = argv[++i];
-    else if (key == "--json" && has_value)
-      o.json = argv[++i];
-    else if (key == "--only" && has_value)
-      o.only = argv[++i];
-    else if (key == "--size" && has_value)
-      o.size = std::stoll(argv[++i]);
-    else if (key == "--views" && has_value)
-      o.views = std::stoll(argv[++i]);
-    else if (key == "--voxel" && has_value)
-      o.voxel_mm = std::stod(argv[++i]);
-    else if (key == "--repeats" && has_value)
-      o.repeats = std::stoi(argv[++i]);
-    else if (key == "--threads" && has_value)
-      o.threads = {std::stoi(argv[++i])};
-    else
-      throw Error(ErrorKind::usage,
-                  {.what = "unknown option " + key,
-                   .where = {},
-                   .why = {},
-                   .hint = "lepus_bench_backprojection [--only circular|short|general|nearest|cubic] [--target SSE4] "
-                           "[--threads N] [--size 256] [--views 128] [--voxel 0.6] [--repeats 5] [--json file]"});
-  }
+  measure::read_named_options(argc, argv, "Backprojection on the host, each kernel checked before it is timed.",
+                              {{"--only", &o.only, "circular, short, general, nearest or cubic"},
+                               {"--target", &o.target, "vectors, such as SSE4"},
+                               {"--threads", &o.threads},
+                               {"--size", &o.size, "voxels along each axis"},
+                               {"--views", &o.views},
+                               {"--voxel", &o.voxel_mm, "mm"},
+                               {"--repeats", &o.repeats},
+                               {"--json", &o.json, "a file for the results"}});
   return o;
 }
 

@@ -5,7 +5,6 @@
 // Each result is compared with the formulas in double precision on some thousand voxels before its time counts.
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "device/cuda/backproject.h"
 #include "device/cuda/cuda_check.h"
 #include "device/cuda/devices.h"
+#include "bench/measure/named_options.h"
 #include "bench/suite/synthetic.h"
 #include "bench/suite/synthetic_views.h"
 #include "cuda_kernels.h"
@@ -138,39 +138,17 @@ private:
 
 Options parse(int argc, char** argv) {
   Options o;
-  for (int i = 1; i < argc; ++i) {
-    const std::string key = argv[i];
-    const bool has_value = i + 1 < argc;
-    if (key == "--sweep")
-      o.sweep = true;
-    else if (key == "--sectors")
-      o.sectors = true;
-    else if (key == "--size" && has_value)
-      o.sizes = {std::stoll(argv[++i])};
-    else if (key == "--only" && has_value)
-      o.only = argv[++i];
-    else if (key == "--shape" && has_value)
-      o.shape = argv[++i];
-    else if (key == "--repeats" && has_value)
-      o.repeats = std::stoi(argv[++i]);
-    else if (key == "--samples" && has_value)
-      o.samples = std::stoll(argv[++i]);
-    else if (key == "--per-launch" && has_value)
-      o.per_launch = std::stoll(argv[++i]);
-    else if (key == "--device" && has_value)
-      o.device = std::stoi(argv[++i]);
-    else if (key == "--json" && has_value)
-      o.json = argv[++i];
-    else
-      throw Error(
-          ErrorKind::usage,
-          {.what = "unknown option " + key,
-           .where = {},
-           .why = {},
-           .hint = "lepus_bench_cuda_backprojection [--size 512|1024] [--only part-of-a-name] [--sweep] "
-                   "[--sectors] [--shape name] [--per-launch groups] [--repeats 3] [--samples 4000] [--device 0] "
-                   "[--json file]"});
-  }
+  measure::read_named_options(argc, argv, "Backprojection by CUDA, each kernel checked before it is timed.",
+                              {{"--size", &o.sizes, "voxels along each axis"},
+                               {"--only", &o.only, "part of a kernel's name"},
+                               {"--sweep", &o.sweep, "other shapes of the kernels, too"},
+                               {"--sectors", &o.sectors},
+                               {"--shape", &o.shape, "name of a shape"},
+                               {"--per-launch", &o.per_launch, "groups"},
+                               {"--repeats", &o.repeats},
+                               {"--samples", &o.samples, "voxels that are checked"},
+                               {"--device", &o.device},
+                               {"--json", &o.json, "a file for the results"}});
   return o;
 }
 

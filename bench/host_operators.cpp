@@ -5,16 +5,14 @@
 // repeats, so that other people's work on the machine counts little. Rates: FDK and A' in voxels x views, A (and A'
 // once more) in samples, a ray's samples being the planes of voxels that it crosses; x FDK is the rate over FDK's.
 // Before a time counts, <A x, y> = <x, A' y> must hold and a view is held against the reference in double precision.
-//   lepus_bench_host_operators [--views 128] [--threads 2] [--size 256] [--model joseph] [--orbit general] [--repeats
-//   1]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <ctime>
+#include <string>
 #include <vector>
 
+#include "bench/measure/named_options.h"
 #include "bench/suite/synthetic.h"
 #include "core/memory.h"
 #include "device/host/backprojector.h"
@@ -30,7 +28,7 @@ namespace {
 struct HostOptions {
   std::int64_t views = 128, size = 256;
   int threads = 2, repeats = 1;
-  const char *model = "", *orbit = "";
+  std::string model, orbit;  // one of them alone
 };
 
 const char* name_of(Orbit orbit) { return orbit == Orbit::circular ? "circular" : "general"; }
@@ -147,14 +145,13 @@ bool measure(const HostOptions& options, const char* name, RayModel model, Orbit
 
 int run(int count, char** words) {
   HostOptions options;
-  for (int i = 1; i + 1 < count; i += 2) {
-    if (std::strcmp(words[i], "--views") == 0) options.views = std::atoll(words[i + 1]);
-    if (std::strcmp(words[i], "--threads") == 0) options.threads = std::atoi(words[i + 1]);
-    if (std::strcmp(words[i], "--size") == 0) options.size = std::atoll(words[i + 1]);
-    if (std::strcmp(words[i], "--model") == 0) options.model = words[i + 1];
-    if (std::strcmp(words[i], "--orbit") == 0) options.orbit = words[i + 1];
-    if (std::strcmp(words[i], "--repeats") == 0) options.repeats = std::atoi(words[i + 1]);
-  }
+  measure::read_named_options(count, words, "A and A' on the host beside FDK, each checked before its time counts.",
+                              {{"--views", &options.views},
+                               {"--threads", &options.threads},
+                               {"--size", &options.size, "voxels along each axis"},
+                               {"--model", &options.model, "joseph, siddon, footprint or voxel"},
+                               {"--orbit", &options.orbit, "circular or general"},
+                               {"--repeats", &options.repeats}});
   const struct {
     const char* name;
     RayModel model;
@@ -166,8 +163,8 @@ int run(int count, char** words) {
   const double fdk = fdk_rate(options);
   for (const auto& m : models)
     for (const Orbit orbit : {Orbit::circular, Orbit::general})
-      if ((*options.model == 0 || std::strcmp(options.model, m.name) == 0) &&
-          (*options.orbit == 0 || std::strcmp(options.orbit, name_of(orbit)) == 0))
+      if ((options.model.empty() || options.model == m.name) &&
+          (options.orbit.empty() || options.orbit == name_of(orbit)))
         right = measure(options, m.name, m.model, orbit, fdk) && right;
   return right ? 0 : 1;
 }

@@ -7,12 +7,11 @@
 // --sweep tries other shapes of the kernel.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "bench/measure/named_options.h"
 #include "bench/suite/synthetic.h"
 #include "core/format.h"
 #include "device/opencl/backproject.h"
@@ -33,19 +32,15 @@ struct Options {
 
 Options options_of(int argc, char** argv) {
   Options o;
-  const std::pair<const char*, std::int64_t*> numbers[] = {
-      {"--size", &o.size},     {"--views", &o.views},     {"--columns", &o.columns}, {"--rows", &o.rows},
-      {"--device", &o.device}, {"--repeats", &o.repeats}, {"--samples", &o.samples}};
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--sweep") == 0) {
-      o.sweep = true;
-      continue;
-    }
-    const auto* const found = std::find_if(std::begin(numbers), std::end(numbers),
-                                           [&](const auto& n) { return std::strcmp(argv[i], n.first) == 0; });
-    if (found == std::end(numbers) || i + 1 == argc) throw std::runtime_error(format("unknown option {}", argv[i]));
-    *found->second = std::atoll(argv[++i]);
-  }
+  measure::read_named_options(argc, argv, "Backprojection by OpenCL, checked before it is timed.",
+                              {{"--size", &o.size, "voxels along each axis"},
+                               {"--views", &o.views},
+                               {"--columns", &o.columns},
+                               {"--rows", &o.rows},
+                               {"--device", &o.device},
+                               {"--repeats", &o.repeats},
+                               {"--samples", &o.samples, "voxels that are checked"},
+                               {"--sweep", &o.sweep, "other shapes of the kernel, too"}});
   return o;
 }
 
@@ -57,7 +52,7 @@ std::vector<KernelShape> shapes_to_try(const opencl::DeviceDescription& device) 
   std::vector<KernelShape> shapes;
   for (const int slices : {4, 8, 16})
     for (const auto& [x, y] : {std::pair{8, 8}, {16, 8}, {16, 16}, {32, 4}, {32, 8}, {32, 16}, {64, 4}}) {
-      if (x * y > device.largest_group) continue;
+      if (std::int64_t{x} * y > device.largest_group) continue;
       shapes.push_back({.tile_x = x, .tile_y = y, .slices = slices, .options = {}});
       if (device.name.find("NVIDIA") != std::string::npos)
         for (const int registers : {40, 64})

@@ -10,12 +10,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "bench/measure/named_options.h"
 #include "bench/suite/synthetic.h"
 #include "core/format.h"
 #include "device/device.h"
@@ -283,24 +282,14 @@ private:
 };
 
 Options read_options(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string name = argv[i];
-    if (name == "--size")
-      options.size = std::atoll(argv[i + 1]);
-    else if (name == "--repeats")
-      options.repeats = std::atoi(argv[i + 1]);
-    else if (name == "--only")
-      options.only = argv[i + 1];
-    else if (name == "--model")
-      options.model = argv[i + 1];
-    else if (name == "--backend")
-      options.backend = argv[i + 1];
-    else
-      throw lepus::Error(ErrorKind::usage,
-                         {.what = format("{} is not known", name), .where = {}, .why = {}, .hint = {}});
-  }
-  return options;
+  Options o;
+  measure::read_named_options(argc, argv, "A and A' on a GPU, each checked before it is timed.",
+                              {{"--size", &o.size, "voxels along each axis"},
+                               {"--repeats", &o.repeats},
+                               {"--only", &o.only, "part of a problem's name"},
+                               {"--model", &o.model, "joseph, siddon, footprint or voxel"},
+                               {"--backend", &o.backend, "cuda or opencl"}});
+  return o;
 }
 
 void run(const Options& options) {
