@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -44,6 +45,23 @@ TEST(HalfFloat, every_half_comes_back_and_floats_go_to_the_nearest_even_one) {
   EXPECT_EQ(float_from_half(0x7bff), largest_half);
   EXPECT_EQ(half_from_float(65519.99f), 0x7bff);
   EXPECT_EQ(half_from_float(65520), 0x7c00);
+}
+
+TEST(HalfFloat, many_are_as_one_and_those_beyond_are_the_largest) {
+  std::vector<float> values;
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits)
+    for (const std::uint32_t below : {0U, 1U, 0x0fffU, 0x1000U, 0x1001U, 0xffffU})
+      values.push_back(std::bit_cast<float>(bits << 16 | below));
+  std::vector<std::uint16_t> halves(values.size());
+  std::int64_t beyond = 0;
+  const std::int64_t counted = halves_from_floats(values.data(), std::ssize(values), halves.data());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool too_large = std::abs(values[i]) > largest_half;
+    beyond += too_large;
+    const float within = too_large ? std::copysign(largest_half, values[i]) : values[i];
+    ASSERT_EQ(halves[i], half_from_float(within)) << values[i];
+  }
+  EXPECT_EQ(counted, beyond);
 }
 
 TEST(IoThreads, every_piece_is_done_once_and_an_error_comes_back) {

@@ -9,23 +9,26 @@ namespace lepus {
 
 inline constexpr float largest_half = 65504;
 
-// To the nearest, ties to even; what is larger than the largest becomes infinite, NaN stays NaN.
+// To the nearest, ties to even; what is larger than the largest becomes infinite, NaN stays NaN. All cases are computed
+// and one is chosen, so that loops become vector code.
 inline std::uint16_t half_from_float(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000) return static_cast<std::uint16_t>(sign | 0x7e00);
-  if (magnitude >= 0x47800000) return static_cast<std::uint16_t>(sign | 0x7c00);  // 2^16 and more
-  if (magnitude < 0x38800000) {
-    // Below 2^-14, where halves are multiples of 2^-24: the sum's unit in the last place is that, so that it rounds.
-    const float rounded = std::bit_cast<float>(magnitude) + 0.5F;
-    return static_cast<std::uint16_t>(sign |
-                                      (std::bit_cast<std::uint32_t>(rounded) - std::bit_cast<std::uint32_t>(0.5F)));
-  }
+  // Below 2^-14, where halves are multiples of 2^-24: the sum's unit in the last place is that, so that it rounds.
+  const std::uint32_t small =
+      std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - std::bit_cast<std::uint32_t>(0.5F);
   // The exponent's offset is smaller by 112; half of a unit, less a bit where the last kept one is 0, rounds to even. A
   // carry goes on into the exponent, where it belongs.
   const std::uint32_t even = magnitude >> 13 & 1;
-  return static_cast<std::uint16_t>(sign | ((magnitude - (112U << 23) + 0xfff + even) >> 13));
+  std::uint32_t half = (magnitude - (112U << 23) + 0xfff + even) >> 13;
+  half = magnitude < 0x38800000 ? small : half;
+  half = magnitude >= 0x47800000 ? 0x7c00 : half;  // 2^16 and more
+  half = magnitude > 0x7f800000 ? 0x7e00 : half;
+  return static_cast<std::uint16_t>(sign | half);
 }
+
+// Many of them; what is larger than the largest becomes the largest. Returns how many were, NaN not counted.
+std::int64_t halves_from_floats(const float* values, std::int64_t count, std::uint16_t* halves);
 
 inline float float_from_half(std::uint16_t half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16, magnitude = half & 0x7fff;

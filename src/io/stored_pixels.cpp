@@ -33,17 +33,6 @@ std::optional<std::int64_t> store_integers(const ValueScale& scale, const float*
   return cut_off;
 }
 
-std::int64_t store_halves(const float* voxels, std::int64_t count, void* stored) {
-  auto* pixels = static_cast<std::uint16_t*>(stored);
-  std::int64_t cut_off = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const bool beyond = std::abs(voxels[i]) > largest_half;
-    pixels[i] = half_from_float(beyond ? std::copysign(largest_half, voxels[i]) : voxels[i]);
-    cut_off += beyond;
-  }
-  return cut_off;
-}
-
 }  // namespace
 
 bool is_volume_type(PixelType type) {
@@ -61,7 +50,7 @@ std::optional<std::int64_t> store_voxels(PixelType type, const ValueScale& scale
     case PixelType::i16:
       return store_integers<std::int16_t>(scale, voxels, count, stored);
     case PixelType::f16:
-      return store_halves(voxels, count, stored);
+      return halves_from_floats(voxels, count, static_cast<std::uint16_t*>(stored));
     default:
       throw Error(ErrorKind::internal, {.what = format("voxels are not stored as {}", name_of(type)),
                                         .where = {},
