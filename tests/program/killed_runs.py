@@ -56,6 +56,20 @@ class KilledCase(ProgramCase):
         process.output = process.communicate(timeout=SECONDS)
         return process.returncode not in (0, None)
 
+    def stopped(self, words, ready):
+        """A run that stands still once it is there; tries again where it was too fast."""
+        for _ in range(10):
+            process = self.start(*words)
+            while process.poll() is None and not ready():
+                time.sleep(0.0005)
+            process.send_signal(signal.SIGSTOP)
+            if process.poll() is None and not (self.folder / self.output).exists():
+                return process
+            process.send_signal(signal.SIGCONT)
+            process.communicate(timeout=SECONDS)
+            self.remove_outputs()
+        self.fail("it always ended too early")
+
     def leave_unfinished(self, slabs=1, ending=signal.SIGKILL, output=None):
         """Ends self.command when so many slabs are recorded; tries again where it was too fast. The process that was ended."""
         output = output or self.output

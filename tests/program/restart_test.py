@@ -6,7 +6,6 @@ import random
 import re
 import shutil
 import signal
-import time
 import unittest
 
 from killed_runs import SECONDS, KilledScan, records
@@ -199,10 +198,7 @@ class Restart(KilledScan):
                 self.assertEqual(self.result(), expected)
 
     def test_two_at_once(self):
-        process = self.start(*self.command)
-        while process.poll() is None and self.recorded() < 1:
-            time.sleep(0.001)
-        process.send_signal(signal.SIGSTOP)
+        process = self.stopped(self.command, lambda: self.recorded() >= 1)
         try:
             self.assert_error(self.lepus(*self.command, code=6), "disk", "another run is writing this", f"process {process.pid} on ")
             status = self.lepus_json("status", "v.raw")
@@ -232,10 +228,7 @@ class Restart(KilledScan):
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["scan", "v.raw", "v.raw.json"])
 
     def test_the_same_share_twice(self):
-        process = self.start(*self.command, "--share", "1/2")
-        while process.poll() is None and self.recorded("v.raw.share-1-of-2") < 1:
-            time.sleep(0.001)
-        process.send_signal(signal.SIGSTOP)
+        process = self.stopped([*self.command, "--share", "1/2"], lambda: self.recorded("v.raw.share-1-of-2") >= 1)
         try:
             self.assert_error(self.lepus(*self.command, "--share", "1/2", code=6), "disk", "another run", f"process {process.pid} on ")
             self.assert_error(self.lepus(*self.command, code=6), "disk", "another run")
