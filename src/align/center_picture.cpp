@@ -11,7 +11,7 @@ namespace lepus {
 namespace {
 
 constexpr Colour paper{255, 255, 255}, ink{30, 30, 30}, mark{200, 30, 30}, faint{210, 210, 210};
-constexpr std::int64_t margin = 12, plot_height = 200;
+constexpr std::int64_t picture_margin = 12, plot_height = 200;
 constexpr TextStyle label_style{16, ink}, small_style{13, ink};
 
 void draw_line(Picture& picture, double x0, double y0, double x1, double y1, Colour colour) {
@@ -35,7 +35,7 @@ void draw_curve(Picture& picture, const CenterResult& result, std::int64_t top, 
   if (!(high > low)) high = low + 1;
   const double first = curve.front().column, last = curve.back().column;
   const auto x = [&](double column) {
-    return static_cast<double>(margin) + (column - first) / (last - first) * static_cast<double>(width);
+    return static_cast<double>(picture_margin) + (column - first) / (last - first) * static_cast<double>(width);
   };
   const auto y = [&](double score) {
     return static_cast<double>(top) + (high - score) / (high - low) * static_cast<double>(plot_height);
@@ -46,9 +46,9 @@ void draw_curve(Picture& picture, const CenterResult& result, std::int64_t top, 
   for (std::size_t i = 1; i < curve.size(); ++i)
     draw_line(picture, x(curve[i - 1].column), y(curve[i - 1].score), x(curve[i].column), y(curve[i].score), ink);
   const std::int64_t below = top + plot_height + 4;
-  draw_text(picture, with_minus_signs(format("{:.1f}", first)), margin, below, small_style);
+  draw_text(picture, with_minus_signs(format("{:.1f}", first)), picture_margin, below, small_style);
   const std::string end = with_minus_signs(format("{:.1f}", last));
-  draw_text(picture, end, margin + width - text_width(end, small_style), below, small_style);
+  draw_text(picture, end, picture_margin + width - text_width(end, small_style), below, small_style);
 }
 
 Slice as_slice(const TrialImage& image) {
@@ -70,17 +70,18 @@ Picture center_picture(const CenterResult& result, const std::vector<TrialImage>
   const std::string title =
       format("axis on column {}, in-plane {}°, by {}", with_minus_signs(format("{:.2f}", result.column)),
              with_minus_signs(format("{:.3f}", result.in_plane_deg)), name_of(result.method));
-  const std::int64_t width = std::max(count * cell + (count - 1) * margin, text_width(title, label_style));
+  const std::int64_t width = std::max(count * cell + (count - 1) * picture_margin, text_width(title, label_style));
   const std::int64_t label_height = line_height(label_style) + 4;
-  const std::int64_t top = margin + label_height;
-  const std::int64_t images = top + plot_height + line_height(small_style) + 4 + margin;
-  Picture picture(width + 2 * margin, images + (trials.empty() ? 0 : label_height + cell + margin), paper);
-  draw_text(picture, title, margin, margin, label_style);
+  const std::int64_t top = picture_margin + label_height;
+  const std::int64_t images = top + plot_height + line_height(small_style) + 4 + picture_margin;
+  Picture picture(width + 2 * picture_margin, images + (trials.empty() ? 0 : label_height + cell + picture_margin),
+                  paper);
+  draw_text(picture, title, picture_margin, picture_margin, label_style);
   draw_curve(picture, result, top, width);
   if (trials.empty()) return picture;
   const GreyWindow window = percentile_window(slices, 0.5, 99.5);
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    const std::int64_t x = margin + static_cast<std::int64_t>(i) * (cell + margin);
+    const std::int64_t x = picture_margin + static_cast<std::int64_t>(i) * (cell + picture_margin);
     const bool found = std::abs(trials[i].column - result.column) < 1e-6;
     draw_text(picture, with_minus_signs(format("{:.2f}", trials[i].column)), x, images,
               {label_style.size_px, found ? mark : ink});

@@ -20,7 +20,7 @@ namespace lepus::analysis {
 namespace {
 
 constexpr std::size_t all_points = 16384, few_points = 512, tried_in_full = 16;
-constexpr std::size_t piece = 256;  // points that are summed by one thread
+constexpr std::size_t points_at_once = 256;  // that one thread sums
 // Another orientation than that of the volume must fit clearly better: many parts fit in several ways.
 constexpr double clearly_better = 0.8;
 constexpr double tukey = 4.685;                  // standard deviations beyond which a point does not count
@@ -82,9 +82,10 @@ public:
 
   std::vector<Foot> feet(const RigidMotion& motion) const {
     std::vector<Foot> result(points_.size());
-    const auto pieces = static_cast<std::int64_t>((points_.size() + piece - 1) / piece);
+    const auto pieces = static_cast<std::int64_t>((points_.size() + points_at_once - 1) / points_at_once);
     context_.threads.parallel_for(0, pieces, 1, [&](std::int64_t k, std::int64_t, int) {
-      const std::size_t begin = static_cast<std::size_t>(k) * piece, end = std::min(begin + piece, points_.size());
+      const std::size_t begin = static_cast<std::size_t>(k) * points_at_once,
+                        end = std::min(begin + points_at_once, points_.size());
       for (std::size_t i = begin; i < end; ++i) {
         const Vec3 p = motion(points_[i]);
         const MeshDistance::Nearest near = nominal_.nearest(p);

@@ -44,6 +44,7 @@ private:
 };
 
 struct KeptFolder {
+  explicit KeptFolder(const StackTarget& target) : folder(target.path, silent, target.unfinished, target.sharing) {}
   Progress silent;
   PartialFolder folder;
 };
@@ -51,8 +52,7 @@ struct KeptFolder {
 class KeptZarr final : private KeptFolder, public PlainStack {
 public:
   explicit KeptZarr(const StackTarget& target)
-      : KeptFolder{{}, {target.path, silent, target.unfinished, target.sharing}},
-        PlainStack(target, OutputLock(), folder.path() / kept_voxels, 2 * target.shape.bytes()) {
+      : KeptFolder(target), PlainStack(target, OutputLock(), folder.path() / kept_voxels, 2 * target.shape.bytes()) {
     begin_data(0);
   }
 

@@ -9,8 +9,7 @@
 
 namespace lepus::pixels {
 
-BadPixels::BadPixels(std::int64_t columns, std::int64_t rows, std::vector<std::int64_t> pixels)
-    : columns_(columns), rows_(rows) {
+BadPixels::BadPixels(std::int64_t columns, std::int64_t rows, std::vector<std::int64_t> pixels) : rows_(rows) {
   std::ranges::sort(pixels);
   pixels.erase(std::unique(pixels.begin(), pixels.end()), pixels.end());
   count_ = static_cast<std::int64_t>(pixels.size());

@@ -29,7 +29,7 @@ public:
   void bridge(const SinogramBand& band, RowBand wanted, Queue& queue) const;
 
 private:
-  std::int64_t columns_, rows_, count_ = 0;
+  std::int64_t rows_, count_ = 0;
   std::vector<PixelRun> runs_;
   std::vector<RowLine> lines_;
 };
