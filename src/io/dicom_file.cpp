@@ -195,6 +195,19 @@ DicomWriter& DicomWriter::text(DicomTag tag, const char* type, const std::string
   elements_[tag] = encoded(tag, type, value.size() % 2 ? value + fill : value);
   return *this;
 }
+DicomWriter& DicomWriter::nobody() {
+  for (const auto& [tag, type] : {std::pair{0x00080020U, "DA"},
+                                  {0x00080030U, "TM"},
+                                  {0x00080050U, "SH"},
+                                  {0x00080090U, "PN"},
+                                  {0x00100010U, "PN"},
+                                  {0x00100020U, "LO"},
+                                  {0x00100030U, "DA"},
+                                  {0x00100040U, "CS"},
+                                  {0x00200010U, "SH"}})
+    text(tag, type, "");
+  return *this;
+}
 DicomWriter& DicomWriter::number(DicomTag tag, std::uint16_t value) {
   std::string bytes;
   put(bytes, value, 2);

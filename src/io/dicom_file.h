@@ -49,6 +49,8 @@ public:
   DicomWriter& long_number(DicomTag tag, std::uint32_t value);
   DicomWriter& tag_value(DicomTag tag, DicomTag value);
   DicomWriter& sequence(DicomTag tag, const std::vector<DicomWriter>& items);
+  // What every object says of patient and study, whoever it is: the elements are there, and empty.
+  DicomWriter& nobody();
   std::string bytes() const;
 
 private:

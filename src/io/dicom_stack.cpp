@@ -56,22 +56,12 @@ void put_rescale(DicomWriter& item, const StackTarget& target) {
   item.text(0x00281054, "LO", target.text.unit.empty() ? "US" : target.text.unit);  // US: unspecified
 }
 
-// What every object has, whoever the patient is: the names are there, and empty.
+// What every object has.
 DicomWriter common_part(const StackTarget& target, const DicomIdentifiers& identifier, const char* object_class,
                         const std::string& instance) {
   DicomWriter data;
   data.text(0x00080016, "UI", object_class).text(0x00080018, "UI", instance);
-  for (const auto& [tag, type] : {std::pair{0x00080020U, "DA"},
-                                  {0x00080030U, "TM"},
-                                  {0x00080050U, "SH"},
-                                  {0x00080090U, "PN"},
-                                  {0x00100010U, "PN"},
-                                  {0x00100020U, "LO"},
-                                  {0x00100030U, "DA"},
-                                  {0x00100040U, "CS"},
-                                  {0x00200010U, "SH"},
-                                  {0x00201040U, "LO"}})
-    data.text(tag, type, "");
+  data.nobody().text(0x00201040, "LO", "");
   data.text(0x00080060, "CS", "CT").text(0x00080070, "LO", "lepus").text(0x00185100, "CS", "HFS");
   data.text(0x0020000D, "UI", identifier(study_id)).text(0x0020000E, "UI", identifier(series_id));
   data.text(0x00200011, "IS", "1").text(0x00200052, "UI", identifier(frame_of_reference_id));

@@ -13,7 +13,7 @@ import unittest
 import numpy
 import tifffile
 
-from program_case import EXIT_AFTER, PROGRAM, ProgramCase, command_names
+from program_case import PROGRAM, ProgramCase, command_names
 
 INPUT, GEOMETRY, MEMORY, DISK, UNSUPPORTED = 3, 4, 5, 6, 7
 KINDS = {INPUT: "input", GEOMETRY: "geometry", MEMORY: "memory", DISK: "disk", UNSUPPORTED: "unsupported"}
@@ -347,12 +347,7 @@ class BadInput(ProgramCase):
         patience = time.monotonic() + 60
         while len(self.names(out)) < 2 and process.poll() is None and time.monotonic() < patience:
             time.sleep(0.02)
-        self.assertIsNone(process.poll(), "it ended before it could be interrupted")
-        start = time.monotonic()
-        process.send_signal(number)
-        _, stderr = process.communicate(timeout=60)
-        seconds = time.monotonic() - start
-        self.assertEqual(process.returncode, EXIT_AFTER[number], stderr)
+        _, stderr, seconds = self.ended_by(process, number)
         self.assertIn("interrupted", stderr)
         kept = ["volume.mha.journal", "volume.mha.unfinished"] if "goes on" in stderr else []  # where a slab was finished
         self.assertEqual(self.names(out), ["volume.mha", *kept])

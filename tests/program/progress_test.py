@@ -12,7 +12,7 @@ import termios
 import time
 import unittest
 
-from program_case import EXIT_AFTER, PROGRAM, SMALL, ProgramCase
+from program_case import PROGRAM, SMALL, ProgramCase
 
 
 class ProgressDisplay(ProgramCase):
@@ -139,12 +139,7 @@ class Interruption(ProgramCase):
         process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(after)
-        self.assertIsNone(process.poll(), "it ended before it could be interrupted")
-        start = time.monotonic()
-        process.send_signal(signal_number)
-        stdout, stderr = process.communicate(timeout=30)
-        seconds = time.monotonic() - start
-        self.assertEqual(process.returncode, EXIT_AFTER[signal_number], stderr)
+        stdout, stderr, seconds = self.ended_by(process, signal_number)
         self.assertLess(seconds, 1.0, "Ctrl-C must stop within a second")
         return stdout, stderr
 

@@ -127,17 +127,7 @@ private:
     DicomWriter data;
     data.text(0x00080008, "CS", "ORIGINAL\\PRIMARY\\RADIOGRAPH").text(0x00080060, "CS", "RTIMAGE");
     data.text(0x00080016, "UI", rt_image).text(0x00080018, "UI", instance).text(0x00080070, "LO", "IBA");
-    for (const auto& [tag, type] : {std::pair{0x00080020U, "DA"},
-                                    {0x00080030U, "TM"},
-                                    {0x00080050U, "SH"},
-                                    {0x00080090U, "PN"},
-                                    {0x00100010U, "PN"},
-                                    {0x00100020U, "LO"},
-                                    {0x00100030U, "DA"},
-                                    {0x00100040U, "CS"},
-                                    {0x00200010U, "SH"}})
-      data.text(tag, type, "");
-    data.text(0x00181020, "LO", flexmap_ ? "adaPTinsight: 2.1" : "IMAGX:1.6");
+    data.nobody().text(0x00181020, "LO", flexmap_ ? "adaPTinsight: 2.1" : "IMAGX:1.6");
     data.text(0x0020000D, "UI", identifier_(study_id)).text(0x0020000E, "UI", identifier_(series_id));
     data.text(0x00200011, "IS", "1").text(0x00200013, "IS", std::to_string(index + 1));
     data.number(0x00280002, 1).text(0x00280004, "CS", "MONOCHROME2");
