@@ -58,6 +58,11 @@ struct Files final : MemoryFiles {
     return path.find("/./") == path.npos && path.find("/../") == path.npos && path.find("//") == path.npos;
   }
 
+  // A pattern of a scan file may name any folder of the machine: where ours is closed, no other is listed.
+  bool may_be_listed(std::string_view path) const {
+    return closed.empty() || ((std::string(path) + '/').starts_with(closed) && path.find("/..") == path.npos);
+  }
+
   const MemoryFile* find(const char* path) const {
     const auto found = by_path.find(path);
     return found == by_path.end() ? nullptr : &found->second;
@@ -143,6 +148,20 @@ int open(const char* path, int flags, ...) {
   return open_file(path, flags, mode);
 }
 
+// Folders are opened by it (libstdc++'s directory_iterator).
+int openat(int folder, const char* path, int flags, ...) {
+  std::va_list more;
+  va_start(more, flags);
+  const ::mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, ::mode_t) : 0;
+  va_end(more);
+  const std::scoped_lock lock(files().mutex);
+  if (flags & O_DIRECTORY && folder == AT_FDCWD && !files().may_be_listed(path)) {
+    errno = ENOENT;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
+}
+
 int close(int descriptor) {
   const std::scoped_lock lock(files().mutex);
   if (OpenFile* opened = files().find(descriptor)) {
@@ -189,6 +208,7 @@ int lstat(const char* path, struct stat* info) noexcept { return stat_file(path,
 
 // The same by the names that programs built for large files use; struct stat64 is struct stat on these machines.
 int open64(const char* path, int flags, ...) __attribute__((alias("open")));
+int openat64(int folder, const char* path, int flags, ...) __attribute__((alias("openat")));
 ::ssize_t pread64(int, void*, std::size_t, ::off_t) __attribute__((alias("pread")));
 ::off_t lseek64(int, ::off_t, int) noexcept __attribute__((alias("lseek")));
 int fstat64(int, struct stat64*) noexcept __attribute__((alias("fstat")));

@@ -7,7 +7,6 @@ import resource
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 import numpy
@@ -324,35 +323,6 @@ class BadInput(ProgramCase):
             self.assert_error(result, "memory", "memory")
             kept = ["volume.mha.journal", "volume.mha.results", "volume.mha.unfinished"] if "goes on" in result.stderr else []
             self.assertEqual(self.names(out), kept)  # where a slab was finished
-
-    # Ctrl-C
-
-    def test_interruption(self):
-        self.set("volume", size="[640, 640, 640]", voxel_mm="0.1", centre_mm="[0.0, 0.0, 0.0]")
-        for number in (signal.SIGINT, signal.SIGTERM):
-            # The fastest of three: what else the machine does is not known.
-            took = []
-            while len(took) < 3 and min(took, default=2) >= 1:
-                took.append(self.seconds_to_end_by(number))
-            self.assertLess(min(took), 1, "Ctrl-C must stop within a second")
-
-    def seconds_to_end_by(self, number):
-        out = self.folder / "out"
-        shutil.rmtree(out, ignore_errors=True)
-        out.mkdir()
-        (out / "volume.mha").write_bytes(b"precious")
-        process = subprocess.Popen([PROGRAM, "reconstruct", self.toml, "-o", out / "volume.mha", "--force", "--threads", "2"],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        # Until it writes: there is a partial file to remove.
-        patience = time.monotonic() + 60
-        while len(self.names(out)) < 2 and process.poll() is None and time.monotonic() < patience:
-            time.sleep(0.02)
-        _, stderr, seconds = self.ended_by(process, number)
-        self.assertIn("interrupted", stderr)
-        kept = ["volume.mha.journal", "volume.mha.unfinished"] if "goes on" in stderr else []  # where a slab was finished
-        self.assertEqual(self.names(out), ["volume.mha", *kept])
-        self.assertEqual((out / "volume.mha").read_bytes(), b"precious")
-        return seconds
 
 
 if __name__ == "__main__":

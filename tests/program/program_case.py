@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 PROGRAM = os.path.abspath(os.environ.get("LEPUS_PROGRAM", shutil.which("lepus") or "lepus"))
@@ -25,16 +24,6 @@ class ProgramCase(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="lepus-program-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-
-    def ended_by(self, process, number):
-        """Sends a signal to a run that is at work: what it then says, and the seconds until it has ended."""
-        self.assertIsNone(process.poll(), "it ended before it could be interrupted")
-        start = time.monotonic()
-        process.send_signal(number)
-        stdout, stderr = process.communicate(timeout=60)
-        seconds = time.monotonic() - start
-        self.assertEqual(process.returncode, EXIT_AFTER[number], stderr)
-        return stdout, stderr, seconds
 
     def lepus(self, *words, code=0, **options):
         """Runs the program in self.folder and checks its exit code (None: any)."""

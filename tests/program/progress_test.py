@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress as lines and as a bar, --quiet, --threads, and Ctrl-C."""
+"""Progress as lines and as a bar, --quiet and --threads."""
 import fcntl
 import json
 import os
 import pty
 import re
-import signal
 import struct
 import subprocess
 import termios
@@ -132,41 +131,6 @@ class PlannedTime(ProgramCase):
                     took.append(time.monotonic() - start)
                 self.assertLess(expected, 5 * min(took))
                 self.assertGreater(expected, min(took) / 5)
-
-
-class Interruption(ProgramCase):
-    def interrupt(self, words, signal_number, after=1.0):
-        process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(after)
-        stdout, stderr, seconds = self.ended_by(process, signal_number)
-        self.assertLess(seconds, 1.0, "Ctrl-C must stop within a second")
-        return stdout, stderr
-
-    def test_simulate_stops_and_leaves_nothing(self):
-        big = ["simulate", "shepp-logan", "-o", "big", "--preset", "large", "--subpixels", "4"]
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with self.subTest(signal=number):
-                _, stderr = self.interrupt(big, number)
-                self.assertIn("interrupted", stderr)
-                self.assertEqual(self.names(), [])
-
-    def test_json_says_so(self):
-        stdout, _ = self.interrupt(["simulate", "shepp-logan", "-o", "big", "--preset", "large", "--json"], signal.SIGINT)
-        self.assertEqual(json.loads(stdout)["error"]["kind"], "cancelled")
-
-    def test_a_request_to_end_says_so_too(self):
-        stdout, _ = self.interrupt(["simulate", "shepp-logan", "-o", "big", "--preset", "large", "--json"], signal.SIGTERM)
-        self.assertEqual(json.loads(stdout)["error"]["kind"], "stopped")
-
-    def test_a_third_one_ends_it_at_once(self):
-        process = subprocess.Popen([PROGRAM, "simulate", "shepp-logan", "-o", "big", "--preset", "large"],
-                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(0.5)
-        for _ in range(3):
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.01)
-        self.assertEqual(process.wait(10), 130)
 
 
 if __name__ == "__main__":
