@@ -41,6 +41,9 @@ endfunction()
 # Two thirds of the time of a release build go into optimising; code without loops gains nothing from it.
 function(lepus_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+  if(LEPUS_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
 endfunction()
 
 # The tests' judges run in a Python that has all that they use, else in one that has NumPy; the system's before any other.
