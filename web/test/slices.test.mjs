@@ -162,10 +162,23 @@ test('a region: drawn, measured, changed, exported', options, async () => {
   await t.page.waitForFunction(() => /voxels/.test(document.querySelector('[data-statistics]').textContent));
   const [download] = await Promise.all([t.page.waitForEvent('download'), t.page.getByRole('button', { name: '.npy' }).click()]);
   assert.equal(download.suggestedFilename(), 'crop.npy');
-  assert.ok(t.mock.log.some((line) => /export\?box=21,60,35,41,\d+,\d+&format=npy/.test(line)));
+  assert.match(t.mock.log.filter((line) => /export/.test(line)).join(), /export\?box=21,60,35,41,\d+,\d+&format=npy/);
   await t.page.getByRole('button', { name: 'Crop 3-D to it' }).click();
   await t.page.waitForTimeout(300);
   assert.match(await hashOf(t.page), /clip=21,60,35,41/);
+});
+
+test('a region ends where the mouse was let go, moved there or not', options, async () => {
+  await start('at=24,38,32');
+  await key('b');
+  const [from, to] = [await point(21, 35), await point(26, 40)];
+  await t.page.mouse.move(...from); // the pointer that the events below are of
+  await t.page.evaluate(([css, ...places]) => {
+    const canvas = document.querySelector(css);
+    for (const [name, [clientX, clientY]] of [['pointerdown', places[0]], ['pointerup', places[1]]])
+      canvas.dispatchEvent(new PointerEvent(name, { pointerId: 1, pointerType: 'mouse', button: 0, clientX, clientY, bubbles: true }));
+  }, [Z, from, to]);
+  await soon(() => hashOf(t.page), (hash) => /"box":\[21,27,35,41,/.test(hash));
 });
 
 test('labels, numbers, the table of blobs and the field of view', options, async () => {

@@ -165,7 +165,10 @@ export function attach(pane: SlicePane): () => void {
     },
     pointerup(event: PointerEvent) {
       const now = local(event);
+      const before = fingers.get(event.pointerId);
       const voxel = voxelAt(now);
+      // Where it was let go counts, also where a busy browser has told of no move to there.
+      if (voxel && before && fingers.size === 1 && (now[0] !== before[0] || now[1] !== before[1])) drag?.(voxel, now[0] - before[0], now[1] - before[1], event);
       fingers.delete(event.pointerId);
       if (voxel) drop?.(voxel, Math.hypot(now[0] - start[0], now[1] - start[1]));
       drag = drop = null;
