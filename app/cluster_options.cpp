@@ -43,19 +43,25 @@ void ClusterOptions::describe(OptionTable& table) {
   table.value("--gups", "X", gups, "updates of one GPU, or of a node's CPU, in 2^30 per second")
       .otherwise("what this machine does");
   table.value("--gpu-memory", "SIZE", device_memory, "of one GPU").otherwise(usual_device_memory);
+  table
+      .value("--launch", "SECONDS", launch_seconds, "until all processes are at work: mpirun's or srun's, the driver's")
+      .otherwise("as measured, docs/cluster.md");
   table.value("--problem", "SIZES", problem,
               "instead of a scan file: COLUMNSxROWSxVIEWS-VOXELS, for example 2048x2048x4096-4096; needs --gups");
 }
 
 void ClusterOptions::check() const {
-  const bool described = devices_per_node != 0 || ranks_per_node != 1 || gups || !network.empty() || !disk.empty() ||
-                         !device_memory.empty();
+  const bool described = devices_per_node != 0 || ranks_per_node != 1 || gups || launch_seconds || !network.empty() ||
+                         !disk.empty() || !device_memory.empty();
   if (nodes < 0 || nodes > 1'000'000 || devices_per_node < 0 || devices_per_node > 1024 || (described && nodes == 0))
     refuse_cluster("--nodes", format("{} nodes of {} GPUs are no cluster", nodes, devices_per_node),
                    "give at least one node, for example --nodes 64");
   if (ranks_per_node < 1 || ranks_per_node > 1024 || (devices_per_node > 0 && ranks_per_node > 1))
     refuse_cluster("--ranks-per-node", format("{} processes cannot share a node's CPU", ranks_per_node),
                    "give 1 to 1024; with --gpus-per-node each GPU has a process");
+  if (launch_seconds && !(*launch_seconds >= 0 && *launch_seconds <= 1e6))
+    refuse_cluster("--launch", format("{} seconds are no time to begin", *launch_seconds),
+                   "give for example --launch 0.7");
   if (gups && !(*gups > 0)) refuse_cluster("--gups", "a rate must be above zero", "give for example --gups 1200");
 }
 
@@ -78,8 +84,8 @@ ClusterMachine ClusterOptions::machine(const std::optional<MachineSpeed>& speed,
   }
   machine.link_bytes = cards ? card_link_bytes : 0;
   machine.device_bytes = cards ? parse_bytes(device_memory.empty() ? usual_device_memory : device_memory) : 0;
-  // mpirun and MPI_Init: 0.2 to 0.3 s, measured with Open MPI 4.1 and two ranks on one node.
-  machine.start_seconds = cards ? 0.8 : nodes * ranks_per_node > 1 ? 0.27 : 0.02;
+  // mpirun and MPI_Init: 0.2 to 0.3 s, measured with Open MPI 4.1 and two ranks on a node without a GPU.
+  machine.start_seconds = launch_seconds.value_or(cards ? 0.8 : nodes * ranks_per_node > 1 ? 0.27 : 0.02);
   machine.file_seconds = 2e-4;
   machine.rates_from = gups ? "sums: --gups" : "sums: measured on this machine";
   machine.rates_from += cards   ? "; filter and link: an H200 (docs/speed.md)"

@@ -15,7 +15,7 @@ namespace lepus::app {
 struct ClusterOptions {
   std::int64_t nodes = 0, devices_per_node = 0, ranks_per_node = 1;  // ranks: that share a CPU
   std::string network, disk, device_memory, problem;
-  std::optional<double> gups;
+  std::optional<double> gups, launch_seconds;
 
   void describe(OptionTable& table);
   bool asked() const { return nodes > 0; }

@@ -130,6 +130,7 @@ bool is_same_file(int descriptor, const fs::path& file) {
 }
 
 constexpr int no_locks = -1, no_folder = -2;
+constexpr std::chrono::milliseconds longest_pause(20);  // between two attempts
 
 struct Taken {
   int descriptor;       // of the locked file, or one of these
@@ -188,7 +189,7 @@ std::chrono::milliseconds patience(const std::vector<Record>& holders, Sharing s
 Taken take_lock(const fs::path& file, const fs::path& target, Sharing sharing) {
   Taken taken{no_locks, {}};
   const auto began = std::chrono::steady_clock::now();
-  while (true) {
+  for (std::chrono::milliseconds pause(1);; pause = std::min(2 * pause, longest_pause)) {
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (descriptor < 0 && errno == ENOENT) return {no_folder, {}};
     if (descriptor < 0)
@@ -220,7 +221,7 @@ Taken take_lock(const fs::path& file, const fs::path& target, Sharing sharing) {
       refuse_target(target, "another run is writing this",
                     holders.empty() ? "who it is cannot be read" : holders.back().who,
                     "wait until it has ended, or choose another name");
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(pause);
   }
 }
 
@@ -347,7 +348,7 @@ bool OutputLock::wait_alone(std::chrono::milliseconds longest) {
       ::flock(held_->descriptor, LOCK_SH);  // the system gave the shared one back for the attempt
       return false;
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(longest_pause);
   }
   held_->sharing = Sharing::alone;
   if (::ftruncate(held_->descriptor, 0) == 0) add_record(held_->descriptor, Sharing::alone);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/format.h"
+#include "io/stack.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -129,16 +130,10 @@ void ResumableVolume::open(Progress& progress) {
                                            [this](const JournalRecord& record) { journal_->append(record); });
   if (!journals.empty()) {
     // One of which nothing is recorded may be half made, if no other process is at work on it.
-    const auto removed = [this] {
-      try {
-        remove_unfinished(path_);
-        return true;
-      } catch (const Error&) {
-        return false;
-      }
-    };
-    const bool anew =
-        std::ranges::all_of(journals, [](const auto& journal) { return recorded_slabs(journal).empty(); }) && removed();
+    const bool recorded =
+        std::ranges::any_of(journals, [](const auto& journal) { return !recorded_slabs(journal).empty(); });
+    const bool anew = !recorded && !unfinished_is_held(path_);
+    if (anew) remove_unfinished(path_);
     volume_ = open_slab_writer(path_, grid_, options_, anew ? Unfinished::kept : Unfinished::joined, run_.slices);
     take_over(journals, progress);
     return;

@@ -3,7 +3,9 @@
 // nothing that is not as it was written, and refuses another run.
 #include "io/resumable_volume.h"
 
+#include <chrono>
 #include <csignal>
+#include <fstream>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,6 +140,33 @@ TEST_F(Resumable, a_process_that_is_killed_loses_what_it_had_not_recorded) {
   write_missing(*volume);
   volume->finish("{}");
   expect_whole("v.mha");
+}
+
+// Ranks open their volume one after the other, so that what one of them waits for all do. Whoever refuses a holder waits
+// 100 ms for it; a busy machine may take as long at times, not in five of five.
+TEST_F(Resumable, a_volume_that_others_are_at_work_on_is_joined_without_waiting) {
+  const auto open_part = [&](const std::string& part) {
+    ResumableRun run = make_run(header(), false, 1);
+    run.part = part;
+    return std::make_unique<ResumableVolume>(folder_ / "v.mha", grid(), VolumeWriterOptions{}, run, heard_);
+  };
+  const ::pid_t other = ::fork();
+  if (other == 0) {
+    const auto volume = open_part("rank-1-of-2");
+    std::ofstream(folder_ / "open").put('1');
+    while (true) ::pause();
+  }
+  while (!std::filesystem::exists(folder_ / "open")) ::usleep(1000);
+  double fastest = 1e9;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto volume = open_part("rank-2-of-2");
+    fastest = std::min(fastest, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    EXPECT_EQ(pairs(volume->missing()), (Pairs{{0, 12}}));
+  }
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  EXPECT_LT(fastest, 0.1);
 }
 
 TEST_F(Resumable, what_a_killed_run_left_half_made_is_made_anew) {

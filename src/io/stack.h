@@ -86,6 +86,7 @@ private:
 
 // What all processes that have the unfinished volume open hold, and whoever finishes or removes it alone.
 OutputLock lock_unfinished(const std::filesystem::path& path, Sharing sharing);
+bool unfinished_is_held(const std::filesystem::path& path);
 // Throws Error(input): what was kept under this name is no part of this volume.
 [[noreturn]] void throw_other_unfinished(const std::filesystem::path& partial, const std::string& why);
 

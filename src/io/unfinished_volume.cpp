@@ -11,6 +11,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+fs::path locked_name(const fs::path& path) { return unfinished_name(followed(files_of_volume(path).front())); }
+
 fs::path voxels_in(const fs::path& folder) { return unfinished_name(folder / kept_voxels); }
 
 // What there is from the beginning to the end.
@@ -22,8 +24,10 @@ fs::path marking_file(const fs::path& path) {
 }  // namespace
 
 OutputLock lock_unfinished(const fs::path& path, Sharing sharing) {
-  return OutputLock(unfinished_name(followed(files_of_volume(path).front())), OutputLock::Folder::must_exist, sharing);
+  return OutputLock(locked_name(path), OutputLock::Folder::must_exist, sharing);
 }
+
+bool unfinished_is_held(const fs::path& path) { return !holder_of_output(locked_name(path)).empty(); }
 
 bool unfinished_exists(const fs::path& path) {
   std::error_code code;
