@@ -117,7 +117,7 @@ void check_free_space(const fs::path& target, std::int64_t bytes) {
 OutputLock reserve_output(const fs::path& target, bool force, Progress& progress, Sharing sharing) {
   if (target.empty()) return {};
   OutputLock lock = checked_lock(target, force, sharing);
-  if (!lock.removed().empty()) progress.warning(lock.removed());
+  if (!lock.warning().empty()) progress.warning(lock.warning());
   return lock;
 }
 
@@ -265,6 +265,10 @@ void PartialFile::will_fill(std::int64_t offset, std::int64_t bytes) {
 void PartialFile::close() {
   if (descriptor_ < 0) return;
   filling_.reset();
+  // Its name is not this run's alone, and locks may reach no further than this machine, or not be there.
+  if (unfinished_ != Unfinished::removed && !is_same_file(descriptor_, placed_ ? final_ : partial_))
+    throw_disk("another run has replaced the unfinished output", partial_, "what this one wrote is lost",
+               "give each run an output of its own; the same command, once, makes what is missing");
   const int status = ::close(descriptor_);
   descriptor_ = -1;
   if (status != 0 && errno != EINTR) fail(errno);

@@ -40,7 +40,7 @@ PartialFolder::PartialFolder(const fs::path& target, Progress& progress, Unfinis
       partial_(unfinished == Unfinished::removed ? partial_name(target_) : unfinished_name(target_)),
       lock_(target_, OutputLock::Folder::is_made, sharing),
       unfinished_(unfinished) {
-  if (!lock_.removed().empty()) progress.warning(lock_.removed());
+  if (!lock_.warning().empty()) progress.warning(lock_.warning());
   std::error_code code;
   if (unfinished == Unfinished::joined) {
     if (fs::is_directory(partial_, code)) return;

@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -122,19 +123,12 @@ void add_record(int descriptor, Sharing sharing) {
               {.what = std::move(what), .where = target.string(), .why = std::move(why), .hint = std::move(hint)});
 }
 
-bool is_same_file(int descriptor, const fs::path& file) {
-  struct stat here {
-  }, there{};
-  return ::fstat(descriptor, &here) == 0 && ::stat(file.c_str(), &there) == 0 && here.st_ino == there.st_ino &&
-         here.st_dev == there.st_dev;
-}
-
 constexpr int no_locks = -1, no_folder = -2;
 constexpr std::chrono::milliseconds longest_pause(20);  // between two attempts
 
 struct Taken {
   int descriptor;       // of the locked file, or one of these
-  std::string removed;  // see OutputLock::removed
+  std::string warning;  // see OutputLock::warning
 };
 
 // 0, or why not. Whoever shares it first holds it alone for a moment, and so knows that all others are dead.
@@ -206,7 +200,7 @@ Taken take_lock(const fs::path& file, const fs::path& target, Sharing sharing) {
       if (!first) {
         add_record(descriptor, sharing);
       } else if (std::string removed = take_over(descriptor, file.parent_path(), sharing); !removed.empty()) {
-        taken.removed = std::move(removed);
+        taken.warning = std::move(removed);
       }
       // What was held alone is nobody's for an instant before it is shared.
       if (!first || sharing == Sharing::alone || ::flock(descriptor, LOCK_SH | LOCK_NB) == 0) return taken;
@@ -232,7 +226,7 @@ struct OutputLock::Held {
   int descriptor = -1;
   Sharing sharing = Sharing::alone;
   ::pid_t owner = ::getpid();
-  std::string removed;
+  std::string warning;
 
   Held() = default;
   Held(const Held&) = delete;
@@ -247,6 +241,13 @@ struct OutputLock::Held {
     if (!made.empty() && owner == ::getpid()) ::rmdir(made.c_str());
   }
 };
+
+bool is_same_file(int descriptor, const fs::path& file) {
+  struct stat here {
+  }, there{};
+  return ::fstat(descriptor, &here) == 0 && ::stat(file.c_str(), &there) == 0 && here.st_ino == there.st_ino &&
+         here.st_dev == there.st_dev;
+}
 
 fs::path followed(const fs::path& target) {
   fs::path path = target;
@@ -302,6 +303,7 @@ std::string holder_of_output(const fs::path& target) {
 OutputLock::OutputLock(const fs::path& target, Folder folder, Sharing sharing) {
   static std::mutex mutex;
   static std::map<fs::path, std::weak_ptr<Held>> held_here;
+  static std::set<fs::path> without_locks;  // folders of which that was said
 
   const fs::path real = fs::absolute(followed(target)), parent = real.parent_path();
   const fs::path name = lock_name(real);
@@ -330,15 +332,20 @@ OutputLock::OutputLock(const fs::path& target, Folder folder, Sharing sharing) {
   }
   if (held->descriptor == no_folder)
     refuse_target(target, "cannot write", format("there is no folder {}", parent.string()), "make the folder first");
-  held->removed = std::move(taken.removed);
+  held->warning = std::move(taken.warning);
+  if (held->descriptor == no_locks && without_locks.insert(held->file.parent_path()).second)
+    held->warning = format("{}: this file system knows no locks: another run with the same output would not be noticed",
+                           held->file.parent_path().string());
   held_ = std::move(held);
   held_here[held_->file] = held_;
 }
 
-const std::string& OutputLock::removed() const {
+const std::string& OutputLock::warning() const {
   static const std::string nothing;
-  return held_ ? held_->removed : nothing;
+  return held_ ? held_->warning : nothing;
 }
+
+bool OutputLock::is_held() const { return held_ && held_->descriptor >= 0; }
 
 bool OutputLock::wait_alone(std::chrono::milliseconds longest) {
   if (!held_ || held_->descriptor < 0 || held_->sharing == Sharing::alone) return true;

@@ -30,6 +30,9 @@ std::filesystem::path unfinished_name(const std::filesystem::path& target);
 // Of a file, or of all files in a folder and below.
 std::int64_t bytes_below(const std::filesystem::path& path);
 
+// Whether the file's name still leads to what is open.
+bool is_same_file(int descriptor, const std::filesystem::path& file);
+
 // Who holds the lock of `target` now, for people; "" where nobody does.
 std::string holder_of_output(const std::filesystem::path& target);
 
@@ -48,8 +51,10 @@ public:
   explicit OutputLock(const std::filesystem::path& target, Folder folder = Folder::must_exist,
                       Sharing sharing = Sharing::alone);
 
-  // Partial files of runs that were killed, which taking the lock removed: whose they were and how large, or "".
-  const std::string& removed() const;
+  // What people should know of it, or "": partial files of runs that were killed, which taking it removed, whose they
+  // were and how large; or that it holds nobody back, for the file system knows no locks.
+  const std::string& warning() const;
+  bool is_held() const;  // and not only wanted
 
   // Waits until no other process holds a shared lock, which this one then holds alone. False: some still do.
   [[nodiscard]] bool wait_alone(std::chrono::milliseconds longest);

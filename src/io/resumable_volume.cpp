@@ -69,6 +69,17 @@ bool all_recorded(const SlabsByPlace& slabs, std::int64_t slices) {
   return slices_without({0, slices}, finished).empty();
 }
 
+// Of processes that may have written into a file that another one has replaced since.
+void require_written(const SlabWriter& volume, const SlabsByPlace& slabs, const fs::path& path) {
+  for (const auto& [place, slab] : slabs)
+    if (volume.checksum(place.first, place.second) != slab.checksum)
+      throw Error(ErrorKind::disk,
+                  {.what = "not all slices are in the volume as they were written",
+                   .where = path.string(),
+                   .why = "another process has replaced it: the locks of this file system do not reach all nodes",
+                   .hint = "the same command makes what is missing; start its processes with mpirun or srun"});
+}
+
 }  // namespace
 
 // A journal alone says nothing: it goes last.
@@ -87,6 +98,12 @@ ResumableVolume::ResumableVolume(const fs::path& path, const VolumeGrid& grid, c
       own_(run.own.value_or(VolumeSlices{0, grid.nz})) {
   run_.header.facts.push_back(stored_fact(options));
   options_.sharing = run.part.empty() ? Sharing::alone : Sharing::with_others;
+  if (!run.part.empty() && !run.turn && !part_lock_.is_held())
+    throw Error(ErrorKind::disk, {.what = "processes that make parts of one volume need a file system with locks",
+                                  .where = path.string(),
+                                  .why = "this one knows none",
+                                  .hint = "mount it with locks (Lustre: -o flock), write to another one, or start them "
+                                          "with mpirun or srun"});
   const OutputLock turn = run.part.empty() ? OutputLock() : wait_for_turn(path);
   if (run.restart && !journals_of(path).empty()) {
     for (const fs::path& file : journals_of(path)) require_journal(file);
@@ -132,15 +149,17 @@ void ResumableVolume::open(Progress& progress) {
     // One of which nothing is recorded may be half made, if no other process is at work on it.
     const bool recorded =
         std::ranges::any_of(journals, [](const auto& journal) { return !recorded_slabs(journal).empty(); });
-    const bool anew = !recorded && !unfinished_is_held(path_);
+    const bool anew = !recorded && run_.turn != Turn::later && !unfinished_is_held(path_);
     if (anew) remove_unfinished(path_);
     volume_ = open_slab_writer(path_, grid_, options_, anew ? Unfinished::kept : Unfinished::joined, run_.slices);
+    journal_->append(file_record(marking_file(path_)));
     take_over(journals, progress);
     return;
   }
   try {
     remove_half_made(path_);
     volume_ = open_slab_writer(path_, grid_, options_, Unfinished::kept, run_.slices);
+    journal_->append(file_record(marking_file(path_)));
   } catch (...) {
     if (!begun) remove_what_was_made();
     results_.reset();
@@ -194,7 +213,8 @@ void ResumableVolume::take_over(const std::vector<JournalContents>& journals, Pr
   missing_ = slices_without(own_, slices_without(own_, missing_));  // gaps that meet become one
   for (const VolumeSlices whole : finished_before()) volume_->written_elsewhere(whole.z0, whole.z1);
   worth_keeping_ = std::any_of(notes_.begin(), notes_.end(), [](const JournalRecord& record) {
-    return record.kind != later_kind && record.kind != volume_kind && record.kind != result_kind;
+    return record.kind != later_kind && record.kind != volume_kind && record.kind != file_kind &&
+           record.kind != result_kind;
   });
   if (changed > 0)
     progress.warning(format("{}: {} {} of the unfinished output are not as they were written and are made again",
@@ -351,12 +371,17 @@ void ResumableVolume::finish_together(const std::string& provenance) {
   volume_.reset();  // who finishes it waits for those that have it open
   const OutputLock turn = wait_for_turn(path_);
   if (!unfinished_exists(path_)) return;
-  SlabsByPlace recorded;
-  for (const fs::path& file : journals_of(path_)) add_slabs(recorded, read_journal(file));
+  SlabsByPlace recorded, elsewhere;
+  for (const fs::path& file : journals_of(path_)) {
+    const JournalContents journal = read_journal(file);
+    add_slabs(recorded, journal);
+    if (!is_written_into(journal, marking_file(path_))) add_slabs(elsewhere, journal);
+  }
   cut_off_before_ = 0;
   for (const auto& [place, slab] : recorded) cut_off_before_ += slab.cut_off;
   if (!all_recorded(recorded, grid_.nz)) return;
   volume_ = open_slab_writer(path_, grid_, options_, Unfinished::joined, run_.slices);
+  require_written(*volume_, elsewhere, path_);
   volume_->written_elsewhere(0, grid_.nz);
   complete_volume(provenance);
 }

@@ -27,12 +27,17 @@
 
 namespace lepus {
 
+enum class Turn { first, later };
+
 struct ResumableRun {
   JournalHeader header;             // whose volume it is: must be the same for a run to go on, as its pixel type must
   bool restart = false;             // what an unfinished run left is removed first
   std::string part;                 // "share-3-of-16": of several processes that write the volume; "": there is but one
   std::int64_t block = 1;           // what is missing is made in whole blocks of so many slices, counted from the first
   std::optional<VolumeSlices> own;  // the slices that this process makes; none: all of them
+  // Who of several processes opens it first. None: whoever comes first, for which the file system must know locks.
+  // Some: they see to it themselves that they open it one after the other.
+  std::optional<Turn> turn;
   Slices slices = Slices::of_volume;
   const char* unit = "slices";  // what a slice is called in messages: "views"
   // The journals stay beside the finished volume, so that the next run of the same header finds that it has it; for a

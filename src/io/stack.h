@@ -87,6 +87,8 @@ private:
 // What all processes that have the unfinished volume open hold, and whoever finishes or removes it alone.
 OutputLock lock_unfinished(const std::filesystem::path& path, Sharing sharing);
 bool unfinished_is_held(const std::filesystem::path& path);
+// What of an unfinished volume is there from the beginning to the end.
+std::filesystem::path marking_file(const std::filesystem::path& path);
 // Throws Error(input): what was kept under this name is no part of this volume.
 [[noreturn]] void throw_other_unfinished(const std::filesystem::path& partial, const std::string& why);
 

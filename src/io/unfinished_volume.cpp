@@ -15,13 +15,12 @@ fs::path locked_name(const fs::path& path) { return unfinished_name(followed(fil
 
 fs::path voxels_in(const fs::path& folder) { return unfinished_name(folder / kept_voxels); }
 
-// What there is from the beginning to the end.
+}  // namespace
+
 fs::path marking_file(const fs::path& path) {
   const fs::path target = followed(files_of_volume(path).front());
   return is_zarr_name(path) ? voxels_in(unfinished_name(target)) : unfinished_name(target);
 }
-
-}  // namespace
 
 OutputLock lock_unfinished(const fs::path& path, Sharing sharing) {
   return OutputLock(locked_name(path), OutputLock::Folder::must_exist, sharing);

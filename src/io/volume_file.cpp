@@ -218,7 +218,7 @@ std::vector<OutputLock> reserve_volume(const fs::path& path, bool force, Progres
     if (is_zarr_name(path)) check_zarr_target(path, force);
     locks.push_back(is_zarr_name(path) ? OutputLock(zarr_target(path), OutputLock::Folder::must_exist, sharing)
                                        : lock_slices(pattern, sharing));
-    if (!locks.back().removed().empty()) progress.warning(locks.back().removed());
+    if (!locks.back().warning().empty()) progress.warning(locks.back().warning());
     return locks;
   }
   if (!is_volume_name(path)) throw_unknown_ending(path);

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <regex>
 
+#include <sys/stat.h>
+
 #include <nlohmann/json.hpp>
 
 #include "core/format.h"
@@ -112,6 +114,17 @@ JournalRecord slab_record(const RecordedSlab& slab) {
 }
 
 JournalRecord volume_record(std::int64_t slices) { return {volume_kind, nlohmann::json{{"slices", slices}}.dump()}; }
+
+JournalRecord file_record(const fs::path& file) {
+  struct stat info {};
+  return {file_kind, ::stat(file.c_str(), &info) == 0 ? std::to_string(info.st_ino) : "not there"};
+}
+
+bool is_written_into(const JournalContents& journal, const fs::path& file) {
+  const auto last =
+      std::ranges::find(journal.records.rbegin(), journal.records.rend(), file_kind, &JournalRecord::kind);
+  return last != journal.records.rend() && *last == file_record(file);
+}
 
 std::vector<RecordedSlab> recorded_slabs(const JournalContents& journal) {
   std::vector<RecordedSlab> slabs;

@@ -35,7 +35,7 @@ void remove_journal_and_kept(const std::filesystem::path& journal);
 // stay until the steps are done.
 std::filesystem::path volume_before_steps(const std::filesystem::path& output);
 
-inline constexpr const char *volume_kind = "volume", *slab_kind = "slab";
+inline constexpr const char *volume_kind = "volume", *slab_kind = "slab", *file_kind = "file";
 
 using VolumeSlices = FinishedSlices;  // finished or not: [z0, z1)
 
@@ -47,6 +47,9 @@ struct RecordedSlab {
 };
 JournalRecord slab_record(const RecordedSlab& slab);
 JournalRecord volume_record(std::int64_t slices);
+// Which file the slabs after it are written into: its number in the file system, by which all nodes know it.
+JournalRecord file_record(const std::filesystem::path& file);
+bool is_written_into(const JournalContents& journal, const std::filesystem::path& file);  // by the last such record
 
 // In the order of recording. Error(input) where a record is not as slab_record makes it.
 std::vector<RecordedSlab> recorded_slabs(const JournalContents& journal);

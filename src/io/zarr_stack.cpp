@@ -71,9 +71,9 @@ public:
       }
       pyramid.finish(provenance);
     }
+    data_.close();
     // The voxels go last: until the folder has its name they are what a killed run goes on from.
     folder.commit(replacing(target_));
-    data_.close();
     std::error_code code;
     fs::remove(folder.target() / data_.partial().filename(), code);
   }

@@ -258,18 +258,23 @@ std::unique_ptr<ResumableVolume> join_volume(Ranks& ranks, const std::filesystem
                          .part = part_name(ranks),
                          .block = slab_alignment,
                          .own = {},
+                         .turn = ranks.first() ? Turn::first : Turn::later,
                          .keep_journals = keep_journals};
-  const auto open = [&] { return std::make_unique<ResumableVolume>(file, scan.grid, writing, run, progress); };
   std::unique_ptr<ResumableVolume> volume;
-  if (ranks.first()) volume = open();
+  const auto open = [&] { volume = std::make_unique<ResumableVolume>(file, scan.grid, writing, run, progress); };
+  if (ranks.first()) open();
   const std::string maker = ranks.broadcast(ranks.name());
-  if (volume) return volume;
   if (!unfinished_exists(file))
     throw Error(ErrorKind::disk, {.what = "this rank does not see the output that all write into",
                                   .where = file.string(),
                                   .why = format("{} has made it, and {} finds nothing there", maker, ranks.name()),
                                   .hint = "write to a file system that all nodes share"});
-  return open();
+  // One after the other, whatever locks the file system has.
+  for (int turn = 1; turn < ranks.size(); ++turn) {
+    if (turn == ranks.rank()) open();
+    ranks.barrier();
+  }
+  return volume;
 }
 
 }  // namespace lepus

@@ -276,6 +276,7 @@ std::unique_ptr<ResumableVolume> open_output(const Scan& scan, const std::filesy
                    .part = {},
                    .block = slab_alignment,
                    .own = {},
+                   .turn = {},
                    .keep_journals = keep_journals};
   if (options.shares > 0) {
     run.part = format("share-{}-of-{}", options.share, options.shares);

@@ -2,11 +2,11 @@
 // Loaded before the C library (LD_PRELOAD): calls on chosen files fail, or end the program, as a full disk, a broken
 // one or a queue would do it. LEPUS_FAULT is "CALL:WHAT:NUMBER:PATTERN": from the NUMBERth call on (1: the first) of
 //   write  write, pwrite, writev, pwritev      sync  fsync, fdatasync, syncfs
-//   reserve  fallocate
+//   reserve  fallocate                         lock  flock
 //   read   read, pread                         open  open, openat      rename  rename, renameat2, link
-// on files whose path matches the shell pattern, WHAT happens: an error (ENOSPC, EDQUOT, EIO, ENOENT, ENOMEM), every
-// time; or a signal (TERM, KILL), once. LEPUS_FAULT_LOG names a file that then gets a line, so that a test knows it
-// happened.
+// on files whose path matches the shell pattern, WHAT happens: an error (ENOSPC, EDQUOT, EIO, ENOENT, ENOMEM, ENOSYS),
+// every time; or a signal (TERM, KILL), once. LEPUS_FAULT_LOG names a file that then gets a line, so that a test knows
+// it happened.
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -17,6 +17,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -36,7 +37,8 @@ struct Fault {
     const struct {
       const char* name;
       int code;
-    } codes[] = {{"ENOSPC", ENOSPC}, {"EDQUOT", EDQUOT}, {"EIO", EIO}, {"ENOENT", ENOENT}, {"ENOMEM", ENOMEM}};
+    } codes[] = {{"ENOSPC", ENOSPC}, {"EDQUOT", EDQUOT}, {"EIO", EIO},
+                 {"ENOENT", ENOENT}, {"ENOMEM", ENOMEM}, {"ENOSYS", ENOSYS}};
     for (const auto& entry : codes)
       if (std::strcmp(what, entry.name) == 0) code = entry.code;
     signal = std::strcmp(what, "TERM") == 0 ? SIGTERM : std::strcmp(what, "KILL") == 0 ? SIGKILL : 0;
@@ -119,6 +121,7 @@ LEPUS_ON_DESCRIPTOR(int, fallocate, "reserve", (int descriptor, int mode, off_t 
                     (descriptor, mode, at, bytes))
 LEPUS_ON_DESCRIPTOR(int, fallocate64, "reserve", (int descriptor, int mode, off_t at, off_t bytes),
                     (descriptor, mode, at, bytes))
+LEPUS_ON_DESCRIPTOR(int, flock, "lock", (int descriptor, int operation), (descriptor, operation))
 LEPUS_ON_DESCRIPTOR(int, fsync, "sync", (int descriptor), (descriptor))
 LEPUS_ON_DESCRIPTOR(int, fdatasync, "sync", (int descriptor), (descriptor))
 LEPUS_ON_DESCRIPTOR(int, syncfs, "sync", (int descriptor), (descriptor))

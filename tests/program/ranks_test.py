@@ -18,6 +18,7 @@ import sys
 import time
 import unittest
 
+from faulty_runs import SHIM
 from killed_runs import records
 from program_case import PROGRAM, ProgramCase
 
@@ -58,12 +59,24 @@ class Ranks(ProgramCase):
         return [MPIRUN, "--oversubscribe", "-n", str(ranks), PROGRAM, "reconstruct", self.made / "scan/scan.toml",
                 "--backend", "cpu", "--threads", "1", *more]
 
-    def over(self, ranks, *more, code=0):
+    def over(self, ranks, *more, code=0, **environment):
         result = subprocess.run(list(map(str, self.words(ranks, *more))), cwd=self.folder, capture_output=True, text=True,
-                                stdin=subprocess.DEVNULL, timeout=120, env=os.environ | ROOT)
+                                stdin=subprocess.DEVNULL, timeout=120, env=os.environ | ROOT | environment)
         if code is not None:
             self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result
+
+    @unittest.skipIf(not SHIM, "LEPUS_FAULT_SHIM does not name the shim")
+    def test_a_file_system_without_locks(self):
+        no_locks = {"LD_PRELOAD": SHIM, "LEPUS_FAULT": "lock:ENOSYS:1:*"}
+        for attempt in range(3):  # who opens it when is left to chance
+            result = self.over(4, "-o", f"v{attempt}.mha", **no_locks)
+            self.assertEqual(voxels(self.folder / f"v{attempt}.mha"), self.alone)
+            self.assertEqual(result.stderr.count("knows no locks"), 1, result.stderr)
+        share = self.lepus("reconstruct", self.made / "scan/scan.toml", "-o", "shares.mha", "--share", "1/2", code=6,
+                           env=os.environ | no_locks)
+        self.assert_error(share, "disk", "need a file system with locks", "mpirun")
+        self.assertEqual([name for name in self.names() if "shares" in name], [])
 
     def test_slabs_over_ranks_give_the_same_bits(self):
         for ranks in (1, 2, 3, 4, 6):
