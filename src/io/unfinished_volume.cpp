@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which files an unfinished volume consists of. The one that is renamed last says that there is one.
+#include <chrono>
+#include <thread>
+
 #include "io/file.h"
 #include "io/slab_writer.h"
 #include "io/stack.h"
@@ -31,6 +34,18 @@ bool unfinished_is_held(const fs::path& path) { return !holder_of_output(locked_
 bool unfinished_exists(const fs::path& path) {
   std::error_code code;
   return fs::exists(marking_file(path), code);
+}
+
+bool unfinished_appears(const fs::path& path, std::chrono::milliseconds longest) {
+  const auto end = std::chrono::steady_clock::now() + longest;
+  const fs::path folder = marking_file(path).parent_path();
+  std::error_code code;
+  while (!unfinished_exists(path)) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    fs::directory_iterator(folder.empty() ? "." : folder, code);  // to open a folder asks the server what is in it
+  }
+  return true;
 }
 
 bool rename_to_unfinished(const fs::path& path) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Volumes that outlive their process, in every format: killed writers, several processes at a time, the end of finish()
 // interrupted. The finished files are those of a run that was never interrupted.
+#include <chrono>
 #include <csignal>
+#include <fstream>
 #include <functional>
+#include <thread>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +19,17 @@ namespace lepus {
 namespace {
 
 using namespace test;
+
+TEST(UnfinishedVolume, may_appear_a_little_later) {
+  const TempFolder folder;
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::ofstream(folder / "v.mha.unfinished").put('1');
+  });
+  EXPECT_TRUE(unfinished_appears(folder / "v.mha", std::chrono::seconds(60)));
+  other.join();
+  EXPECT_FALSE(unfinished_appears(folder / "w.mha", std::chrono::milliseconds(1)));
+}
 
 const char* const names[] = {"v.mha", "v.mhd", "v.nrrd", "v.nhdr", "v.tif", "slices/",
                              "v.h5",  "v.raw", "v.npy",  "v.npz",  "v.zarr"};

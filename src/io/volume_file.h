@@ -4,6 +4,7 @@
 // format that is written; what is read is known by its content.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -92,6 +93,8 @@ std::unique_ptr<UnfinishedVolume> reopen_unfinished(const std::filesystem::path&
                                                     const VolumeWriterOptions& options,
                                                     const std::vector<FinishedSlices>& finished);
 bool unfinished_exists(const std::filesystem::path& path);
+// Of one that another machine has just made: for some seconds NFS may remember that it was not there.
+bool unfinished_appears(const std::filesystem::path& path, std::chrono::milliseconds longest);
 // With all its files; and what a run that was killed at the very end of finish() left in the finished volume.
 // Error(disk) where another process has it open.
 void remove_unfinished(const std::filesystem::path& path);

@@ -2,6 +2,7 @@
 #include "run/rank_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <set>
 
@@ -264,7 +265,7 @@ std::unique_ptr<ResumableVolume> join_volume(Ranks& ranks, const std::filesystem
   const auto open = [&] { volume = std::make_unique<ResumableVolume>(file, scan.grid, writing, run, progress); };
   if (ranks.first()) open();
   const std::string maker = ranks.broadcast(ranks.name());
-  if (!unfinished_exists(file))
+  if (!unfinished_appears(file, std::chrono::seconds(5)))
     throw Error(ErrorKind::disk, {.what = "this rank does not see the output that all write into",
                                   .where = file.string(),
                                   .why = format("{} has made it, and {} finds nothing there", maker, ranks.name()),

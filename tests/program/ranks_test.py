@@ -78,6 +78,16 @@ class Ranks(ProgramCase):
         self.assert_error(share, "disk", "need a file system with locks", "mpirun")
         self.assertEqual([name for name in self.names() if "shares" in name], [])
 
+    def test_a_folder_that_not_all_ranks_see_is_refused(self):
+        hidden = ["unshare", "--mount", "sh", "-c", f'mount -t tmpfs none "{self.folder}" && cd "{self.folder}" && exec "$@"', "sh"]
+        if subprocess.run([*hidden, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("a folder cannot be hidden from a process here (unshare)")
+        words = [PROGRAM, "reconstruct", self.made / "scan/scan.toml", "-o", self.folder / "v.mha", "--backend", "cpu", "--threads", "1"]
+        result = subprocess.run(list(map(str, [MPIRUN, "--oversubscribe", "-n", "1", *words, ":", "-n", "1", *hidden, *words])), cwd="/",
+                                capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120, env=os.environ | ROOT, check=False)
+        self.assertEqual(result.returncode, 6, result.stderr)
+        self.assertIn("does not see the output that all write into", result.stderr)
+
     def test_slabs_over_ranks_give_the_same_bits(self):
         for ranks in (1, 2, 3, 4, 6):
             with self.subTest(ranks=ranks):
