@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "io/hdf5_file.h"
+#include "io/number_file.h"
 #include "io/test_support.h"
 
 namespace lepus {
@@ -135,6 +136,15 @@ TEST(Hdf5Files, numbers_of_many_bytes_are_no_pixels) {
   EXPECT_EQ(hdf5_pixel_type(type), PixelType::f64);
   ASSERT_GE(H5Tset_size(type, 20 << 20), 0);
   EXPECT_EQ(hdf5_pixel_type(type), std::nullopt);
+
+  const TempFolder folder;
+  {
+    const Hdf5Id file = create(folder / "angles.h5");
+    const Hdf5Id space(H5Screate(H5S_SCALAR), H5Sclose);
+    const Hdf5Id data(H5Dcreate2(file, "/angles", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+    ASSERT_TRUE(data.valid());
+  }
+  EXPECT_LEPUS_ERROR(read_number_dataset(folder / "angles.h5", "/angles"), ErrorKind::input, "20971520 bytes each");
 }
 
 }  // namespace

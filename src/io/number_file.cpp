@@ -137,6 +137,9 @@ NumberDataset read_hdf5_dataset(const std::filesystem::path& file, const std::st
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   if (count < 1 || count > most_numbers)
     throw_hdf5("this is not a list of numbers", where, format("it has {} elements", count));
+  const Hdf5Id type(H5Dget_type(data), H5Tclose);
+  if (const std::size_t bytes = H5Tget_size(type); bytes > sizeof(long double))  // libhdf5 would make room for them
+    throw_hdf5("this is not a list of numbers", where, format("its elements have {} bytes each", bytes));
   std::vector<double> values(static_cast<std::size_t>(count));
   if (H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
     throw_hdf5("the dataset cannot be read as numbers", where, hdf5_message());
