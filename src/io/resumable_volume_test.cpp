@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A volume whose writer ends early, in every format: the next one makes what is missing and nothing else, believes
 // nothing that is not as it was written, and refuses another run.
-#include "io/resumable_volume.h"
-
-#include <chrono>
 #include <csignal>
 #include <fstream>
 
@@ -11,73 +8,12 @@
 #include <unistd.h>
 
 #include "io/output_values.h"
-#include "io/test_support.h"
+#include "io/resumable_test.h"
 
 namespace lepus {
 namespace {
 
 using namespace test;
-
-struct Heard final : Progress {
-  void note(const std::string& message) override { notes += message; }
-  void warning(const std::string& message) override { warnings += message; }
-  std::string notes, warnings;
-};
-
-class Resumable : public ::testing::Test {
-protected:
-  static VolumeGrid grid() {
-    VolumeGrid grid;
-    grid.nx = 7;
-    grid.ny = 5;
-    grid.nz = 12;
-    grid.step_mm = {1, 1, 1};
-    return grid;
-  }
-  static JournalHeader header() { return {"test", {{"the scan", "a"}}}; }
-  static ResumableRun make_run(JournalHeader whose, bool restart, std::int64_t block) {
-    ResumableRun run;
-    run.header = std::move(whose);
-    run.restart = restart;
-    run.block = block;
-    return run;
-  }
-  std::unique_ptr<ResumableVolume> open_part(const std::string& part, std::optional<VolumeSlices> own = {}) {
-    ResumableRun run = make_run(header(), false, 1);
-    run.part = part;
-    run.own = own;
-    return std::make_unique<ResumableVolume>(folder_ / "v.mha", grid(), VolumeWriterOptions{}, run, heard_);
-  }
-  std::unique_ptr<ResumableVolume> open(const std::string& name, bool restart = false, JournalHeader whose = header(),
-                                        std::int64_t block = 1) {
-    return std::make_unique<ResumableVolume>(folder_ / name, grid(), VolumeWriterOptions{},
-                                             make_run(std::move(whose), restart, block), heard_);
-  }
-  void write(ResumableVolume& volume, std::int64_t z0, std::int64_t z1) {
-    volume.write(z0, z1, voxels_.data() + z0 * grid().nx * grid().ny);
-  }
-  void write_missing(ResumableVolume& volume) {
-    for (const VolumeSlices gap : std::vector<VolumeSlices>(volume.missing())) write(volume, gap.z0, gap.z1);
-  }
-  void expect_whole(const std::string& name) {
-    const auto reader = open_volume(folder_ / name);
-    std::vector<float> read(voxels_.size());
-    reader->read(0, grid().nz, read.data());
-    EXPECT_EQ(read, voxels_);
-    EXPECT_TRUE(journals_of(folder_ / name).empty());
-    EXPECT_FALSE(unfinished_exists(folder_ / name));
-  }
-  static std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const std::vector<VolumeSlices>& ranges) {
-    std::vector<std::pair<std::int64_t, std::int64_t>> all;
-    for (const VolumeSlices range : ranges) all.emplace_back(range.z0, range.z1);
-    return all;
-  }
-  using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
-
-  const TempFolder folder_;
-  Heard heard_;
-  std::vector<float> voxels_ = pattern_volume(grid());
-};
 
 TEST_F(Resumable, goes_on_in_every_format) {
   for (const VolumeFormat& format : volume_formats()) {
@@ -146,75 +82,6 @@ TEST_F(Resumable, a_process_that_is_killed_loses_what_it_had_not_recorded) {
   write_missing(*volume);
   volume->finish("{}");
   expect_whole("v.mha");
-}
-
-// Ranks open their volume one after the other, so that what one of them waits for all do. Whoever refuses a holder
-// waits 100 ms for it; a busy machine may take as long at times, not in five of five.
-TEST_F(Resumable, a_volume_that_others_are_at_work_on_is_joined_without_waiting) {
-  const ::pid_t other = ::fork();
-  if (other == 0) {
-    const auto volume = open_part("rank-1-of-2");
-    std::ofstream(folder_ / "open").put('1');
-    while (true) ::pause();
-  }
-  while (!std::filesystem::exists(folder_ / "open")) {
-    ASSERT_EQ(::waitpid(other, nullptr, WNOHANG), 0) << "the other process has ended";
-    ::usleep(1000);
-  }
-  double fastest = 1e9;
-  for (int attempt = 0; attempt < 5; ++attempt) {
-    const auto began = std::chrono::steady_clock::now();
-    const auto volume = open_part("rank-2-of-2");
-    fastest = std::min(fastest, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
-    EXPECT_EQ(pairs(volume->missing()), (Pairs{{0, 12}}));
-  }
-  ::kill(other, SIGKILL);
-  ::waitpid(other, nullptr, 0);
-  EXPECT_LT(fastest, 0.1);
-}
-
-// As a process on another node does it, where locks do not reach so far.
-class Replaced : public Resumable {
-protected:
-  void replace(float first_voxel) {
-    const std::filesystem::path file = folder_ / "v.mha.unfinished", other = folder_ / "other";
-    std::filesystem::copy_file(file, other);
-    std::filesystem::rename(other, file);
-    std::fstream voxels(file, std::ios::in | std::ios::out | std::ios::binary);
-    const auto bytes = static_cast<std::streamoff>(voxels_.size() * sizeof(float));
-    voxels.seekp(static_cast<std::streamoff>(std::filesystem::file_size(file)) - bytes);
-    voxels.write(reinterpret_cast<const char*>(&first_voxel), sizeof first_voxel);
-  }
-  void make(ResumableVolume& part) {
-    write_missing(part);
-    part.finish("{}");
-  }
-};
-
-TEST_F(Replaced, a_volume_that_has_lost_what_another_part_wrote_is_not_finished) {
-  for (const bool lost : {true, false}) {
-    SCOPED_TRACE(lost);
-    make(*open_part("share-1-of-2", VolumeSlices{0, 6}));
-    replace(lost ? voxels_[0] + 1 : voxels_[0]);
-    const auto second = open_part("share-2-of-2", VolumeSlices{6, 12});
-    if (lost) {
-      EXPECT_LEPUS_ERROR(make(*second), ErrorKind::disk, "not all slices are in the volume as they were written");
-      EXPECT_FALSE(std::filesystem::exists(folder_ / "v.mha"));
-      remove_with_journals(folder_ / "v.mha");
-      remove_unfinished(folder_ / "v.mha");
-    } else {
-      make(*second);
-      expect_whole("v.mha");
-    }
-  }
-}
-
-TEST_F(Replaced, a_run_that_lost_its_file_does_not_finish_another_ones) {
-  const auto volume = open("v.mha");
-  write_missing(*volume);
-  replace(voxels_[0]);
-  EXPECT_LEPUS_ERROR(volume->finish("{}"), ErrorKind::disk, "another run has replaced the unfinished output");
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "v.mha"));
 }
 
 TEST_F(Resumable, what_a_killed_run_left_half_made_is_made_anew) {
@@ -436,25 +303,6 @@ TEST_F(Resumable, damage_to_the_journal_is_refused) {
   std::ofstream(folder_ / "v.mha.journal", std::ios::binary) << text;
   EXPECT_EQ(error_of([&] { open("v.mha"); })->kind(), ErrorKind::input);
   EXPECT_FALSE(error_of([&] { open("v.mha", true); }));
-}
-
-TEST(VolumeJournals, speed_is_that_of_the_last_process) {
-  EXPECT_EQ(slices_per_second({}), 0);
-  EXPECT_DOUBLE_EQ(slices_per_second({{{0, 8}, 0, 100}, {{8, 16}, 0, 2}, {{16, 24}, 0, 4}}), 4);
-}
-
-TEST(VolumeJournals, knows_its_parts) {
-  const TempFolder folder;
-  const JournalHeader header{"test", {}};
-  for (const char* part : {"", "share-3-of-16", "rank-1-of-2"})
-    Journal(journal_of_part(folder / "v.mha", part), header);
-  std::ofstream(folder / "v.mha.other.journal") << "mine";
-  std::ofstream(folder / "w.mha.journal") << "mine";
-  const auto found = journals_of(folder / "v.mha");
-  ASSERT_EQ(found.size(), 3U);
-  std::vector<std::string> parts;
-  for (const fs::path& file : found) parts.push_back(part_of_journal(file, folder / "v.mha"));
-  EXPECT_EQ(parts, (std::vector<std::string>{"", "rank-1-of-2", "share-3-of-16"}));
 }
 
 TEST_F(Resumable, results_are_kept_with_the_journal_and_checked) {
