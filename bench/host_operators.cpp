@@ -17,7 +17,6 @@
 #include "core/memory.h"
 #include "device/host/backprojector.h"
 #include "device/host/band_store.h"
-#include "device/host/z_fastest.h"
 #include "project/ray_views.h"
 #include <lepus/error.h>
 #include <lepus/operator.h>
@@ -87,7 +86,7 @@ double fdk_rate(const HostOptions& options) {
   std::vector<float> pixels(static_cast<std::size_t>(geometry.columns * geometry.rows));
   for (std::size_t i = 0; i < pixels.size(); ++i)
     pixels[i] = synthetic_pixel(0, static_cast<unsigned>(i % 624), static_cast<unsigned>(i / 624));
-  BandStore store(geometry.views(), geometry.columns, host::ZFastest::padded(geometry.rows));
+  BandStore store(geometry.views(), geometry.columns, odd_cache_lines(geometry.rows));
   BandSet wedge{0, store.row_stride(), {}};
   for (std::int64_t view = 0; view < geometry.views(); ++view) {
     store.turn_to(view, {0, geometry.rows}, true);

@@ -19,6 +19,10 @@ std::int64_t enough_mebibytes(std::int64_t needed_bytes);
 std::int64_t parse_bytes(std::string_view);  // "4GiB", "800 MB", "1.5G" (binary), "4096"; throws Error(usage)
 std::string format_bytes(std::int64_t);      // "3.7 GiB"
 
+// So many floats or more, an odd number of cache lines: arrays so long that lie side by side spread over the cache's
+// sets.
+constexpr std::int64_t odd_cache_lines(std::int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
+
 namespace detail {
 void* allocate_aligned(std::size_t bytes);  // 64-byte aligned; throws Error(memory)
 void free_aligned(void*) noexcept;

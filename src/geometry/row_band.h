@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/memory.h"
 #include <lepus/geometry.h>
 
 namespace lepus {
@@ -20,9 +21,9 @@ RowBand joined_rows(RowBand a, RowBand b);  // from the first row of either to t
 // The parts of `wanted` that `held` does not have: none, one, or one on each side.
 std::vector<RowBand> missing_rows(RowBand held, RowBand wanted);
 
-// Floats that so many rows of a detector column take on the host, where they lie side by side: an odd number of cache
-// lines, which spreads neighbouring columns over the cache's sets, or half a line for the rows of one slice.
-inline std::int64_t padded_rows(std::int64_t rows) { return rows <= 8 ? 8 : ((rows + 15) / 16 | 1) * 16; }
+// Floats that so many rows of a detector column take on the host, where they lie side by side; half a cache line for
+// the rows of one slice.
+inline std::int64_t padded_rows(std::int64_t rows) { return rows <= 8 ? 8 : odd_cache_lines(rows); }
 
 // Rows of `view` that any voxel of slices [z0, z1) inside both the grid's box and the cylinder of radius
 // field_of_view_mm around the axis projects to, widened by `margin` rows for the interpolation's taps.

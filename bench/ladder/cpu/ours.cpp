@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/memory.h"
 #include "device/host/backprojector.h"
 
 namespace lepus::ladder {
@@ -23,8 +24,7 @@ struct CpuOurs::State {
       : problem(p),
         threads(t),
         kernel(make_backprojector(p.scene->geometry, p.grid, Interpolation::linear)),
-        // An odd number of cache lines from column to column: they do not fall into the same sets of the cache.
-        row_stride(((p.scene->geometry.rows + 15) / 16 | 1) * 16),
+        row_stride(odd_cache_lines(p.scene->geometry.rows)),
         z_stride((p.size + slab_alignment - 1) / slab_alignment * slab_alignment),
         views(p.scene->views() * p.scene->geometry.columns * row_stride),
         sums(p.size * p.size * z_stride) {}

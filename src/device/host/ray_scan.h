@@ -39,7 +39,7 @@ struct RayScan {
                    float* tile) const;
 
   // Floats per voxel column.
-  static std::int64_t stride(std::int64_t slices) { return ZFastest::padded(slices + cpu::joseph_padding); }
+  static std::int64_t stride(std::int64_t slices) { return odd_cache_lines(slices + cpu::joseph_padding); }
 
   // add(tile, its voxels) for every tile of the slab's voxel columns, on all threads; a tile lies with z fastest.
   template <class Add>

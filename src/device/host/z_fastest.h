@@ -11,9 +11,6 @@ struct ZFastest {
   std::int64_t nx = 0, ny = 0, slices = 0;
   std::int64_t stride = 0;  // floats per voxel column
 
-  // An odd number of cache lines from column to column spreads neighbours over the cache's sets.
-  static std::int64_t padded(std::int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
-
   // each(place in [z][y][x], place with z fastest from voxel column (x0, y0) on) for voxel columns [x0, x1) x [y0, y1):
   // blocks of slices, so that cache lines of both sides are used whole.
   template <class Each>
