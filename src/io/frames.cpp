@@ -54,7 +54,8 @@ std::unique_ptr<FrameSource> open_single_stack(const std::vector<fs::path>& file
                                          .where = files[1].string(),
                                          .why = "lepus reads one such file that holds all frames",
                                          .hint = "join them, or convert them to TIFF"});
-  return std::move((kind == FileKind::nrrd ? read_nrrd(files[0]) : read_meta_image(files[0])).images);
+  const auto read = kind == FileKind::nrrd ? read_nrrd : read_meta_image;
+  return std::move(read(files[0], StackOf::frames).images);
 }
 
 }  // namespace

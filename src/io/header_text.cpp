@@ -4,8 +4,11 @@
 
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "core/format.h"
+#include "io/file.h"
 #include "io/pixels.h"
 #include <lepus/error.h>
 
@@ -67,6 +70,27 @@ void check_grid(const VolumeGrid& grid, PixelType type, const fs::path& file) {
     if (!std::isfinite(step) || step == 0) throw_bad_header(file, format("a voxel size of {} mm", step));
   for (const double origin : {grid.origin_mm.x, grid.origin_mm.y, grid.origin_mm.z})
     if (!std::isfinite(origin)) throw_bad_header(file, "an origin that is not finite");
+}
+
+std::optional<double> millimetres_in(const std::string& unit) {
+  static const std::map<std::string, double> units{
+      {"m", 1e3},           {"meter", 1e3},       {"metre", 1e3},      {"dm", 100},         {"decimeter", 100},
+      {"cm", 10},           {"centimeter", 10},   {"centimetre", 10},  {"mm", 1},           {"millimeter", 1},
+      {"millimetre", 1},    {"um", 1e-3},         {"\xC2\xB5m", 1e-3}, {"\xCE\xBCm", 1e-3}, {"micron", 1e-3},
+      {"micrometer", 1e-3}, {"micrometre", 1e-3}, {"nm", 1e-6},        {"nanometer", 1e-6}, {"nanometre", 1e-6},
+      {"\xC3\x85", 1e-7},   {"angstrom", 1e-7},   {"pm", 1e-9},        {"picometer", 1e-9}, {"in", 25.4},
+      {"inch", 25.4}};
+  std::string name = lower_case(unit);
+  if (name.size() > 3 && name.back() == 's') name.pop_back();
+  const auto found = units.find(name);
+  return found == units.end() ? std::nullopt : std::optional(found->second);
+}
+
+double length_unit_mm(const std::string& unit, const std::string& key, const fs::path& file) {
+  static const std::set<std::string> unknown{"", "?", "???", "none", "pixel", "pixels", "voxel", "voxels"};
+  if (unknown.contains(lower_case(unit))) return 1;
+  if (const auto found = millimetres_in(unit)) return *found;
+  throw_unsupported_header(file, format("the unit '{}' of {}", unit.substr(0, 60), key), "write mm, cm, m, um or nm");
 }
 
 std::string joined(Vec3 v, const char* separator) { return format("{}{}{}{}{}", v.x, separator, v.y, separator, v.z); }

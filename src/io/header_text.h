@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,11 @@ std::vector<std::int64_t> parse_integers(std::string_view text, const std::strin
 
 // Throws Error(input) where a grid read from a file has no voxels, too many, or steps that are not usable.
 void check_grid(const VolumeGrid& grid, PixelType type, const std::filesystem::path& file);
+
+// "um" -> 0.001, of the names and signs that headers have for lengths; nothing where it is none of them.
+std::optional<double> millimetres_in(const std::string& unit);
+// The same where the words for an unknown unit stand for millimetres. Error(unsupported) where it is no length.
+double length_unit_mm(const std::string& unit, const std::string& key, const std::filesystem::path& file);
 
 // "1 0.5 -3", shortest digits that read back to the same doubles.
 std::string joined(Vec3 v, const char* separator);

@@ -200,7 +200,7 @@ std::unique_ptr<StackWriter> create_meta_image(const StackTarget& target, std::i
   return std::make_unique<MetaImageWriter>(target, provenance_room);
 }
 
-StoredStack read_meta_image(const fs::path& path) {
+StoredStack read_meta_image(const fs::path& path, StackOf content) {
   const InputFile file(path);
   MetaHeader header = parse_meta_header(file);
   if (header.yes("compresseddata"))
@@ -210,7 +210,12 @@ StoredStack read_meta_image(const fs::path& path) {
   if (header.get("elementnumberofchannels", "1") != "1")
     throw_unsupported_header(path, "several values per voxel", "write one channel");
   const PixelType type = element_type(header, path);
-  const VolumeGrid grid = grid_of(header, path);
+  VolumeGrid grid = grid_of(header, path);
+  if (content == StackOf::slices) {
+    const double mm = length_unit_mm(header.get("distanceunits"), "DistanceUnits", path);
+    grid.step_mm = mm * grid.step_mm;
+    grid.origin_mm = mm * grid.origin_mm;
+  }
   check_grid(grid, type, path);
 
   const std::string data_name = header.get("elementdatafile");

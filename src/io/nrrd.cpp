@@ -235,20 +235,50 @@ VolumeGrid grid_of(const NrrdHeader& header, const fs::path& path) {
   return grid;
 }
 
+// "\"mm\" \"mm\" \"um\"" -> what is between the quotes.
+std::vector<std::string> parse_quoted(const std::string& text, const std::string& key, const fs::path& path) {
+  std::vector<std::string> words;
+  for (std::string_view rest = trimmed(text); !rest.empty();) {
+    const std::size_t close = rest.find('"', 1);
+    if (rest.front() != '"' || close == std::string_view::npos)
+      throw_bad_header(path, format("{} is not a list of words in quotes", key));
+    words.emplace_back(trimmed(rest.substr(1, close - 1)));
+    rest = trimmed(rest.substr(close + 1));
+  }
+  return words;
+}
+
+// "space units" belong to the directions and the origin in space, "units" to spacings and axis mins; whoever has only
+// one of the two keys means it for both.
+void into_millimetres(VolumeGrid& grid, const NrrdHeader& header, const fs::path& path) {
+  const auto apply = [&](bool in_space, Vec3& lengths) {
+    const bool space_units = header.fields.contains("space units") && (in_space || !header.fields.contains("units"));
+    const std::string key = space_units ? "space units" : "units";
+    const auto units = parse_quoted(header.get(key), key, path);
+    if (!units.empty() && units.size() != parse_integers(header.get("sizes"), "sizes", path).size())
+      throw_bad_header(path, format("{} has another number of words than sizes", key));
+    double* const length[] = {&lengths.x, &lengths.y, &lengths.z};
+    for (std::size_t i = 0; i < units.size(); ++i) *length[i] *= length_unit_mm(units[i], key, path);
+  };
+  apply(header.fields.contains("space directions"), grid.step_mm);
+  apply(header.fields.contains("space origin"), grid.origin_mm);
+}
+
 }  // namespace
 
 std::unique_ptr<StackWriter> create_nrrd(const StackTarget& target, std::int64_t provenance_room) {
   return std::make_unique<NrrdWriter>(target, std::max<std::int64_t>(provenance_room, 2));
 }
 
-StoredStack read_nrrd(const fs::path& path) {
+StoredStack read_nrrd(const fs::path& path, StackOf content) {
   const InputFile file(path);
   NrrdHeader header = parse_nrrd_header(file);
   const std::string encoding = lower_case(header.get("encoding"));
   if (encoding != "raw")
     throw_unsupported_header(path, format("encoding: {}", encoding), "write it with encoding raw (unu save -e raw)");
   const PixelType type = type_of(header, path);
-  const VolumeGrid grid = grid_of(header, path);
+  VolumeGrid grid = grid_of(header, path);
+  if (content == StackOf::slices) into_millimetres(grid, header, path);
   check_grid(grid, type, path);
   const std::string endian = lower_case(header.get("endian"));
   if (bytes_per_pixel(type) > 1 && endian != "little" && endian != "big")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/ome_text.h"
 
-#include <map>
 #include <string_view>
 
 #include "core/format.h"
@@ -29,17 +28,14 @@ std::int64_t count_of(std::string_view tag, const std::string& name, const std::
 }
 
 double size_mm(std::string_view tag, const std::string& axis, const std::string& where) {
-  static const std::map<std::string, double> units{
-      {"", 1e-3},   {"\xC2\xB5m", 1e-3}, {"\xCE\xBCm", 1e-3}, {"&#181;m", 1e-3}, {"um", 1e-3},
-      {"nm", 1e-6}, {"\xC3\x85", 1e-7},  {"mm", 1},           {"cm", 10},        {"m", 1000}};
   const std::string key = "PhysicalSize" + axis;
   const auto size = parse_numbers(attribute(tag, key), key, where);
   if (size.empty()) return 1;
-  const auto unit = units.find(attribute(tag, key + "Unit"));
-  if (size.size() != 1 || unit == units.end())
-    throw_bad_header(where,
-                     format("{} of the OME-XML is '{}' {}", key, attribute(tag, key), attribute(tag, key + "Unit")));
-  return size[0] * unit->second;
+  const std::string unit = attribute(tag, key + "Unit");
+  const auto mm = unit.empty() || unit == "&#181;m" ? millimetres_in("um") : millimetres_in(unit);
+  if (size.size() != 1 || !mm)
+    throw_bad_header(where, format("{} of the OME-XML is '{}' {}", key, attribute(tag, key), unit));
+  return size[0] * *mm;
 }
 
 }  // namespace

@@ -115,8 +115,10 @@ struct StoredStack {
   std::unique_ptr<FrameSource> images;
   VolumeInfo info;
 };
-StoredStack read_meta_image(const std::filesystem::path& path);
-StoredStack read_nrrd(const std::filesystem::path& path);
+// Of frames the grid means nothing: their third axis may count seconds or degrees.
+enum class StackOf { slices, frames };
+StoredStack read_meta_image(const std::filesystem::path& path, StackOf content);
+StoredStack read_nrrd(const std::filesystem::path& path, StackOf content);
 std::unique_ptr<VolumeReader> open_tiff_volume(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_tiff_folder(const std::filesystem::path& path);
 // Null where it is no folder of such slices.

@@ -263,9 +263,9 @@ std::unique_ptr<VolumeReader> open_volume(const fs::path& path) {
     return open_slices(path);
   switch (const FileKind kind = kind_of_file(file)) {
     case FileKind::meta_image:
-      return volume_of(read_meta_image(path));
+      return volume_of(read_meta_image(path, StackOf::slices));
     case FileKind::nrrd:
-      return volume_of(read_nrrd(path));
+      return volume_of(read_nrrd(path, StackOf::slices));
     case FileKind::tiff:
       return open_tiff_volume(path);
     case FileKind::hdf5:

@@ -143,6 +143,51 @@ TEST(ForeignVolumes, are_known_by_their_content) {
                      "several MetaImage or NRRD files");
 }
 
+TEST(ForeignVolumes, lengths_may_have_other_units) {
+  const TempFolder folder;
+  const auto meta = [&](const std::string& unit) {
+    write_file(folder / "a.mha", meta_start + "DistanceUnits = " + unit +
+                                     "\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n" +
+                                     data<std::uint8_t>(false));
+    return folder / "a.mha";
+  };
+  const auto nrrd = [&](const std::string& rest) {
+    write_file(folder / "a.nrrd", nrrd_start + rest + "\n\n" + data<std::uint8_t>(false));
+    return folder / "a.nrrd";
+  };
+  const std::string spacings = "spacings: 0.5 0.25 2\naxis mins: 1 2 3\n",
+                    directions = "space directions: (0.5,0,0) (0,0.25,0) (0,0,2)\nspace origin: (1,2,3)\n";
+  const auto grid_in = [](Vec3 mm) {
+    return VolumeGrid{4, 3, 2, {mm.x, 2 * mm.y, 3 * mm.z}, {0.5 * mm.x, 0.25 * mm.y, 2 * mm.z}};
+  };
+  for (const auto& [unit, mm] : std::vector<std::pair<std::string, double>>{{"mm", 1},
+                                                                            {"um", 1e-3},
+                                                                            {"\xC2\xB5m", 1e-3},
+                                                                            {"Microns", 1e-3},
+                                                                            {"cm", 10},
+                                                                            {"m", 1e3},
+                                                                            {"nm", 1e-6},
+                                                                            {"?", 1}}) {
+    const auto check = [&, unit = unit, expected = grid_in({mm, mm, mm})](const fs::path& file) {
+      const VolumeGrid read = open_volume(file)->grid();
+      EXPECT_LT(norm(read.step_mm - expected.step_mm), 1e-12 * norm(expected.step_mm)) << file << " in " << unit;
+      EXPECT_LT(norm(read.origin_mm - expected.origin_mm), 1e-12 * norm(expected.origin_mm)) << file << " in " << unit;
+    };
+    const std::string quoted = " \"" + unit + "\"", words = quoted + quoted + quoted;
+    check(meta(unit));
+    check(nrrd(spacings + "units:" + words));
+    check(nrrd(directions + "space units:" + words));
+    check(nrrd(directions + "units:" + words));
+  }
+  EXPECT_EQ(open_volume(nrrd(spacings + "units: \"mm\" \"cm\" \"\""))->grid(), grid_in({1, 10, 1}));
+  const auto seconds = nrrd(spacings + "units: \"mm\" \"mm\" \"s\"");
+  EXPECT_LEPUS_ERROR(open_volume(seconds), ErrorKind::unsupported, "the unit 's' of units");
+  EXPECT_EQ(open_frames({{seconds}, "", {}, {}})->frames(), grid.nz);
+  EXPECT_LEPUS_ERROR(open_volume(meta("parsec")), ErrorKind::unsupported, "the unit 'parsec' of DistanceUnits");
+  EXPECT_LEPUS_ERROR(open_volume(nrrd(spacings + "units: \"mm\"")), ErrorKind::input, "another number of words");
+  EXPECT_LEPUS_ERROR(open_volume(nrrd(spacings + "units: mm mm mm")), ErrorKind::input, "in quotes");
+}
+
 TEST(ForeignVolumes, mirrored_axes_and_two_dimensions) {
   const TempFolder folder;
   const VolumeGrid mirrored{4, 3, 2, {1, 2, 3}, {-0.5, 0.25, -2}};

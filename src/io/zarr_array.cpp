@@ -108,16 +108,13 @@ ValueScale read_scale(const fs::path& file) {
 
 // To millimetres; without a unit they are taken for such.
 double length_unit(const Json& axis, const fs::path& file) {
-  static const std::map<std::string, double> units{{"meter", 1e3},      {"decimeter", 1e2},   {"centimeter", 10},
-                                                   {"millimeter", 1},   {"micrometer", 1e-3}, {"nanometer", 1e-6},
-                                                   {"picometer", 1e-9}, {"angstrom", 1e-7},   {"inch", 25.4}};
   if (!axis.contains("unit") || axis["unit"].is_null()) return 1;
   const std::string unit = axis["unit"].is_string() ? axis["unit"].get<std::string>() : axis["unit"].dump();
-  const auto found = units.find(unit);
-  if (found == units.end())
+  const auto mm = millimetres_in(unit);
+  if (!mm)
     throw_unsupported_header(file, format("the unit '{}' of an axis", unit.substr(0, 60)),
                              "write millimeter or micrometer");
-  return found->second;
+  return *mm;
 }
 
 // How positions along the axes follow from indices: position = scale * index + translation.
