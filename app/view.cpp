@@ -59,6 +59,7 @@ view::ViewOptions options_of(const ViewArguments& a, const Session& session) {
                                      .where = a.first,
                                      .why = "a second volume, labels and blobs belong to a volume",
                                      .hint = "start lepus view twice"});
+    if (a.water) refuse_option("--water", "a scan has no HU", "leave it out, or look at the volume");
     options.scan = a.first;
     return options;
   }

@@ -8,7 +8,6 @@
 #include "core/input_file.h"
 #include "core/output_file.h"
 #include "core/scratch_folder.h"
-#include "io/pixels.h"
 
 namespace lepus::view {
 namespace fs = std::filesystem;
@@ -100,14 +99,9 @@ Answer export_crop(const OpenedVolume& volume, const std::array<std::int64_t, 6>
     out.commit();
   } else {
     const VolumeReader& reader = *volume.levels.front().reader;
-    VolumeWriterOptions options;
-    options.unit = reader.unit();
-    options.threads = 1;
+    VolumeWriterOptions options = options_of_copy(reader);
     const std::string provenance = reader.provenance();
     options.provenance_room = 4096 + 2 * static_cast<std::int64_t>(provenance.size());
-    if (const auto type = pixel_type_named(reader.pixel_type());
-        type && (*type == PixelType::u8 || *type == PixelType::u16 || *type == PixelType::i16))
-      options.type = *type;
     const auto writer = create_volume(file, grid, options);
     each_slice(volume, box, workplace,
                [&](std::int64_t z, const std::vector<float>& slice) { writer->write(z, z + 1, slice.data()); });

@@ -153,6 +153,7 @@ std::optional<double> ValueSample::percentile(double percent) const {
   const auto below = static_cast<std::size_t>(at);
   const std::size_t above = std::min(below + 1, values.size() - 1);
   const double share = at - static_cast<double>(below);
+  if (values[below] == values[above]) return values[below];  // which the shares of it add up to only nearly
   return (1 - share) * static_cast<double>(values[below]) + share * static_cast<double>(values[above]);
 }
 
@@ -182,6 +183,18 @@ std::shared_ptr<const OpenedVolume> with_pyramid(const OpenedVolume& volume, con
   more->levels.resize(1);
   add_zarr_levels(pyramid, *more);
   return more;
+}
+
+VolumeWriterOptions options_of_copy(const VolumeReader& volume) {
+  VolumeWriterOptions options;
+  options.unit = volume.unit();
+  options.threads = 1;
+  if (const auto type = pixel_type_named(volume.pixel_type());
+      type && (*type == PixelType::u8 || *type == PixelType::u16 || *type == PixelType::i16)) {
+    options.type = *type;
+    options.scale = volume.scale();
+  }
+  return options;
 }
 
 bool is_plain(const Level& level) { return brick_of(*level.reader) == std::array<std::int64_t, 3>{1, 1, 1}; }

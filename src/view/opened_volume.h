@@ -50,6 +50,9 @@ std::shared_ptr<const OpenedVolume> open_for_viewing(const std::filesystem::path
 // The same with the coarser levels of a pyramid, which must be of the same size; others are left out.
 std::shared_ptr<const OpenedVolume> with_pyramid(const OpenedVolume& volume, const std::filesystem::path& pyramid);
 
+// For a copy that lepus view writes: stored as the volume is where lepus writes that type, with its scale; else floats.
+VolumeWriterOptions options_of_copy(const VolumeReader& volume);
+
 // Its voxels lie one by one in a file: a slice across x is a read per voxel.
 bool is_plain(const Level& level);
 // A part of a level, through the cache where unpacking costs more than reading.

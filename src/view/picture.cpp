@@ -100,7 +100,8 @@ std::uint8_t grey(float value, double low, double scale) {
 
 // 1 to 65535; infinities are cut off.
 std::uint16_t step_of(float value, float low, float scale) {
-  const float level = std::clamp((value - low) * scale, 0.0F, 65534.0F) + 1.5F;
+  float level = (value - low) * scale;
+  level = level > 0 ? std::min(level, 65534.0F) + 1.5F : 1.5F;  // 0 times infinity, too
   return std::isnan(value) ? std::uint16_t{0} : static_cast<std::uint16_t>(static_cast<std::int32_t>(level));
 }
 

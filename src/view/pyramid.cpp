@@ -8,7 +8,6 @@
 
 #include "core/format.h"
 #include "io/file.h"
-#include "io/pixels.h"
 #include "io/stack.h"
 #include "io/zarr_array.h"
 #include <lepus/error.h>
@@ -25,12 +24,17 @@ std::string identity_text(const fs::path& path, const FileIdentity& identity) {
   return format("{} of {} bytes, {} ns", path.filename().string(), identity.bytes, identity.modified_ns);
 }
 
-bool is_pyramid_of(const fs::path& folder, const std::string& identity) {
+// Another lepus may have read the same file in another way: what the pyramid stores has to be what is read now.
+bool is_pyramid_of(const fs::path& folder, const std::string& identity, const VolumeReader& volume) {
   try {
     const auto group = read_zarr_group(folder);
     if (!group || !group->complete) return false;
+    const ZarrLevel& finest = group->levels.at(0);
+    const ZarrArray stored = read_zarr_array(folder / finest.path);
+    const VolumeWriterOptions wanted = options_of_copy(volume);
     const auto provenance = nlohmann::json::parse(group->provenance, nullptr, false);
-    return provenance.is_object() && provenance.value("pyramid_of", "") == identity;
+    return provenance.is_object() && provenance.value("pyramid_of", "") == identity && stored.type == wanted.type &&
+           stored.scale == wanted.scale && finest.step_mm == volume.grid().step_mm;
   } catch (const std::exception&) {
     return false;
   }
@@ -79,7 +83,7 @@ void PyramidThread::run() {
       return tell({"none", "only volumes that are one file get a pyramid", 0});
     const fs::path folder = pyramid_path(path);
     const std::string of = identity_text(path, *identity);
-    if (!is_pyramid_of(folder, of)) {
+    if (!is_pyramid_of(folder, of, *volume->levels.front().reader)) {
       const auto size = volume->size();
       if (std::ranges::max(size) <= small_edge) return tell({"none", "the volume is small", 0});
       if (!write_) return tell({"none", "--no-pyramid", 0});
@@ -96,14 +100,9 @@ void PyramidThread::run() {
 
 void PyramidThread::make(const fs::path& folder, const std::shared_ptr<const OpenedVolume>& volume,
                          const std::string& identity) {
-  VolumeWriterOptions options;
-  options.force = is_some_pyramid(folder);
-  options.unit = volume->unit == "raw" ? "" : volume->unit;
-  options.threads = 1;
   const VolumeReader& reader = *volume->levels.front().reader;
-  if (const auto type = pixel_type_named(reader.pixel_type());
-      type && (*type == PixelType::u8 || *type == PixelType::u16 || *type == PixelType::i16))
-    options.type = *type;
+  VolumeWriterOptions options = options_of_copy(reader);
+  options.force = is_some_pyramid(folder);
   tell({"writing", "", 0});
   const auto writer = create_volume(folder, volume->grid, options);
   const std::int64_t slice = volume->grid.nx * volume->grid.ny;

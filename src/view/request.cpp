@@ -82,6 +82,11 @@ void refuse_parameter(const std::string& name, const std::string& why) {
                       .hint = "docs/view-protocol.md has all parameters and their limits"});
 }
 
+Query::Query(const Request& request) : parameters_(request.parameters) {
+  for (const auto& [name, value] : parameters_)
+    if (parameters_.count(name) > 1) refuse_parameter(name, "it is given twice");
+}
+
 std::string Query::text(const std::string& name, const std::string& otherwise) {
   known_.insert(name);
   const auto found = parameters_.find(name);
@@ -145,7 +150,7 @@ void Query::finish() const {
     if (!known_.contains(name)) refuse_parameter(name, "this request has no such parameter");
 }
 
-std::map<std::string, std::string> parse_query(const std::string& text) {
+Parameters parse_query(const std::string& text) {
   const auto decoded = [](const std::string& part) {
     std::string out;
     for (std::size_t i = 0; i < part.size(); ++i) {
@@ -160,13 +165,13 @@ std::map<std::string, std::string> parse_query(const std::string& text) {
     }
     return out;
   };
-  std::map<std::string, std::string> parameters;
+  Parameters parameters;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('&', at), text.size());
     const std::string pair = text.substr(at, end - at);
     const std::size_t equals = std::min(pair.find('='), pair.size());
     if (!pair.empty())
-      parameters[decoded(pair.substr(0, equals))] = equals < pair.size() ? decoded(pair.substr(equals + 1)) : "";
+      parameters.emplace(decoded(pair.substr(0, equals)), equals < pair.size() ? decoded(pair.substr(equals + 1)) : "");
     at = end + 1;
   }
   return parameters;

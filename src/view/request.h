@@ -19,9 +19,11 @@
 
 namespace lepus::view {
 
+using Parameters = std::multimap<std::string, std::string>;
+
 struct Request {
-  std::string method = "GET", path;               // "/api/volumes/0/slice"
-  std::map<std::string, std::string> parameters;  // decoded
+  std::string method = "GET", path;  // "/api/volumes/0/slice"
+  Parameters parameters;             // decoded
   std::string body;
 };
 
@@ -52,7 +54,7 @@ Answer answer_of_error(const Error& error);
 // The parameters of a request, each read once.
 class Query {
 public:
-  explicit Query(const Request& request) : parameters_(request.parameters) {}
+  explicit Query(const Request& request);  // throws where one is given twice
 
   bool has(const std::string& name) const { return parameters_.contains(name); }
   std::string text(const std::string& name, const std::string& otherwise);
@@ -72,13 +74,13 @@ public:
   void finish() const;
 
 private:
-  const std::map<std::string, std::string>& parameters_;
+  const Parameters& parameters_;
   std::set<std::string> known_{"token"};
 };
 
 [[noreturn]] void refuse_parameter(const std::string& name, const std::string& why);
 
 // "a=1&b=2%2C3" -> {"a": "1", "b": "2,3"}; what has no sense in it stays as it is.
-std::map<std::string, std::string> parse_query(const std::string& text);
+Parameters parse_query(const std::string& text);
 
 }  // namespace lepus::view

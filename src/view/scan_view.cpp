@@ -70,13 +70,13 @@ Request with_parameters(const Request& request, const nlohmann::json& body) {
   for (const auto& [name, value] : body.items()) {
     if (name == "toml" || value.is_null()) continue;
     if (value.is_string()) {
-      same.parameters[name] = value.get<std::string>();
+      same.parameters.emplace(name, value.get<std::string>());
     } else if (value.is_array()) {
       std::string list;
       for (const auto& item : value) list += (list.empty() ? "" : ",") + item.dump();
-      same.parameters[name] = list;
+      same.parameters.emplace(name, list);
     } else {
-      same.parameters[name] = value.dump();
+      same.parameters.emplace(name, value.dump());
     }
   }
   return same;

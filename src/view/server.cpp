@@ -50,9 +50,13 @@ Visitor visitor_of(const httplib::Request& request) {
           header("Authorization"), header("Cookie"), header("Content-Type"), request.get_param_value("token")};
 }
 
+// Whoever asks for a part of an answer gets the whole one, which HTTP allows: the library takes the part that is asked
+// for as it is, also where it lies beyond the answer's end. It has no other way to say so; the object is its own.
+void forget_ranges(const httplib::Request& request) { const_cast<httplib::Request&>(request).ranges.clear(); }
+
 Request request_of(const httplib::Request& request) {
   Request own{request.method == "HEAD" ? "GET" : request.method, request.path, {}, request.body};
-  for (const auto& [name, value] : request.params) own.parameters[name] = value;
+  own.parameters.insert(request.params.begin(), request.params.end());
   return own;
 }
 
@@ -65,8 +69,10 @@ void send(std::shared_ptr<Answer> answer, httplib::Response& response) {
   const std::string type = answer->type;
   // A provider, and no body of the response's own: that would be copied, and packed for text.
   response.set_content_provider(
-      length, type, [answer = std::move(answer), file](std::size_t offset, std::size_t bytes, httplib::DataSink& sink) {
-        bytes = std::min(bytes, std::size_t{1} << 18);
+      length, type,
+      [answer = std::move(answer), file, length](std::size_t offset, std::size_t bytes, httplib::DataSink& sink) {
+        if (offset >= length) return false;
+        bytes = std::min({bytes, length - offset, std::size_t{1} << 18});
         if (!file) return sink.write(answer->body.data() + offset, bytes);
         std::string piece(bytes, '\0');
         try {
@@ -186,8 +192,10 @@ Server::Server(Viewer& viewer, const ServerOptions& options) : state_(std::make_
   http.set_payload_max_length(largest_body);
   httplib::Headers headers;
   for (const auto& [name, value] : safety_headers()) headers.emplace(name, value);
+  headers.emplace("Accept-Ranges", "none");
   http.set_default_headers(headers);
   http.set_pre_routing_handler([&s](const httplib::Request& request, httplib::Response& response) {
+    forget_ranges(request);
     if (auto no = refused(s.guard, visitor_of(request))) {
       send(std::make_shared<Answer>(std::move(*no)), response);
     } else if (request.method == "POST") {
@@ -201,7 +209,8 @@ Server::Server(Viewer& viewer, const ServerOptions& options) : state_(std::make_
     send(std::make_shared<Answer>(s.viewer.answer(request_of(request))), response);
   });
   // What the library itself refuses: requests that are none, too long, or for nothing that is there.
-  http.set_error_handler([](const httplib::Request&, httplib::Response& response) {
+  http.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
+    forget_ranges(request);
     if (response.has_header("Content-Type") || response.has_header("Content-Length")) return;
     const Answer answer = answer_of_error(Refusal(response.status, {.what = "this request cannot be answered",
                                                                     .where = {},

@@ -27,6 +27,9 @@ std::vector<std::string> steps_of(const std::string& path) {
   return steps;
 }
 
+// Attenuations, HU (which it turns back into those), and values without a unit, which --water says are attenuations.
+bool can_have_water(const std::string& unit) { return unit == "1/mm" || unit == "HU" || unit == "raw"; }
+
 [[noreturn]] void not_there(const std::string& path) {
   throw Refusal(404, {.what = "there is no such thing",
                       .where = shown(path),
@@ -67,6 +70,12 @@ Viewer::Viewer(const ViewOptions& options, Context& context)
                                    .where = options.labels.string(),
                                    .why = {},
                                    .hint = "give the label volume that lepus analyze made of this volume"});
+  for (const auto& volume : volumes_)
+    if (options.water_per_mm && volume->role() == "volume" && !can_have_water(volume->get()->unit))
+      throw Error(ErrorKind::usage, {.what = "--water is for attenuations in 1/mm",
+                                     .where = volume->path().string(),
+                                     .why = format("its values are in '{}'", volume->get()->unit),
+                                     .hint = "leave it out"});
   if (!options.blobs.empty()) blobs_.emplace(options.blobs);
   pyramids_.resize(volumes_.size());
   if (!run_)
@@ -163,7 +172,10 @@ Answer Viewer::session() const {
                         {"run", run}};
   for (const auto& volume : volumes_) {
     nlohmann::json one = volume->json();
-    if (options_.water_per_mm && one["unit"] == "1/mm") one["hu"] = {{"water_per_mm", *options_.water_per_mm}};
+    if (options_.water_per_mm && volume->role() == "volume" && can_have_water(one["unit"])) {
+      one["hu"] = {{"water_per_mm", *options_.water_per_mm}};
+      if (one["unit"] == "raw") one["unit"] = "1/mm";
+    }
     object["volumes"].push_back(std::move(one));
   }
   for (const auto& volume : volumes_)
@@ -178,7 +190,7 @@ Answer Viewer::session() const {
 Answer Viewer::answer_or_throw(const Request& request) {
   const auto steps = steps_of(request.path);
   if (steps.size() < 2 || steps[0] != "api") not_there(request.path);
-  const Workplace workplace{cache_, admission_, cancel_, options_.water_per_mm};
+  Workplace workplace{cache_, admission_, cancel_, options_.water_per_mm};
   if (steps[1] == "scan" && scan_ && steps.size() == 3) return scan_->answer(steps[2], request, admission_);
   if (request.method != "GET")
     throw Refusal(405, {.what = "this can only be asked for with GET",
@@ -203,6 +215,7 @@ Answer Viewer::answer_or_throw(const Request& request) {
       answer.body = blobs_->json();
       return answer;
     }
+    if (chosen.role() == "labels") workplace.water_per_mm.reset();
     return answer_about(*chosen.get(), steps[3], request, workplace);
   }
   not_there(request.path);

@@ -23,9 +23,8 @@ protected:
   Answer get(const std::string& target) {
     if (!viewer) viewer = std::make_unique<Viewer>(options, context);
     const std::size_t mark = target.find('?');
-    return viewer->answer(
-        {"GET", target.substr(0, mark),
-         mark == std::string::npos ? std::map<std::string, std::string>{} : parse_query(target.substr(mark + 1)), ""});
+    return viewer->answer({"GET", target.substr(0, mark),
+                           mark == std::string::npos ? Parameters{} : parse_query(target.substr(mark + 1)), ""});
   }
   nlohmann::json json(const std::string& target) { return nlohmann::json::parse(get(target).body); }
 
@@ -90,6 +89,8 @@ TEST_F(ViewRequests, bad_ones_are_refused_in_words) {
            {"/api/volumes/0/slice?window=nan,1", 400},
            {"/api/volumes/0/slice?indx=3", 400},
            {"/api/volumes/0/slice?level=3", 400},
+           {"/api/volumes/0/slice?axis=z&axis=y", 400},
+           {"/api/volumes/0/histogram?range=0,1e-320", 400},
            {"/api/volumes/0/slice?slab=13&mode=max", 400},
            {"/api/volumes/0/box?max=100000", 400},
            {"/api/volumes/0/oblique?origin=0,0,0&u=0,0,0&v=0,1,0&size=8,8&step=1", 400},
@@ -146,6 +147,20 @@ TEST_F(ViewRequests, a_volume_without_a_finite_value_is_shown) {
   EXPECT_TRUE(json("/api/volumes/0/statistics")["mean"].is_null());
   EXPECT_TRUE(json("/api/volumes/0/value?at=0,0,0")["value"].is_null());
   EXPECT_EQ(get("/api/volumes/0/histogram").status, 200);
+}
+
+TEST_F(ViewRequests, a_volume_of_one_value_is_shown) {
+  const TestVolume sevens("7.mha", {4, 3, 2, {}, {1, 1, 1}},
+                          [](std::int64_t, std::int64_t, std::int64_t) { return 7.0F; });
+  options.volumes = {sevens.path};
+  for (const auto& [percent, value] : json("/api/session")["volumes"][0]["percentiles"].items())
+    EXPECT_EQ(value, 7.0) << percent;
+  const auto histogram = json("/api/volumes/0/histogram?bins=4");
+  EXPECT_EQ(histogram["counts"], nlohmann::json({24, 0, 0, 0}));
+  EXPECT_GT(histogram["high"], histogram["low"]);
+  EXPECT_EQ(get("/api/volumes/0/slice?format=u16").body.size(), 2U * 4 * 3);
+  EXPECT_EQ(get("/api/volumes/0/slice?format=u16&window=7,8").body, get("/api/volumes/0/slice?format=u16").body);
+  EXPECT_EQ(get("/api/volumes/0/slice?format=u16&window=7,7.000000000000001").status, 200);
 }
 
 TEST_F(ViewRequests, labels_and_blobs_belong_to_the_volume) {

@@ -147,6 +147,8 @@ Answer histogram(const OpenedVolume& volume, Query& query, const Workplace& plac
   const std::int64_t bins = query.integer("bins", 256, 1, 4096);
   const auto range = query.numbers("range", 2);
   if (range && !((*range)[1] > (*range)[0])) refuse_parameter("range", "its second value must be above the first");
+  if (range && !std::isfinite(static_cast<double>(bins) / ((*range)[1] - (*range)[0])))
+    refuse_parameter("range", "it is too narrow for so many bins");
   ValueSample of_slice;
   const ValueSample* sample = &volume.sample;
   std::shared_ptr<void> memory;
@@ -245,7 +247,8 @@ Answer picture_answer(const std::vector<float>& values, std::int64_t width, std:
 
 std::optional<double> hounsfield(const OpenedVolume& volume, double value, std::optional<double> water_per_mm) {
   if (volume.unit == "HU") return value;
-  if (water_per_mm && volume.unit == "1/mm") return 1000 * (value - *water_per_mm) / *water_per_mm;
+  if (water_per_mm && (volume.unit == "1/mm" || volume.unit == "raw"))
+    return 1000 * (value - *water_per_mm) / *water_per_mm;
   return std::nullopt;
 }
 

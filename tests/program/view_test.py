@@ -170,6 +170,68 @@ class View(ViewCase):
         viewed.wait_for(lambda s: s["volumes"][0]["size"] == [8, 8, 8])
         numpy.testing.assert_array_equal(viewed.picture("/api/volumes/0/slice?index=2&format=f32"), other[2])
 
+    def test_integers_with_a_scale_stay_what_they_are(self):
+        volume = numpy.random.default_rng(2).normal(0.02, 0.003, (12, 14, 300)).astype("f4")
+        write_mha(self.folder / "f.mha", volume)
+        self.lepus("convert", "f.mha", "-o", "v.mha", "--output-type", "uint16", "--output-range=-0.01:0.05")
+        half = volume.astype(float).reshape(6, 2, 7, 2, 150, 2).mean((1, 3, 5))
+        coarse = self.folder / "v.mha.zarr"
+        for remade in (False, True):
+            if remade:  # one that was written without the scale, as earlier ones were
+                for attributes in coarse.glob("[0-9]/.zattrs"):
+                    attributes.unlink()
+            viewed = self.view("v.mha", "--no-browser")
+            viewed.wait_for(lambda s: s["volumes"][0]["pyramid"]["state"] == "there")
+            level = viewed.picture("/api/volumes/0/slice?axis=z&index=5&level=1&format=f32")
+            numpy.testing.assert_allclose(level, half[2], atol=2 * 0.06 / 65535)
+            if not remade:
+                for kind in ("mha", "tif"):
+                    (self.folder / f"part.{kind}").write_bytes(viewed.get(f"/api/volumes/0/export?box=10,20,2,8,3,7&format={kind}")[2])
+                    self.assertEqual(self.lepus_json("info", f"part.{kind}")["pixel_type"], "uint16")
+                    self.lepus("convert", f"part.{kind}", "-o", f"{kind}.raw", "--quiet")
+                    raw = numpy.fromfile(self.folder / f"{kind}.raw", "<f4").reshape(4, 6, 10)
+                    numpy.testing.assert_allclose(raw, volume[3:7, 2:8, 10:20], atol=0.06 / 65535)
+            viewed.stop()
+
+    def test_a_range_is_answered_with_the_whole(self):
+        volume = self.small()
+        viewed = self.view("v.mha", "--no-browser")
+        target = "/api/volumes/0/slice?axis=z&index=3&format=f32"
+        for part in ("0-9", "1270-66000", "1280-66000", "999999999-", "0-1,4-5", "-5", "-5000000"):
+            with self.subTest(part=part):
+                status, headers, body = viewed.get(target, {"Range": f"bytes={part}"})
+                self.assertEqual((status, headers["Content-Length"], headers["Content-Range"]), (200, "1280", None))
+                self.assertEqual(body, volume[3].tobytes())
+                status, headers, body = viewed.get("/api/nothing", {"Range": f"bytes={part}"})
+                self.assertEqual((status, len(body)), (404, int(headers["Content-Length"])))
+                self.assertIn("error", json.loads(body))
+        for part in ("9-3", "99999-, 9-3", "99999999999999999999999-", "x"):  # what the library itself refuses
+            status, headers, body = viewed.get(target, {"Range": f"bytes={part}"})
+            self.assertIn(status, (200, 416), part)
+            self.assertEqual(len(body), int(headers["Content-Length"]), part)
+            if status == 416:
+                self.assertIn("error", json.loads(body), part)
+
+    def test_water(self):
+        volume = numpy.full((4, 5, 6), 0.03, "f4")
+        header = mha_header(6, 5, 4)
+
+        def write(name, unit):
+            (self.folder / name).write_bytes(header.replace(b"lepus_value_unit = 1/mm\n", unit) + volume.tobytes())
+        write("none.mha", b"")
+        write("hu.mha", b"lepus_value_unit = HU\n")
+        write("grey.mha", b"lepus_value_unit = grey levels\n")
+        viewed = self.view("none.mha", "hu.mha", "--labels", "none.mha", "--no-browser", "--water", "0.02")
+        shown = viewed.json("/api/session")["volumes"]
+        self.assertEqual([v["unit"] for v in shown], ["1/mm", "HU", "raw"])
+        self.assertEqual([v["hu"] for v in shown], [{"water_per_mm": 0.02}, {"water_per_mm": 0.02}, None])
+        values = [viewed.json(f"/api/volumes/{i}/value?at=1,1,1")["hu"] for i in range(3)]
+        self.assertAlmostEqual(values[0], 500, places=3)
+        self.assertAlmostEqual(values[1], 0.03, places=6)
+        self.assertIsNone(values[2])
+        self.assert_error(self.lepus("view", "grey.mha", "--water", "0.02", "--no-browser", code=2), "usage", "grey levels")
+        self.assert_error(self.lepus("view", "scan.toml", "--water", "0.02", "--no-browser", code=2), "usage", "--water")
+
     @unittest.skipUnless(importlib.util.find_spec("zarr"), "python3-zarr is not installed")
     def test_a_pyramid_is_written_used_and_used_again(self):
         import zarr
