@@ -85,6 +85,8 @@ Limit parse_limit(const std::string& text, bool above) {
 
 CompareOptions options_from(const CompareArguments& arguments) {
   CompareOptions options;
+  for (const auto& [option, distance] : {std::pair{"--radius", arguments.radius}, {"--ball", arguments.ball}})
+    if (distance && !(*distance >= 0)) refuse_option(option, "a distance is not negative", "give millimetres");
   if (!arguments.field_of_view.empty()) options.mask = field_of_view_mask(read_scan(arguments.field_of_view).geometry);
   if (arguments.radius)
     options.mask.radius_mm = std::min(*arguments.radius, options.mask.radius_mm.value_or(*arguments.radius));
@@ -144,6 +146,15 @@ std::int64_t held_bytes(const VolumeGrid& g, bool picture) {
   return 8 * g.nx * g.ny + (picture ? 5 * three + panel : 0);
 }
 
+// Voxels are compared as float32.
+void warn_of_rounding(const std::string& file, const VolumeReader& volume, const ValueSummary& values,
+                      Progress& progress) {
+  constexpr double exact = 1 << 24;
+  const std::string type = volume.pixel_type();
+  if ((type == "int32" || type == "uint32") && std::max(-values.smallest, values.largest) >= exact)
+    progress.warning(format("{}: integers above 2^24 are compared as float32, which rounds them", file));
+}
+
 int run_compare(const CompareArguments& arguments, Session& session) {
   std::vector<Limit> limits;
   for (const auto& text : arguments.fail_above) limits.push_back(parse_limit(text, true));
@@ -157,6 +168,8 @@ int run_compare(const CompareArguments& arguments, Session& session) {
       held_bytes(reference->grid(), !arguments.difference.empty()) + turning_bytes(*reference) + turning_bytes(*volume);
   options.memory_bytes = session.buffer_bytes(held + minimum_compare_bytes(reference->grid(), options.ssim)) - held;
   const Comparison c = compare_volumes(*reference, *volume, options, context);
+  warn_of_rounding(arguments.reference, *reference, c.reference, context.progress);
+  warn_of_rounding(arguments.volume, *volume, c.volume, context.progress);
   const Vec3 where =
       reference->grid().centre(static_cast<double>(c.at_x), static_cast<double>(c.at_y), static_cast<double>(c.at_z));
   if (!arguments.difference.empty()) {

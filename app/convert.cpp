@@ -162,6 +162,9 @@ int convert_volume(const ConvertArguments& a, Session& session) {
   // A header that comes before the data must have room for what is written into it at the end.
   options.provenance_room = std::max<std::int64_t>(64 << 10, 2 * static_cast<std::int64_t>(provenance.size()));
   if (a.water && volume->unit() == "HU") refuse_option("--water", "the volume is in HU already", "leave it out");
+  if (a.water && !volume->unit().empty() && volume->unit() != "1/mm")
+    refuse_option("--water", format("HU are made of attenuations in 1/mm, the volume is in '{}'", volume->unit()),
+                  "give the volume before it was scaled");
   if (a.water && !(*a.water > 0))
     refuse_option("--water", "the attenuation of water is above zero", "write it as --water 0.02, in 1/mm");
   if (!a.water && options.type == PixelType::f32) options.type = type_to_write(*volume, a.output);

@@ -41,6 +41,18 @@ class Volumes(ProgramCase):
         for word in ["rmse", "psnr", "ssim", "max"]:
             self.assertIn(word, text)
 
+    def test_compare_takes_no_negative_distance(self):
+        for option in ("--radius=-1", "--ball=-1", "--radius=nan"):
+            self.assert_error(self.lepus("compare", "a.mha", "b.mha", option, code=2), "usage", option.split("=")[0])
+
+    def test_compare_says_that_large_integers_are_rounded(self):
+        header = ("ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\nDimSize = 2 2 2\n"
+                  "ElementType = MET_INT\nElementDataFile = LOCAL\n").encode()
+        for name, largest in (("i.mha", 2 ** 24), ("j.mha", 2 ** 24 + 1), ("k.mha", 2 ** 23)):
+            (self.folder / name).write_bytes(header + numpy.array([0, 1, 2, 3, 4, 5, 6, largest], "<i4").tobytes())
+        self.assertIn("j.mha: integers above 2^24", self.lepus("compare", "i.mha", "j.mha", "--ssim", "none").stderr)
+        self.assertNotIn("2^24", self.lepus("compare", "k.mha", "k.mha", "--ssim", "none").stderr)
+
     def test_axes(self):
         self.lepus("convert", "a.mha", "--axes", "rtk", "-o", "rtk.npy")  # X is x, Y is z, Z is -y
         turned = numpy.load(self.folder / "rtk.npy")
@@ -71,6 +83,8 @@ class Volumes(ProgramCase):
         self.assertEqual(len(list((self.folder / "series").glob("*.dcm"))), 14)
         self.assert_error(self.lepus("convert", "a.mha", "-o", "no.dcm", code=7), "unsupported", "--water")
         self.assert_error(self.lepus("convert", "ct.dcm", "--water", "0.02", "-o", "no.dcm", code=2), "usage", "in HU already")
+        (self.folder / "grey.mha").write_bytes((self.folder / "a.mha").read_bytes().replace(b"NDims", b"lepus_value_unit = grey levels\nNDims", 1))
+        self.assert_error(self.lepus("convert", "grey.mha", "--water", "0.02", "-o", "no.dcm", code=2), "usage", "grey levels")
         self.assert_error(self.lepus("convert", "mu.mha", "--water", "0", "-o", "no.dcm", code=2), "usage", "above zero")
         self.assert_error(self.lepus("convert", "mu.mha", "--water", "0.02", "--surface", "0.01", "-o", "no.stl", code=2),
                           "usage", "--water")
