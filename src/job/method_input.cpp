@@ -3,17 +3,55 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "core/format.h"
+#include "core/text.h"
 #include "geometry/camera.h"
 #include "iterative/method.h"
+#include "scan/keys.h"
 #include <lepus/error.h>
 
 namespace lepus {
+namespace {
+
+[[noreturn]] void refuse_setting(std::string what, std::string why, std::string hint) {
+  throw Error(ErrorKind::usage,
+              {.what = std::move(what), .where = "method", .why = std::move(why), .hint = std::move(hint)});
+}
+
+// Settings may come from a program, not through the reader of scan files, which refuses other words.
+void require_choice(std::string_view key, const std::string& word) {
+  const std::vector<std::string> known = split_words(find_scan_key("method", key)->choices);
+  if (std::ranges::find(known, word) != known.end()) return;
+  std::string all;
+  for (const std::string& one : known) all += (all.empty() ? "there are " : ", ") + one;
+  const std::string near = nearest_name(word, known);
+  refuse_setting(format("{} = \"{}\" is not known", key, shown(word)), all,
+                 near.empty() ? "take one of these" : format("did you mean \"{}\"?", near));
+}
+
+void require_extension(const std::vector<double>& extend) {
+  const ScanKey& key = *find_scan_key("method", "extend");
+  const auto [least, most, open] = key.range;
+  const auto possible = [&](double share) { return share >= least && share <= most; };
+  if (std::ssize(extend) == key.count && std::ranges::all_of(extend, possible)) return;
+  std::string given;
+  for (const double share : extend) given += format("{}{}", given.empty() ? "" : ", ", share);
+  refuse_setting(format("extend = [{}]", given),
+                 format("it is {} shares of the volume's size, for x, y and z, from {} to {}", key.count, least, most),
+                 "give for example [0.2, 0.2, 0]");
+}
+
+}  // namespace
 
 MethodOptions method_options(const MethodSettings& settings, std::int64_t views, double noise) {
   constexpr std::int64_t usual_subsets = 10;
   const MethodKind& kind = method_kind(settings.name);
+  require_choice("order", settings.order);
+  require_choice("weights", settings.weights);
+  require_choice("model", settings.model);
   MethodOptions options;
   options.method = settings.name;
   options.iterations = settings.iterations;
@@ -51,6 +89,7 @@ MethodSettings resumable_settings(const MethodSettings& settings, std::int64_t s
 }
 
 RayModel ray_model(const std::string& name) {
+  require_choice("model", name);
   return name == "siddon"      ? RayModel::siddon
          : name == "footprint" ? RayModel::footprint
          : name == "voxel"     ? RayModel::voxel
@@ -60,6 +99,7 @@ RayModel ray_model(const std::string& name) {
 bool uses_fdk(const MethodSettings& settings) { return settings.start == "fdk" || settings.name == "iterative-fdk"; }
 
 ExtendedGrid extended_grid(const VolumeGrid& grid, const std::vector<double>& extend) {
+  require_extension(extend);
   const auto more = [&](std::size_t axis, std::int64_t n) {
     return static_cast<std::int64_t>(std::ceil(extend[axis] * static_cast<double>(n)));
   };

@@ -20,10 +20,11 @@ namespace lepus {
 MethodOptions method_options(const MethodSettings& settings, std::int64_t views, double noise);
 // All that must be the same to go on from a saved state: not how long, nor when it is saved.
 MethodSettings resumable_settings(const MethodSettings& settings, std::int64_t subsets);
-RayModel ray_model(const std::string& name);
+RayModel ray_model(const std::string& name);    // throws Error(usage) where there is none of that name
 bool uses_fdk(const MethodSettings& settings);  // at its start or in every iteration
 
-// The grid with `extend` of it more at both ends of every axis, whole voxels; and where the grid lies in it.
+// The grid with `extend` of it more at both ends of every axis, whole voxels; and where the grid lies in it. Throws
+// Error(usage) unless that is three shares as the scan file takes them.
 struct ExtendedGrid {
   VolumeGrid grid;
   std::int64_t x = 0, y = 0, z = 0;  // voxels before the given grid
