@@ -81,12 +81,13 @@ struct OpenBeam {
 struct CorrectOptions {
   int threads = 0;  // of the host, which does all of it; 0: one per hardware thread
   const CancelFlag* cancel = nullptr;
+  Progress* progress = nullptr;  // null: nobody is told
 };
 
 // Arrays are views x rows x columns of the recorded detector, u fastest; as much memory again is taken. Both return
-// what each step found and did, and where a person should look. Throw Error(usage) where sizes or options do not go
-// together, where a step that needs grey levels follows one that needs line integrals, or where a step replaces more
-// than a tenth of the pixels; Error(input) where a value is not a number.
+// what each step found and did, and where a person should look, which is a warning of `progress`, too. Throw
+// Error(usage) where sizes or options do not go together, where a step that needs grey levels follows one that needs
+// line integrals, or where a step replaces more than a tenth of the pixels; Error(input) where a value is not a number.
 LEPUS_API std::vector<std::string> correct_counts(const ScanGeometry& geometry, std::span<const float> counts,
                                                   const OpenBeam& beam, std::span<const CorrectionStep> steps,
                                                   std::span<float> line_integrals, const CorrectOptions& options = {});

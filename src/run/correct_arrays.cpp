@@ -139,7 +139,10 @@ std::vector<std::string> correct(const ScanGeometry& geometry, const MemoryFrame
     stage = Stage::line_integrals;
   };
 
+  Progress silent;
+  Progress& progress = options.progress ? *options.progress : silent;
   std::vector<std::string> reports;
+  progress.begin("correcting", std::ssize(steps));
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (options.cancel) options.cancel->check();
     if (stage == Stage::grey_levels && stages[i] == Stage::line_integrals) take_log();
@@ -150,7 +153,10 @@ std::vector<std::string> correct(const ScanGeometry& geometry, const MemoryFrame
     facts.geometry = &geometry;
     facts.stage = stage;
     facts.threads = &threads;
-    facts.warning = [&](const std::string& message) { reports.push_back(message); };
+    facts.warning = [&](const std::string& message) {
+      reports.push_back(message);
+      progress.warning(format("{}: {}", kind_of(steps[i]).name, message));
+    };
     facts.band = [&](RowBand part) {
       Buffer<float> copy(part.size() * views * columns);
       std::copy_n(band.sinograms(part).data, copy.size(), copy.begin());
@@ -160,8 +166,10 @@ std::vector<std::string> correct(const ScanGeometry& geometry, const MemoryFrame
     correction->apply(band, all, *queue);
     queue->wait();
     reports.push_back(format("{}: {}", kind_of(steps[i]).name, correction->summary()));
-    if (const std::string look = correction->judge(); !look.empty()) reports.push_back(look);
+    if (const std::string look = correction->judge(); !look.empty()) facts.warning(look);
+    progress.advance();
   }
+  progress.end();
   if (stage == Stage::grey_levels) take_log();
   for (std::int64_t view = 0; view < views; ++view)
     for (std::int64_t row = 0; row < rows; ++row)

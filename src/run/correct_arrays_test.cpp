@@ -109,6 +109,25 @@ TEST(correct_arrays, stripes_and_outliers_go) {
   EXPECT_EQ(lines, again);
 }
 
+TEST(correct_arrays, what_a_person_should_look_at_is_warned_of) {
+  struct Told : Progress {
+    std::vector<std::string> warnings;
+    std::int64_t steps = 0, done = 0;
+    void begin(std::string_view, std::int64_t count) override { steps = count; }
+    void advance(std::int64_t count) override { done += count; }
+    void warning(const std::string& message) override { warnings.push_back(message); }
+  } told;
+  std::vector<float> lines = line_integrals();
+  DeadPixels many;
+  for (std::int64_t pixel = 1; pixel < pixels; pixel += 14) many.pixels.push_back(pixel);
+  const std::vector<CorrectionStep> steps{many, Hardening{{1}}};
+  const auto reports = correct_line_integrals(scan(), lines, steps, {.progress = &told});
+  ASSERT_EQ(told.warnings.size(), 1U);
+  EXPECT_EQ(told.warnings[0], "dead pixels: " + reports[0]);
+  EXPECT_EQ(told.steps, 2);
+  EXPECT_EQ(told.done, 2);
+}
+
 TEST(correct_arrays, what_does_not_go_together_is_refused) {
   std::vector<float> lines = line_integrals();
   const std::vector<CorrectionStep> late{Hardening{{1.0}}, Lag{}};

@@ -14,10 +14,10 @@ BadPixels::BadPixels(std::int64_t columns, std::int64_t rows, std::vector<std::i
   pixels.erase(std::unique(pixels.begin(), pixels.end()), pixels.end());
   count_ = static_cast<std::int64_t>(pixels.size());
   if (count_ > 0 && (pixels.front() < 0 || pixels.back() >= columns * rows))
-    throw Error(ErrorKind::internal, {.what = "a bad pixel lies outside the detector",
-                                      .where = format("pixel {}", pixels.front() < 0 ? pixels.front() : pixels.back()),
-                                      .why = format("the detector has {} x {} pixels", columns, rows),
-                                      .hint = "report this"});
+    throw Error(ErrorKind::usage, {.what = "a bad pixel lies outside the detector",
+                                   .where = format("pixel {}", pixels.front() < 0 ? pixels.front() : pixels.back()),
+                                   .why = format("the detector has {} x {} pixels", columns, rows),
+                                   .hint = "pixels are counted row * columns + column, from 0"});
   for (std::size_t i = 0; i < pixels.size();) {
     const std::int64_t row = pixels[i] / columns;
     std::size_t end = i + 1;

@@ -14,7 +14,7 @@ namespace lepus::pixels {
 
 class BadPixels {
 public:
-  // pixels: row * columns + column, in any order. Throws Error(internal) where one is outside; every row may not be
+  // pixels: row * columns + column, in any order. Throws Error(usage) where one is outside; every row may not be
   // bad.
   BadPixels(std::int64_t columns, std::int64_t rows, std::vector<std::int64_t> pixels);
 
