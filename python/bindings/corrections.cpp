@@ -31,7 +31,8 @@ std::vector<std::string> correct_counts_of(const ScanGeometry& geometry, const F
   const auto to = writable(line_integrals);
   std::vector<std::string> notes;
   run_call(progress, [&](const CallTools& tools) {
-    notes = correct_counts(geometry, from, beam, steps, to, {.threads = threads, .cancel = &tools.cancel});
+    notes = correct_counts(geometry, from, beam, steps, to,
+                           {.threads = threads, .cancel = &tools.cancel, .progress = &tools.progress});
   });
   return notes;
 }
@@ -42,7 +43,8 @@ std::vector<std::string> correct_lines_of(const ScanGeometry& geometry, FloatArr
   const auto lines = writable(line_integrals);
   std::vector<std::string> notes;
   run_call(progress, [&](const CallTools& tools) {
-    notes = correct_line_integrals(geometry, lines, steps, {.threads = threads, .cancel = &tools.cancel});
+    notes = correct_line_integrals(geometry, lines, steps,
+                                   {.threads = threads, .cancel = &tools.cancel, .progress = &tools.progress});
   });
   return notes;
 }

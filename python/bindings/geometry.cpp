@@ -6,12 +6,14 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include "core/format.h"
 #include "geometry/camera.h"
 #include "geometry/exchange.h"
 #include "geometry/helix.h"
 #include "geometry/row_band.h"
 #include "python/bindings/bindings.h"
 #include "simulate/project.h"
+#include <lepus/error.h>
 #include <lepus/geometry.h>
 
 namespace lepus::python {
@@ -23,7 +25,15 @@ using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
 ScanGeometry from_matrices(const Doubles& matrices, std::int64_t columns, std::int64_t rows, Beam beam,
                            double source_detector_mm) {
   if (matrices.ndim() != 3 || matrices.shape(1) != 3 || matrices.shape(2) != 4)
-    throw py::value_error("matrices have the shape (views, 3, 4)");
+    throw Error(ErrorKind::usage, {.what = format("an array of {} axes is no list of matrices", matrices.ndim()),
+                                   .where = "from_matrices",
+                                   .why = "matrices have the shape (views, 3, 4)",
+                                   .hint = {}});
+  if (matrices.shape(0) == 0 || columns < 1 || rows < 1)
+    throw Error(ErrorKind::usage, {.what = format("{} views of {} x {} pixels", matrices.shape(0), columns, rows),
+                                   .where = "from_matrices",
+                                   .why = "there is nothing to measure with",
+                                   .hint = "give one matrix per view, and at least one column and one row"});
   ScanGeometry geometry;
   geometry.beam = beam;
   geometry.columns = columns;

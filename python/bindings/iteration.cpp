@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An iterative method on arrays: it keeps its state between runs, so that it can be gone on with, looked at after every
 // iteration, saved and restored.
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -10,6 +11,7 @@
 #include <pybind11/stl/filesystem.h>
 
 #include "core/format.h"
+#include "core/row_checksum.h"
 #include "core/settings_text.h"
 #include "iterative/iterate.h"
 #include "iterative/state_file.h"
@@ -50,11 +52,24 @@ public:
   }
 
   // `watch`: called after every iteration with its number, its residual and, where asked for, the volume; what is not
-  // None and false stops.
-  py::dict run(std::int64_t iterations, const py::object& watch, bool with_volume, const py::object& progress) {
+  // None and false stops. What was done so far is known after every iteration, whatever ends the run.
+  void run(std::int64_t iterations, const py::object& watch, bool with_volume, const py::object& progress) {
     MethodOptions options = options_;
     options.iterations = method_->iteration() + iterations;
     std::exception_ptr raised;
+    std::int64_t watched = 0;
+    const auto ask = [&](double residual) {
+      const py::gil_scoped_acquire locked;
+      watched = method_->iteration();
+      try {
+        const py::object volume = with_volume ? py::object(volume_array()) : py::object(py::none());
+        const py::object answer = watch(watched, residual, volume);
+        return answer.is_none() || answer.cast<bool>();
+      } catch (...) {
+        raised = std::current_exception();
+        return false;
+      }
+    };
     run_call(progress, [&](const CallTools& tools) {
       const std::unique_lock lock(at_work_, std::try_to_lock);
       if (!lock)
@@ -66,29 +81,17 @@ public:
       hooks.progress = &tools.progress;
       hooks.cancel = &tools.cancel;
       if (started_) hooks.restore = [&](Method&) { return so_far_; };  // the state is there
-      if (!watch.is_none())
-        hooks.go_on = [&](Method& method, double residual) {
-          const py::gil_scoped_acquire locked;
-          try {
-            const py::object volume = with_volume ? py::object(volume_array()) : py::object(py::none());
-            const py::object answer = watch(method.iteration(), residual, volume);
-            return answer.is_none() || answer.cast<bool>();
-          } catch (...) {
-            raised = std::current_exception();
-            return false;
-          }
-        };
-      so_far_ = iterate(*method_, problem_, options, hooks);
+      hooks.save_rule.iterations = 1;
+      hooks.save = [&](Method&, const IterateReport& report) { keep(report); };
+      if (!watch.is_none()) hooks.go_on = [&](Method&, double residual) { return ask(residual); };
+      const std::int64_t before = method_->iteration();
+      keep(iterate(*method_, problem_, options, hooks));
       started_ = true;
+      // The one at which a rule to stop holds.
+      const bool one_more = method_->iteration() > std::max(before, watched);
+      if (one_more && !watch.is_none() && !raised) ask(so_far_.residuals.back());
     });
     if (raised) std::rethrow_exception(raised);
-    py::dict d;
-    d["residuals"] = so_far_.residuals;  // of all runs
-    d["iterations"] = so_far_.iterations;
-    d["stopped"] = so_far_.stopped;
-    d["diverged"] = so_far_.diverged;
-    d["seconds"] = so_far_.seconds;
-    return d;
   }
 
   FloatArray volume_array() {
@@ -96,16 +99,20 @@ public:
     method_->download(out.mutable_data(), method_->volume().data(), grid_.voxels());
     return out;
   }
-  std::int64_t iteration() const { return method_->iteration(); }
-  const std::vector<double>& residuals() const { return so_far_.residuals; }
+  const IterateReport& so_far() const { return so_far_; }  // of all runs
 
   void save(const std::filesystem::path& file) {
+    if (so_far_.iterations == 0)
+      throw Error(ErrorKind::usage, {.what = "there is nothing to save",
+                                     .where = file.string(),
+                                     .why = "no iteration is done",
+                                     .hint = "run the Solver first"});
     std::filesystem::path before = file;
     before += ".before";
     save_state(file, before, file, {.run = run_text(), .strength = options_.strength, .done = so_far_}, *method_);
     std::filesystem::remove(before);
   }
-  void load_from(const std::filesystem::path& file) {
+  void load_from(const std::filesystem::path& file) try {
     if (const std::string difference = settings_difference(read_state_header(file).run, run_text());
         !difference.empty())
       throw Error(ErrorKind::input, {.what = "the state is that of another solver",
@@ -115,9 +122,19 @@ public:
     prepare(*method_);
     so_far_ = load_state(file, *method_).done;
     started_ = true;
+  } catch (const DamagedState& damaged) {  // whose hint is the program's
+    ErrorParts parts = damaged.parts();
+    parts.hint = "begin anew with another Solver";
+    throw Error(damaged.kind(), parts);
   }
 
 private:
+  // With the interpreter's lock, under which it is read.
+  void keep(const IterateReport& report) {
+    const py::gil_scoped_acquire locked;
+    so_far_ = report;
+  }
+
   void load(const IterationArrays& arrays) {
     std::vector<float> mask;
     if (arrays.mask) mask.assign(arrays.mask->data(), arrays.mask->data() + arrays.mask->size());
@@ -139,13 +156,30 @@ private:
     finish_views(problem_, kind_);
     if (arrays.start) problem_.start = volume_from(problem_, values_of(*arrays.start));
     if (arrays.prior) problem_.prior = volume_from(problem_, values_of(*arrays.prior));
+    problem_text_ = text_of(arrays, mask);
+  }
+
+  // Which problem it is: where rays and voxels are, and checksums of all that was measured or is known.
+  std::string text_of(const IterationArrays& arrays, const std::vector<float>& mask) const {
+    std::uint64_t matrices = 0;
+    for (std::int64_t view = 0; view < geometry_.views(); ++view) {
+      const auto& m = geometry_.matrices[static_cast<std::size_t>(view)].m;
+      matrices += row_checksum(view, 0, m.data(), static_cast<std::int64_t>(sizeof m));
+    }
+    const auto sum = [](std::span<const float> values) {
+      return format("\"{:016x}\"", row_checksum(0, 0, values.data(), static_cast<std::int64_t>(values.size_bytes())));
+    };
+    const auto sum_if = [&](const std::optional<FloatArray>& array) { return array ? sum(values_of(*array)) : "\"\""; };
+    const Vec3 &origin = grid_.origin_mm, &step = grid_.step_mm;
+    return format("\n[problem]\nvoxels = [{}, {}, {}]\norigin_mm = [{}, {}, {}]\nstep_mm = [{}, {}, {}]\n", grid_.nx,
+                  grid_.ny, grid_.nz, origin.x, origin.y, origin.z, step.x, step.y, step.z) +
+           format("columns = {}\nrows = {}\nmatrices = \"{:016x}\"\n", geometry_.columns, geometry_.rows, matrices) +
+           format("views = {}\nweights = {}\nprior = {}\nmask = {}\n", sum(values_of(arrays.views)),
+                  sum_if(arrays.weights), sum_if(arrays.prior), mask.empty() ? "\"\"" : sum(mask));
   }
 
   // What must be the same to go on from a saved state.
-  std::string run_text() const {
-    return method_toml(resumable_settings(settings_, options_.subsets)) +
-           format("\n[problem]\nvoxels = {}\nvalues = {}\n", map_->voxels(), map_->values());
-  }
+  std::string run_text() const { return method_toml(resumable_settings(settings_, options_.subsets)) + problem_text_; }
 
   MethodSettings settings_;
   ScanGeometry geometry_;
@@ -155,6 +189,7 @@ private:
   MethodOptions options_;
   std::unique_ptr<LinearMap> map_;
   Problem problem_;
+  std::string problem_text_;
   std::unique_ptr<Method> method_;
   bool started_ = false;
   std::mutex at_work_;
@@ -208,8 +243,10 @@ void bind_iteration(py::module_& module) {
       }))
       .def("run", &Iteration::run)
       .def_property_readonly("volume", &Iteration::volume_array)
-      .def_property_readonly("iteration", &Iteration::iteration)
-      .def_property_readonly("residuals", &Iteration::residuals)
+      .def_property_readonly("iteration", [](const Iteration& i) { return i.so_far().iterations; })
+      .def_property_readonly("residuals", [](const Iteration& i) { return i.so_far().residuals; })
+      .def_property_readonly("stopped", [](const Iteration& i) { return i.so_far().stopped; })
+      .def_property_readonly("diverged", [](const Iteration& i) { return i.so_far().diverged; })
       .def("save", &Iteration::save)
       .def("load", &Iteration::load_from);
   module.def("method_kinds", [] {

@@ -13,6 +13,7 @@
 #include "operators/sparse_matrix.h"
 #include "python/bindings/arrays.h"
 #include "python/bindings/bindings.h"
+#include "python/bindings/call.h"
 
 namespace lepus::python {
 namespace {
@@ -87,11 +88,8 @@ std::vector<std::pair<std::string, int>> devices_of(const SharedOperator& shared
 
 py::tuple matrix(const ScanGeometry& geometry, const VolumeGrid& grid, RayModel model, std::int64_t maximum_bytes) {
   SparseMatrix made;
-  {
-    const py::gil_scoped_release others_may_run;
-    ThreadPool threads;
-    made = sparse_matrix(geometry, grid, model, maximum_bytes, threads);
-  }
+  run_call(py::none(), 0,
+           [&](Context& context) { made = sparse_matrix(geometry, grid, model, maximum_bytes, context.threads); });
   return py::make_tuple(owned_array(std::move(made.values)), owned_array(std::move(made.indices)),
                         owned_array(std::move(made.starts)), py::make_tuple(made.rows, made.columns));
 }

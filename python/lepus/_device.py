@@ -3,6 +3,8 @@
 
 The operator works on a queue of its own: what the caller's stream has been given is waited for before, and the operator is
 waited for after, so that the next work on that stream finds the result. Nothing is copied."""
+import math
+
 from .errors import UsageError
 
 
@@ -64,6 +66,8 @@ def apply(function, given, from_shape, out, to_shape):
     given = given.detach() if hasattr(given, "detach") else given
     result = out if out is not None else _empty_like(given, to_shape)
     addresses = _interface(given, from_shape), _interface(result, to_shape)
+    if addresses[0] < addresses[1] + 4 * math.prod(to_shape) and addresses[1] < addresses[0] + 4 * math.prod(from_shape):
+        raise UsageError("out lies in the memory of what is read", "", "it would change while it is read", "give another array")
     _finish_stream(given)
     function(*addresses)
     return result

@@ -17,14 +17,18 @@ def word(enum, text, name):
                      f'did you mean "{near[0]}"?' if near else "take one of these")
 
 
+def _unknown(name, key, known):
+    near = difflib.get_close_matches(key, known, 1)
+    raise UsageError(f"{name} has no option '{key}'", "", "there are " + ", ".join(known),
+                     f"did you mean '{near[0]}'?" if near else "take one of these")
+
+
 def filled(struct, values, name):
     """Sets the fields of a struct; an unknown one is an error that suggests the nearest."""
     known = [field for field in dir(struct) if not field.startswith("_")]
     for key, value in values.items():
         if key not in known:
-            near = difflib.get_close_matches(key, known, 1)
-            raise UsageError(f"{name} has no option '{key}'", "", "there are " + ", ".join(known),
-                             f"did you mean '{near[0]}'?" if near else "take one of these")
+            _unknown(name, key, known)
         try:
             setattr(struct, key, value)
         except TypeError:
@@ -32,10 +36,14 @@ def filled(struct, values, name):
     return struct
 
 
-def compute(backend="auto", device="0", precision="half", threads=0, memory_bytes=0, device_memory_bytes=0):
-    """What computes, and how much it may take: the options that every long call has."""
-    made = _lepus.Compute()
-    made.backend, made.devices = backend, str(device)
-    made.precision = word(_lepus.Precision, precision, "precision")
-    made.threads, made.memory_bytes, made.device_memory_bytes = threads, memory_bytes, device_memory_bytes
-    return made
+compute_options = ("backend", "device", "precision", "threads", "memory_bytes", "device_memory_bytes")
+
+
+def compute(name, options, others=()):
+    """What computes, and how much it may take: the options that every long call has. `others`: those of this call alone."""
+    for key in options:
+        if key not in compute_options:
+            _unknown(name, key, [*compute_options, *others])
+    given = {"precision": "half", "device": "0", **options}
+    return filled(_lepus.Compute(), {**{key: value for key, value in given.items() if key != "device"}, "devices": str(given["device"]),
+                                     "precision": word(_lepus.Precision, given["precision"], "precision")}, name)

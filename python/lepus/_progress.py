@@ -2,6 +2,8 @@
 """The `progress` argument of long calls: None, True (a bar by tqdm), or a function of (stage, done, steps)."""
 import contextlib
 
+from .errors import UsageError
+
 
 class _Bars:
     """One bar per stage."""
@@ -37,4 +39,4 @@ def callback(progress):
     elif callable(progress):
         yield progress
     else:
-        raise TypeError("progress is None, True, or a function of (stage, done, steps)")
+        raise UsageError(f"progress = {progress!r} cannot be used", "", "it is None, True, or a function of (stage, done, steps)")

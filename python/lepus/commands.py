@@ -8,24 +8,29 @@ import re
 import subprocess
 import tempfile
 
-import numpy
-
 from . import _lepus, program
 from ._arrays import floats
 from ._progress import callback
 from .errors import UsageError, make
-from .files import read, write
-from .geometry import Grid
+from .files import grid_of, read, write
+
+
+def _is_file(volume, command, grid, voxel_mm):
+    if not isinstance(volume, (str, os.PathLike)):
+        return False
+    if grid is not None or voxel_mm is not None:
+        raise UsageError("grid and voxel_mm are of arrays", command, "the file says where its voxels are")
+    return True
 
 
 @contextlib.contextmanager
-def _as_file(volume):
-    if isinstance(volume, (str, os.PathLike)):
+def _as_file(volume, command, grid, voxel_mm):
+    if _is_file(volume, command, grid, voxel_mm):
         yield os.fspath(volume)
         return
     with tempfile.TemporaryDirectory() as folder:
         name = os.path.join(folder, "volume.mha")
-        write(name, volume, getattr(volume, "grid", None) or Grid(numpy.shape(volume)))
+        write(name, volume, grid_of(volume, grid, voxel_mm, command))
         yield name
 
 
@@ -65,23 +70,26 @@ def convert(source, target, *, show=False, **options):
     return program.run("convert", source, output=target, show=show, **options)
 
 
-def post(volume, *steps, output=None, show=False, **options):
-    """Steps on a finished volume, as the scan file has them: lepus.post(volume, "median radius=2", "to-hu water=0.02").
-    Without `output` the new Volume comes back, else the report."""
-    with _as_file(volume) as name, tempfile.TemporaryDirectory() as folder:
+def post(volume, *steps, output=None, grid=None, voxel_mm=None, show=False, **options):
+    """Steps on a finished volume, as the scan file has them: lepus.post(volume, "median radius=2", "hu water=0.02").
+    Without `output` the new Volume comes back, else the report. Of an array that is no Volume, `grid` or `voxel_mm` says where
+    its voxels are."""
+    with _as_file(volume, "post", grid, voxel_mm) as name, tempfile.TemporaryDirectory() as folder:
         target = output or os.path.join(folder, "post.mha")
         report = program.run("post", name, output=target, do=tuple(steps), show=show, **options)
         return report if output else read(target)
 
 
-def analyze(volume, *, show=False, **options):
-    """Threshold, phase, porosity, blobs, thickness, noise, resolution of a volume: a dict of numbers."""
-    with _as_file(volume) as name:
+def analyze(volume, *, grid=None, voxel_mm=None, show=False, **options):
+    """Threshold, phase, porosity, blobs, thickness, noise, resolution of a volume: a dict of numbers. Of an array that is no
+    Volume, `grid` or `voxel_mm` says where its voxels are: lengths depend on it."""
+    with _as_file(volume, "analyze", grid, voxel_mm) as name:
         return program.run("analyze", name, show=show, **options)
 
 
 def compare(reference, volume, *, grid=None, radius_mm=None, peak=None, threads=0, progress=None):
-    """How far a volume is from a reference (arrays or files): rmse, mae, bias, maximum_error and where, psnr_db, ssim.
+    """How far a volume is from a reference (arrays or files): rmse, mae, bias, maximum_error and where, psnr_db, ssim. Where the
+    voxels are is said by `grid` or by one of them; only radius_mm needs it.
 
     >>> import lepus, numpy
     >>> a = numpy.zeros((12, 12, 12), "float32")
@@ -89,10 +97,13 @@ def compare(reference, volume, *, grid=None, radius_mm=None, peak=None, threads=
     1.0
     """
     first, second = (read(v) if isinstance(v, (str, os.PathLike)) else v for v in (reference, volume))
-    grid = grid or getattr(first, "grid", None) or Grid(numpy.shape(first))
-    other = getattr(second, "grid", None)
-    if other is not None and other != grid:
-        raise UsageError("the volumes lie on different grids", "compare", f"{grid!r} and {other!r}", "convert one of them")
+    own = [one for one in (getattr(first, "grid", None), getattr(second, "grid", None)) if one is not None]
+    if grid is None and not own and radius_mm is not None:
+        raise UsageError("where the voxels are is not known", "compare", "radius_mm needs it", "give grid, or a Volume")
+    grid = grid or (own[0] if own else grid_of(first, None, 1.0, "compare"))
+    for other in own:
+        if not grid._near(other):
+            raise UsageError("the volumes lie on different grids", "compare", f"{grid!r} and {other!r}", "convert one of them")
     with callback(progress) as report:
         return _lepus.compare(floats(first, grid.shape, "voxels of the reference"), floats(second, grid.shape, "voxels"), grid._grid,
                               radius_mm, peak, threads, report)
@@ -135,14 +146,15 @@ class View:
         return f'<iframe src="{self.address}" width="100%" height="600"></iframe>'
 
 
-def view(volume, *, browser=True, **options):
+def view(volume, *, browser=True, grid=None, voxel_mm=None, **options):
     """Opens the viewer on a volume (an array or a file) or a scan file: in the browser, or with browser=False in the cell of a
-    notebook. Its options are those of `lepus view`."""
+    notebook. Its options are those of `lepus view`. Of an array that is no Volume, `grid` or `voxel_mm` says where its voxels are."""
     folder = None
-    if not isinstance(volume, (str, os.PathLike)):
+    if not _is_file(volume, "view", grid, voxel_mm):
+        grid = grid_of(volume, grid, voxel_mm, "view")
         folder = tempfile.TemporaryDirectory()
         name = os.path.join(folder.name, "volume.mha")
-        write(name, volume, getattr(volume, "grid", None) or Grid(numpy.shape(volume)))
+        write(name, volume, grid)
         volume = name
     words = [program.find(), "view", os.fspath(volume), *program.words_of({"no_browser": not browser, **options})]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)

@@ -20,11 +20,13 @@ These classes have the options that people change, and take arrays. Step has eve
 import functools
 import itertools
 import json
+import os
+from collections.abc import Iterable
 
 import numpy
 
 from . import _lepus
-from ._arrays import floats, output
+from ._arrays import floats, host_array, output
 from ._lepus import DeadPixels, Dose, Drift, Hardening, HotPixels, Lag, Phase, Zingers
 from ._messages import note
 from ._options import word
@@ -51,12 +53,19 @@ class Step:
     def _toml(self):
         def text(value):
             value = value.tolist() if isinstance(value, (numpy.generic, numpy.ndarray)) else value
-            return json.dumps(list(value) if isinstance(value, tuple) else value)  # TOML writes these as JSON does
+            value = os.fspath(value) if isinstance(value, os.PathLike) else value
+            try:
+                return json.dumps(list(value) if isinstance(value, tuple) else value)  # TOML writes these as JSON does
+            except TypeError:
+                raise UsageError(f"{value!r} cannot be used", repr(self.kind), "it is no value of a scan file") from None
         lines = [f"kind = {text(self.kind)}"] + [f"{key} = {text(value)}" for key, value in self.keys.items()]
         return "\n".join(["[[correct]]", *lines, ""])
 
     def __repr__(self):
         return f"Step({self.kind!r}{''.join(f', {k}={v!r}' for k, v in self.keys.items())})"
+
+
+_steps = (Step, DeadPixels, Dose, Drift, Hardening, HotPixels, Lag, Phase, Zingers, _lepus.Rings)
 
 
 def kinds():
@@ -72,6 +81,10 @@ def correct(frames, geometry=None, *, flat=None, dark=None, steps=(), out=None, 
     geometry = geometry if geometry is not None else getattr(frames, "geometry", None)
     if geometry is None:
         raise UsageError("where the rays went is not known", "correct", "the frames have no geometry", "give one")
+    steps = list(steps) if isinstance(steps, Iterable) else [steps]
+    for step in steps:
+        if not isinstance(step, _steps):
+            raise UsageError(f"{step!r} is no step", "correct", "the classes of lepus.corrections make them", 'give Rings(), or Step("rings")')
     # Runs of classes and of Steps; what is between them are line integrals.
     parts = [(by_keys, list(run)) for by_keys, run in itertools.groupby(steps, lambda step: isinstance(step, Step))]
     lines = output(out, geometry.shape, "line integrals")
@@ -81,7 +94,7 @@ def correct(frames, geometry=None, *, flat=None, dark=None, steps=(), out=None, 
             if dark is not None:
                 raise UsageError("a dark without a flat", "correct", "line integrals have no dark", "give the flat, too")
             given = floats(frames, geometry.shape, "line integrals")
-            if not numpy.shares_memory(given, lines):
+            if given.ctypes.data != lines.ctypes.data:
                 lines[...] = given
         else:
             frame = geometry.shape[1:]
@@ -102,6 +115,7 @@ def correct(frames, geometry=None, *, flat=None, dark=None, steps=(), out=None, 
 
 def _mean(frames):
     """One frame of several."""
+    frames = host_array(frames, "flats and darks")
     return numpy.mean(frames, axis=0, dtype=float) if numpy.ndim(frames) == 3 else frames
 
 

@@ -87,6 +87,9 @@ _kinds = {error.kind: error for error in (UsageError, InputError, GeometryError,
 _kinds["stopped"] = CancelledError  # the program, asked to end
 
 
-def make(kind, what, where="", why="", hint=""):
-    """The error of a kind, as the library and the program call them."""
+def make(kind, what, where="", why="", hint="", memory="memory_bytes"):
+    """The error of a kind, as the library and the program call them. Where the hint speaks of the program's options it gets those of
+    the functions here; `memory` is how the one at hand calls its limit."""
+    for option, argument in (("--force", "force=True"), ("--restart", "restart=True"), ("--memory", memory)):
+        hint = hint.replace(option, argument)
     return _kinds.get(kind, InternalError)(what, where, why, hint)

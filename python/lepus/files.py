@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Volumes, frames and scan files: read whole, or part by part as an array is cut."""
+import json
 import os
 import tempfile
 
@@ -98,7 +99,7 @@ def read(path, *, progress=None, **options):
 def _read_scan(path, progress, options):
     scan = _lepus.read_scan(path)
     with callback(progress) as report, tempfile.TemporaryDirectory() as scratch:
-        views, geometry, notes = _lepus.line_integrals(scan, os.path.join(scratch, "views"), compute(**options), report)
+        views, geometry, notes = _lepus.line_integrals(scan, os.path.join(scratch, "views"), compute("read", options), report)
     return Views(views, Geometry._of(geometry), Grid._of(scan.grid), notes)
 
 
@@ -109,16 +110,35 @@ def read_frames(pattern, dataset="", first=0, last=None):
     return source.read(chosen.start, max(chosen.start, chosen.stop))
 
 
+def grid_of(volume, grid, voxel_mm, where):
+    """The grid of an array: the one that is given, one of such voxels around the centre, or the array's own."""
+    shape = numpy.shape(volume)
+    if len(shape) != 3:
+        raise UsageError(f"an array of the shape {shape} is no volume", where, "volumes have three axes: z, y, x")
+    if grid is not None and voxel_mm is not None:
+        raise UsageError("both grid and voxel_mm are given", where, "a grid says how large its voxels are", "give one of them")
+    grid = grid if voxel_mm is None else Grid(shape, voxel_mm)
+    grid = grid if grid is not None else getattr(volume, "grid", None)
+    if grid is None:
+        raise UsageError("where the voxels are is not known", where, "the array has no grid", "give a Volume, grid or voxel_mm")
+    return grid
+
+
+def _require_json(text, where):
+    try:
+        known = isinstance(json.loads(text), dict)
+    except (TypeError, ValueError):
+        known = False
+    if not known:
+        raise UsageError("the provenance cannot be kept", where, "it is not the text of a JSON object", 'give for example \'{"by": "me"}\'')
+
+
 def write(path, volume, grid=None, *, voxel_mm=None, unit=None, dtype="float32", provenance=None, force=False):
     """Writes a volume; the ending chooses the format: .mha .mhd .nrrd .tif .h5 .raw .zarr. Where the voxels are is said by
     `grid`, by `voxel_mm`, or by the volume itself; dtype may be uint8, uint16 or int16, to which values are rounded."""
-    shape = numpy.shape(volume)
-    if grid is None and voxel_mm is not None:
-        grid = Grid(shape, voxel_mm)
-    if grid is None:
-        grid = getattr(volume, "grid", None)
-    if grid is None:
-        raise UsageError("where the voxels are is not known", str(path), "the array has no grid", "give grid or voxel_mm")
+    grid = grid_of(volume, grid, voxel_mm, str(path))
+    if provenance:
+        _require_json(provenance, str(path))
     unit = unit if unit is not None else getattr(volume, "unit", "1/mm")
     provenance = provenance if provenance is not None else getattr(volume, "provenance", "")
     _lepus.write_volume(path, floats(volume, grid.shape, "voxels"), grid._grid, unit,

@@ -18,18 +18,21 @@ class Grid:
     """
 
     def __init__(self, shape, voxel_mm=1.0, origin_mm=None):
-        if numpy.isscalar(shape):
-            shape = (shape,) * 3
-        nz, ny, nx = (int(n) for n in shape)
-        if min(nz, ny, nx) < 1:
-            raise UsageError(f"a grid of {nz} x {ny} x {nx} voxels", "", "every side has at least one")
+        sides = tuple((shape,) * 3 if numpy.isscalar(shape) else shape)
+        if len(sides) != 3 or not all(n >= 1 and float(n).is_integer() for n in sides):
+            raise UsageError(f"a grid of {' x '.join(str(n) for n in sides)} voxels", "", "it has three sides, each of one or more voxels",
+                             "give nz, ny and nx")
+        nz, ny, nx = (int(n) for n in sides)
         step = tuple(float(s) for s in (numpy.full(3, voxel_mm) if numpy.isscalar(voxel_mm) else voxel_mm))
         if len(step) != 3 or not all(math.isfinite(s) and s for s in step):
             raise UsageError(f"voxel_mm = {voxel_mm}", "", "it is one number, or three: x, y and z")
         if origin_mm is None:
             self._grid = _lepus.centred_grid(nx, ny, nz, step)
         else:
-            self._grid = _lepus.VolumeGrid(nx, ny, nz, tuple(float(x) for x in origin_mm), step)
+            origin = tuple(float(x) for x in origin_mm)
+            if len(origin) != 3 or not all(math.isfinite(x) for x in origin):
+                raise UsageError(f"origin_mm = {origin_mm}", "", "it is three numbers: x, y and z")
+            self._grid = _lepus.VolumeGrid(nx, ny, nz, origin, step)
 
     @classmethod
     def _of(cls, grid):
@@ -52,6 +55,11 @@ class Grid:
         """From one voxel to the next: x, y, z."""
         return self._grid.step_mm
 
+    def _near(self, other):
+        """The same but for how files round lengths: by a millionth of a voxel."""
+        mine, theirs = (g.step_mm + g.origin_mm for g in (self, other))
+        return self.shape == other.shape and all(abs(a - b) <= 1e-6 * abs(s) for a, b, s in zip(mine, theirs, 2 * self.step_mm))
+
     def __eq__(self, other):
         return isinstance(other, Grid) and self._grid.state == other._grid.state
 
@@ -68,8 +76,11 @@ class Grid:
 
 
 class Geometry:
-    """A scan: one 3 x 4 projection matrix per view. The arguments are the keys of [geometry] in a scan file; angles are in
-    degrees, counter-clockwise seen from above. docs/geometry.md draws the axes.
+    """A scan: one 3 x 4 projection matrix per view. The arguments are those keys of [geometry] in a scan file that describe a
+    circular scan, and four of their own: pixel_mm (square pixels), arc_detector (detector = "arc"), helix_pitch_mm (pitch_mm),
+    perturbations (a dict per view: source_mm, detector_mm, in_plane_deg, pitch_deg, yaw_deg, angle_deg). Angles are in degrees,
+    counter-clockwise seen from above: angles_deg, or `views` of them from first_angle_deg over arc_deg. docs/geometry.md draws the
+    axes.
 
     >>> import lepus
     >>> scan = lepus.Geometry(source_axis_mm=500, source_detector_mm=1000, columns=64, rows=48, pixel_mm=1, views=90)
@@ -88,7 +99,11 @@ class Geometry:
             if views is None:
                 raise UsageError("a scan needs angles", "", "neither angles_deg nor views is given",
                                  "give angles_deg, or views for a turn of arc_deg")
+            if not (views >= 1 and float(views).is_integer()):
+                raise UsageError(f"{views} views", "", "at least one is needed, and whole ones")
             angles_deg = first_angle_deg + arc_deg * numpy.arange(int(views)) / int(views)
+        elif views is not None and views != numpy.size(angles_deg):
+            raise UsageError(f"{views} views and {numpy.size(angles_deg)} angles", "", "every view has one", "leave out views")
         width = pixel_width_mm if pixel_width_mm is not None else pixel_mm
         height = pixel_height_mm if pixel_height_mm is not None else pixel_mm if pixel_mm is not None else width
         if width is None or not (width > 0 and height > 0):
@@ -223,6 +238,13 @@ class Geometry:
 
     def __len__(self):
         return self.views
+
+    def _near(self, other):
+        """The same but for rounding."""
+        if (self.beam, self.shape, self.flat_shape) != (other.beam, other.shape, other.flat_shape):
+            return False
+        mine, theirs = self.matrices, other.matrices
+        return bool(numpy.all(numpy.abs(mine - theirs) <= 1e-9 * numpy.max(numpy.abs(mine), initial=0)))
 
     def __eq__(self, other):
         return (isinstance(other, Geometry) and (self.beam, self.shape, self.flat_shape) == (other.beam, other.shape, other.flat_shape)

@@ -3,13 +3,11 @@
 import os
 
 from . import _lepus
-from ._arrays import floats
-from ._options import compute, filled
+from ._arrays import floats, same_place
+from ._options import compute, compute_options, filled
 from ._progress import callback
 from .errors import UsageError
 from .volume import Volume
-
-_compute_options = ("backend", "device", "precision", "threads", "memory_bytes", "device_memory_bytes")
 
 
 class Solver:
@@ -37,8 +35,8 @@ class Solver:
             raise UsageError("the frames were recorded on an arc", "Solver", "methods work on a flat detector",
                              "lepus.read of the scan file resamples them")
         self.geometry, self.grid = geometry, grid or getattr(views, "grid", None) or geometry.grid()
-        self.method, self.iteration, self.residuals, self.stopped, self.diverged = method, 0, [], "", False
-        computing = {name: settings.pop(name) for name in _compute_options if name in settings}
+        self.method = method
+        computing = {name: settings.pop(name) for name in compute_options if name in settings}
         for name in ("weights", "start", "prior", "mask", "name", "iterations", "extend", "choose_strength", "resume", "restart",
                      "save_every", "save_minutes"):
             if name in settings:
@@ -46,9 +44,10 @@ class Solver:
         made = filled(_lepus.MethodSettings(), {"name": method, **settings}, "Solver")
 
         def volume(given, what):
+            same_place(self.grid, getattr(given, "grid", None), what, "the Solver")
             return None if given is None else floats(given, self.grid.shape, what)
         self._iteration = _lepus.Iteration(
-            geometry._scan, self.grid._grid, made, compute(**computing), floats(views, geometry.shape, "views"),
+            geometry._scan, self.grid._grid, made, compute("Solver", computing), floats(views, geometry.shape, "views"),
             None if weights is None else floats(weights, geometry.shape, "weights"), volume(start, "voxels of the start"),
             volume(prior, "voxels of the prior"), volume(mask, "voxels of the mask"))
 
@@ -62,10 +61,28 @@ class Solver:
             def watch(iteration, residual, volume):
                 return callback_function(iteration, residual, None if volume is None else Volume(volume, self.grid))
         with callback(progress) as report:
-            done = self._iteration.run(iterations, watch, with_volume, report)
-        self.iteration, self.stopped, self.diverged = done["iterations"], done["stopped"], done["diverged"]
-        self.residuals = done["residuals"]
+            self._iteration.run(iterations, watch, with_volume, report)
         return self.volume
+
+    @property
+    def iteration(self):
+        """How many iterations are done, in all runs."""
+        return self._iteration.iteration
+
+    @property
+    def residuals(self):
+        """|A x - b| / |b| after each of them."""
+        return self._iteration.residuals
+
+    @property
+    def stopped(self):
+        """Why the last run ended."""
+        return self._iteration.stopped
+
+    @property
+    def diverged(self):
+        """Whether it went away from what was measured: the volume is then the best one before."""
+        return self._iteration.diverged
 
     @property
     def volume(self):
@@ -73,13 +90,13 @@ class Solver:
         return Volume(self._iteration.volume, self.grid)
 
     def save(self, path):
-        """The state after the last whole iteration, for `load` of a Solver made alike."""
+        """The state after the last whole iteration, for `load` of a Solver of the same method, scan, grid and values; a callback may
+        save, too."""
         self._iteration.save(os.fspath(path))
 
     def load(self, path):
         """Goes on from a saved state, with the same bits as if it had not been interrupted."""
         self._iteration.load(os.fspath(path))
-        self.iteration, self.residuals = self._iteration.iteration, self._iteration.residuals
 
     def __repr__(self):
         return f"<lepus.Solver {self.method}, {self.iteration} iterations, {self.grid!r}>"

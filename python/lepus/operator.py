@@ -5,7 +5,7 @@ import math
 import numpy
 
 from . import _device, _lepus
-from ._arrays import floats, on_gpu, output
+from ._arrays import floats, host_array, on_gpu, output, same_place
 from ._options import compute, word
 from .errors import UsageError
 from .volume import Views, Volume
@@ -32,7 +32,7 @@ class Operator:
 
     def __init__(self, geometry, grid=None, model="joseph", **options):
         grid = grid or geometry.grid()
-        compute_options = compute(**options)
+        compute_options = compute("Operator", options, ("model",))
         made = _lepus.Operator(geometry._scan, grid._grid, word(_lepus.RayModel, model, "model"), compute_options)
         self._set(made, geometry, grid, model, options)
 
@@ -54,24 +54,31 @@ class Operator:
 
     def forward(self, volume, out=None):
         """A x; `out` takes the result where it is given."""
+        same_place(self.grid, getattr(volume, "grid", None), "voxels", "the operator")
         return self._apply(self._operator.forward, self._operator.forward_on_device, volume, self.domain_shape, out,
                            self.range_shape, lambda y: Views(y, self.geometry))
 
     def adjoint(self, views, out=None):
         """A' y."""
+        same_place(self.geometry, getattr(views, "geometry", None), "views", "the operator")
         return self._apply(self._operator.adjoint, self._operator.adjoint_on_device, views, self.range_shape, out,
                            self.domain_shape, lambda x: Volume(x, self.grid))
 
     def _apply(self, on_host, on_device, given, from_shape, out, to_shape, named):
-        flat = len(given.shape) == 1 if hasattr(given, "shape") else False
+        elsewhere = on_gpu(given)
+        given = given if elsewhere else host_array(given, "values")
+        flat = len(given.shape) == 1
         if flat:
+            if given.shape[0] != math.prod(from_shape):
+                raise UsageError(f"a vector of {given.shape[0]} values", "Operator", f"geometry and grid make it {math.prod(from_shape)}")
             given = given.reshape(from_shape)
-        if on_gpu(given):
+        if elsewhere:
             _device.require(self._operator.devices, given)
             result = _device.apply(on_device, given, from_shape, out, to_shape)
         else:
-            result = output(out, to_shape, "results")
-            on_host(floats(given, from_shape, "values"), result)
+            given = floats(given, from_shape, "values")
+            result = output(out, to_shape, "results", given)
+            on_host(given, result)
             result = named(result)
         return result.reshape(-1) if flat else result
 

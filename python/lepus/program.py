@@ -52,7 +52,7 @@ def run(command, *arguments, show=False, **options):
     if "error" in result:
         error = result["error"]
         raise make(error.get("kind", "internal"), error.get("what", ""), error.get("where", ""), error.get("why", ""),
-                   error.get("hint", ""))
+                   error.get("hint", ""), memory="memory")
     for text in result.pop("warnings", []):
         warn(text)
     if done.returncode == 8:

@@ -33,11 +33,11 @@ def fdk(views, geometry=None, grid=None, *, window="ram-lak", cutoff=1.0, spatia
     grid = grid or getattr(views, "grid", None) or geometry.grid()
     made = _lepus.FdkOptions()
     made.interpolation = word(_lepus.Interpolation, interpolation, "interpolation")
-    made.field_of_view_mask, made.compute = mask, compute(**options)
+    made.field_of_view_mask, made.compute = mask, compute("fdk", options, fdk.__kwdefaults__)
     filled(made.filter, dict(window=word(_lepus.Window, window, "window"), cutoff=cutoff, extrapolate=extrapolate,
                              spatial_hamming_samples=spatial_hamming_samples), "fdk")
     lines = floats(views, geometry.shape, "views")
-    volume = output(out, grid.shape, "voxels")
+    volume = output(out, grid.shape, "voxels", lines)
     with callback(progress) as report:
         _lepus.fdk(geometry._scan, lines, grid._grid, volume, made, report)
     return Volume(volume, grid)
@@ -55,9 +55,13 @@ def reconstruct(scan_file, output_file=None, *, method=None, force=False, progre
     if method is not None:
         settings["name"] = method
     if settings:
-        chosen = scan.method
-        scan.method = filled(chosen, settings, "method")
-    made = compute(backend, device, precision, threads, memory_bytes, device_memory_bytes)
+        chosen = filled(scan.method, settings, "method")
+        if chosen.name == "fdk" and set(settings) != {"name"}:
+            raise UsageError("the method fdk has no iterations and none of their options", str(scan_file),
+                             "neither the call nor the scan file names an iterative method", 'give for example method="os-sart"')
+        scan.method = chosen
+    made = compute("reconstruct", dict(backend=backend, device=device, precision=precision, threads=threads, memory_bytes=memory_bytes,
+                                       device_memory_bytes=device_memory_bytes))
     with callback(progress) as report:
         if output_file is not None:
             return _lepus.reconstruct(scan, os.fspath(output_file), made, force, report)

@@ -174,3 +174,67 @@ def test_what_an_array_knows_travels_with_it(views, scan, grid):
     assert again.grid == grid and again.unit == "1/mm" and numpy.array_equal(again, volume)
     assert (2 * volume).grid == grid and volume[:-1].grid is None
     assert isinstance(volume.sum(), numpy.floating)
+
+
+def test_what_is_put_in_another_order_forgets_where_it_was(views, scan):
+    turned = [views[::-1], views[:, ::-1], views[numpy.arange(60)[::-1]], views[numpy.ones(60, bool)], numpy.roll(views, 3, 0),
+              numpy.flip(views, 2), numpy.sort(views, 0), views.take(range(60), 0), numpy.take(views, range(60), 0)]
+    assert all(one.shape == scan.shape and one.geometry is None for one in turned)
+    with pytest.raises(lepus.UsageError, match="geometry"):
+        lepus.fdk(views[::-1])
+    kept = [views[:], views[...], views[:, :, :], views * 2, views.copy(), views.astype(float), numpy.clip(views, 0, 1),
+            numpy.nan_to_num(views), numpy.zeros_like(views), -views, numpy.maximum(views, 0), views.view()]
+    assert all(one.geometry is scan for one in kept)
+    assert numpy.atleast_3d(views).geometry is scan and views.geometry is scan
+    cube = lepus.Volume(numpy.zeros((4, 4, 4), "f4"), lepus.Grid(4, (1, 2, 3)))
+    for turned in (cube.T, cube.transpose(0, 2, 1), cube.swapaxes(0, 2), numpy.moveaxis(cube, 0, 2), numpy.rot90(cube), cube.T.copy()):
+        assert turned.shape == cube.shape and turned.grid is None
+    assert cube.grid is not None and cube.reshape(cube.shape).grid == cube.grid
+
+
+def test_results_do_not_go_into_what_is_read(scan):
+    lines = numpy.random.default_rng(1).random((60, 40, 48)).astype("f4")
+    grid = lepus.Grid(lines.shape, 0.5)
+    A = lepus.Operator(scan, grid)
+    memory = numpy.zeros(lines.size + 100, "f4")
+    apart = memory[100:].reshape(lines.shape)
+    for call in (A.forward, A.adjoint, lambda x, out: lepus.fdk(x, scan, grid, out=out)):
+        for x, out in ((lines, lines), (memory[:-100].reshape(lines.shape), apart)):
+            with pytest.raises(lepus.UsageError, match="out lies in the memory"):
+                call(x, out=out)
+    assert numpy.array_equal(A.adjoint(lines.astype(float), out=apart), A.T @ lines)
+
+
+def test_masked_values_are_refused(views, scan, grid):
+    masked = numpy.ma.masked_greater(numpy.array(views), 0.1)
+    for call in (lambda: lepus.fdk(masked, scan, grid), lambda: lepus.Views(masked, scan), lambda: lepus.corrections.rings(masked, scan)):
+        with pytest.raises(lepus.UsageError, match="masked"):
+            call()
+    flat = numpy.ma.masked_equal(numpy.full(scan.shape[1:], 7.0), 7)
+    with pytest.raises(lepus.UsageError, match="masked"):
+        lepus.corrections.correct(numpy.ones(scan.shape), scan, flat=1000.0, dark=flat)
+    assert lepus.fdk(numpy.ma.masked_array(numpy.array(views)), scan, grid).shape == grid.shape  # nothing is
+
+
+def test_arrays_of_others_are_written_into(scan, grid):
+    x = numpy.random.default_rng(2).random(grid.shape).astype("f4")
+    A, out = lepus.Operator(scan, grid), numpy.empty(scan.shape, "f4")
+    made = A.forward(Exported(x), out=Exported(out))
+    assert numpy.shares_memory(made, out) and numpy.array_equal(out, A @ x)
+    assert numpy.array_equal(A @ Exported(x.ravel()), out.ravel())
+    out.flags.writeable = False
+    with pytest.raises(lepus.UsageError, match="readonly|read-only"):
+        A.forward(x, out=Exported(out))
+    with pytest.raises(lepus.UsageError, match="no array"):
+        A @ object()
+
+
+def test_options_that_there_are_not_are_named(views, scan, grid, scan_folder):
+    with pytest.raises(lepus.UsageError, match="did you mean 'window'"):
+        lepus.fdk(views, scan, grid, windw="hann")
+    with pytest.raises(lepus.UsageError, match="did you mean 'threads'"):
+        lepus.read(scan_folder / "scan.toml", thread=1)
+    with pytest.raises(lepus.UsageError, match="threads"):
+        lepus.fdk(views, scan, grid, threads="two")
+    with pytest.raises(lepus.UsageError, match="progress"):
+        lepus.fdk(views, scan, grid, progress=3)

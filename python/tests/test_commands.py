@@ -45,6 +45,26 @@ def test_post_and_analyze(volume, scan_folder, tmp_path):
     assert "porosity" in lepus.analyze(volume)
 
 
+def test_lengths_need_to_know_the_voxels(volume):
+    cut = volume[2:-2]
+    for call in (lepus.analyze, lambda v, **where: lepus.post(v, "median radius=1", **where), lambda v: lepus.view(v, browser=False)):
+        with pytest.raises(lepus.UsageError, match="voxel_mm"):
+            call(cut)
+    assert lepus.analyze(cut, voxel_mm=0.05)["voxel_mm"] == pytest.approx([0.05] * 3)
+    grid = lepus.Grid(cut.shape, 0.3)
+    assert lepus.post(cut, "median radius=1", grid=grid).grid._near(grid)
+    with pytest.raises(lepus.UsageError, match="the file says"):
+        lepus.analyze("volume.mha", voxel_mm=1)
+
+
+def test_compare_takes_the_grid_of_either(volume):
+    plain = numpy.array(volume)
+    assert lepus.compare(plain, volume)["rmse"] == lepus.compare(volume, plain)["rmse"] == 0
+    assert lepus.compare(plain, volume, radius_mm=3)["voxels"] == lepus.compare(volume, plain, radius_mm=3)["voxels"] < volume.size
+    with pytest.raises(lepus.UsageError, match="radius_mm"):
+        lepus.compare(plain, plain, radius_mm=3)
+
+
 def test_compare_arrays_and_files(volume, tmp_path):
     lepus.write(tmp_path / "a.mha", volume)
     lepus.write(tmp_path / "b.mha", volume + 0.001)

@@ -75,6 +75,36 @@ def test_steps_are_those_of_a_scan_file(scan_folder):
     assert error(c.filter(plain, radius_px=1), by_file) < 1e-4 * float(by_file.max())
 
 
+@pytest.mark.parametrize("step", [c.HotPixels(), c.Step("hot-pixels")], ids=["class", "keys"])
+def test_what_a_person_should_look_at_is_warned_of(step, views, scan):
+    random = numpy.random.default_rng(1)
+    bad = views + random.normal(0, 0.002, scan.shape).astype("f4")
+    bad[:, random.random(scan.shape[1:]) < 0.04] -= 1
+    with pytest.warns(lepus.LepusWarning, match="% of the pixels"):
+        c.correct(bad, scan, steps=[step])
+
+
+def test_progress_and_results_that_overlap(views, scan):
+    calls = []
+    c.rings(views, scan, progress=lambda *call: calls.append(call))
+    assert calls[-1][1:] == (1, 1)
+    memory = numpy.zeros((61, *scan.shape[1:]), "f4")
+    memory[:60] = views
+    assert error(c.hardening(memory[:60], scan, coefficients=[2.0], out=memory[1:]), 2 * views) < 1e-6
+
+
+def test_mistakes_are_the_users(views, scan, tmp_path):
+    for pixel in (-1, scan.rows * scan.columns):
+        with pytest.raises(lepus.UsageError, match="outside the detector"):
+            c.dead_pixels(views, scan, pixels=[pixel])
+    with pytest.raises(lepus.InputError, match="missing.tif"):
+        c.defect_map(views, scan, file=tmp_path / "missing.tif")
+    with pytest.raises(lepus.UsageError, match="'rings' is no step"):
+        c.correct(views, scan, steps=["rings"])
+    with pytest.raises(lepus.UsageError, match="no value of a scan file"):
+        c.defect_map(views, scan, file=object())
+
+
 def test_order_is_checked(views, scan):
     with pytest.raises(lepus.UsageError):
         c.correct(views, scan, steps=[c.Hardening([1.0]), c.Drift()])  # wants grey levels, which are gone

@@ -21,7 +21,7 @@ def test_volumes_are_read_as_written(name, tmp_path):
     assert numpy.array_equal(numpy.asarray(part), values)
     with pytest.raises(IndexError):
         part[3]
-    with pytest.raises(lepus.DiskError, match="exist"):
+    with pytest.raises(lepus.DiskError, match="exist.*force=True"):
         lepus.write(tmp_path / name, values, grid)
 
 
@@ -38,6 +38,13 @@ def test_integers_are_rounded_and_h5py_agrees(tmp_path):
 def test_a_volume_needs_a_grid(tmp_path):
     with pytest.raises(lepus.UsageError, match="voxel_mm"):
         lepus.write(tmp_path / "v.mha", numpy.zeros((2, 2, 2), "f4"))
+    with pytest.raises(lepus.UsageError, match="both"):
+        lepus.write(tmp_path / "v.mha", numpy.zeros((2, 2, 2), "f4"), lepus.Grid(2), voxel_mm=3)
+    with pytest.raises(lepus.UsageError, match="three axes"):
+        lepus.write(tmp_path / "v.mha", numpy.zeros((2, 2), "f4"), voxel_mm=3)
+    with pytest.raises(lepus.UsageError, match="JSON"):
+        lepus.write(tmp_path / "v.mha", numpy.zeros((2, 2, 2), "f4"), voxel_mm=3, provenance="x")
+    assert not list(tmp_path.iterdir())
     with pytest.raises(lepus.InputError):
         lepus.read(tmp_path / "missing.mha")
 
@@ -64,6 +71,15 @@ def test_reconstruct_to_a_file_and_by_a_method(scan_folder, tmp_path):
     assert '"cgls"' in iterated.provenance
     with pytest.raises(lepus.UsageError, match="did you mean"):
         lepus.reconstruct(scan_folder / "scan.toml", method="cgls", iteration=3)
+    with pytest.raises(lepus.UsageError, match="fdk has no iterations"):
+        lepus.reconstruct(scan_folder / "scan.toml", iterations=3)
+
+
+@pytest.mark.parametrize("settings", [dict(extend=[-0.2, 0, 0]), dict(extend=[]), dict(extend=[0.1]), dict(extend=[0, 0, float("nan")]),
+                                      dict(weights="bogus"), dict(model="sidon"), dict(order="radnom")])
+def test_settings_that_a_scan_file_may_not_have_are_refused(settings, scan_folder):
+    with pytest.raises(lepus.UsageError, match=next(iter(settings))):
+        lepus.reconstruct(scan_folder / "scan.toml", method="os-sart", iterations=1, **settings)
 
 
 def test_frames_in_their_own_type(scan_folder):

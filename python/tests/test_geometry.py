@@ -58,8 +58,22 @@ def test_mistakes_are_named():
         lepus.Geometry(columns=4, rows=4, views=3, pixel_mm=1, beam="paralel")
     with pytest.raises(lepus.UsageError, match="source"):
         lepus.Geometry(columns=4, rows=4, views=1, pixel_mm=1, source_axis_mm=1, source_detector_mm=2, perturbations=[{"sorce_mm": 1}])
-    with pytest.raises(lepus.UsageError):
-        lepus.Grid((4, 0, 4))
+    for shape in ((4, 0, 4), (4.9, 4, 4), (4, 4), float("nan"), float("inf")):
+        with pytest.raises(lepus.UsageError, match="sides"):
+            lepus.Grid(shape)
+    for origin in ((0, 0, float("nan")), (0, 0)):
+        with pytest.raises(lepus.UsageError, match="origin_mm"):
+            lepus.Grid(4, origin_mm=origin)
+    with pytest.raises(lepus.UsageError, match="3 angles"):
+        lepus.Geometry(columns=4, rows=4, views=90, pixel_mm=1, beam="parallel", angles_deg=[0, 1, 2])
+    with pytest.raises(lepus.UsageError, match="0 views"):
+        lepus.Geometry(columns=4, rows=4, views=0, pixel_mm=1, beam="parallel")
+
+
+def test_matrices_that_are_none_are_refused(scan):
+    for matrices, columns in ((scan.matrices[0], 4), (scan.matrices[:, :2], 4), (scan.matrices[:0], 4), (scan.matrices, 0)):
+        with pytest.raises(lepus.UsageError, match="matrices|at least one"):
+            lepus.Geometry.from_matrices(matrices, columns, 4)
 
 
 def test_perturbed_views(scan):

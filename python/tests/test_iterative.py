@@ -55,6 +55,61 @@ def test_going_on_is_as_never_stopped(method, scan, views, grid, tmp_path):
     assert numpy.array_equal(second.run(4), whole)
 
 
+def test_what_was_done_is_known_whatever_ended_it(scan, views, grid, tmp_path):
+    solver = lepus.Solver(views, scan, grid, "cgls", stop_change=1e-9)
+
+    def watch(iteration, residual, _):
+        assert solver.iteration == iteration == len(solver.residuals) and solver.residuals[-1] == residual
+        solver.save(tmp_path / "state")
+        if iteration == 3:
+            raise LookupError("enough")
+    with pytest.raises(LookupError):
+        solver.run(6, watch)
+    assert solver.iteration == 3 and len(solver.residuals) == 3 and "caller" in solver.stopped
+    again = lepus.Solver(views, scan, grid, "cgls", stop_change=1e-9)
+    again.load(tmp_path / "state")
+    assert again.iteration == 3 and again.residuals == solver.residuals
+    assert numpy.array_equal(again.run(2), lepus.solve(views, scan, grid, "cgls", 5))
+    assert numpy.array_equal(solver.run(2), again.volume) and solver.iteration == 5
+
+
+def test_a_callback_sees_the_iteration_that_a_rule_stops_at(scan, views, grid):
+    seen = []
+    solver = lepus.Solver(views, scan, grid, "cgls", stop_residual=0.2)
+    solver.run(30, lambda iteration, residual, _: seen.append((iteration, residual)))
+    assert seen == list(enumerate(solver.residuals, 1)) and solver.residuals[-1] <= 0.2 < solver.residuals[-2]
+    solver.run(3, lambda *_: seen.append(None))
+    assert None not in seen
+
+
+def test_a_state_of_another_problem_is_refused(scan, tmp_path):
+    grid = lepus.Grid((10, 12, 14), 1.0)
+    views = lepus.Phantom("ball", size_mm=9).project(scan)
+    prior, mask = numpy.zeros(grid.shape, "f4"), numpy.ones(grid.shape, "f4")
+    given = dict(views=views, geometry=scan, grid=grid, method="chambolle-pock", strength=1e-4, weights=numpy.ones(scan.shape),
+                 prior=prior, mask=mask)
+    solver = lepus.Solver(**given)
+    solver.run(1)
+    solver.save(tmp_path / "state")
+    lepus.Solver(**given).load(tmp_path / "state")
+    other_mask = mask.copy()
+    other_mask[0] = 0
+    for key, other in (("views", 2 * views), ("geometry", scan[::-1]), ("grid", lepus.Grid(grid.shape, 0.5)), ("weights", None),
+                       ("prior", prior + 1), ("mask", other_mask)):
+        with pytest.raises(lepus.InputError, match="another solver"):
+            lepus.Solver(**{**given, key: other}).load(tmp_path / "state")
+    with pytest.raises(lepus.InputError, match="another solver"):
+        lepus.Solver(views, scan, lepus.Grid((14, 12, 10), 1.0), "chambolle-pock", strength=1e-4).load(tmp_path / "state")
+    (tmp_path / "state").write_bytes(b"nothing")
+    with pytest.raises(lepus.InputError, match="another Solver"):
+        lepus.Solver(**given).load(tmp_path / "state")
+
+
+def test_nothing_done_is_nothing_to_save(scan, views, grid, tmp_path):
+    with pytest.raises(lepus.UsageError, match="no iteration"):
+        lepus.Solver(views, scan, grid, "cgls").save(tmp_path / "state")
+
+
 def test_a_state_of_another_method_is_refused(scan, views, grid, tmp_path):
     solver = lepus.Solver(views, scan, grid, "cgls")
     solver.run(1)
@@ -68,5 +123,8 @@ def test_mistakes_are_named(scan, views, grid):
         lepus.Solver(views, scan, grid, "cgsl")
     with pytest.raises(lepus.UsageError, match="did you mean 'strength'"):
         lepus.Solver(views, scan, grid, "cgls", strenght=1)
+    for key, wrong in (("model", "sidon"), ("order", "radnom")):
+        with pytest.raises(lepus.UsageError, match="did you mean"):
+            lepus.Solver(views, scan, grid, "os-sart", **{key: wrong})
     with pytest.raises(lepus.UsageError, match="regularise"):
         lepus.Solver(views, scan, grid, "sirt", strength=1.0)

@@ -86,5 +86,21 @@ def test_arrays_of_another_size_are_refused(scan, grid):
     A = lepus.Operator(scan, grid)
     with pytest.raises(lepus.UsageError, match="shape"):
         A @ numpy.zeros(grid.shape[::-1], "f4")
+    with pytest.raises(lepus.UsageError, match="7 values"):
+        A @ numpy.zeros(7, "f4")
     with pytest.raises(lepus.UsageError, match="did you mean"):
         lepus.Operator(scan, grid, "josef")
+
+
+def test_arrays_that_lie_elsewhere_are_refused(scan, grid, views):
+    A = lepus.Operator(scan, grid)
+    x = numpy.ones(grid.shape, "f4")
+    with pytest.raises(lepus.UsageError, match="another grid"):
+        A @ lepus.Volume(x, lepus.Grid(grid.shape, 7.0))
+    with pytest.raises(lepus.UsageError, match="another geometry"):
+        A.T @ lepus.Views(views, scan[::-1])
+    with pytest.raises(lepus.UsageError, match="another grid"):
+        lepus.Solver(views, scan, grid, "cgls", start=lepus.Volume(x, lepus.Grid(grid.shape, 7.0)))
+    nearly = lepus.Grid(grid.shape, 0.6 * (1 + 1e-9))  # as a file may round it
+    assert numpy.array_equal(A @ lepus.Volume(x, nearly), A @ x)
+    assert numpy.array_equal(A.T @ lepus.Views(views, lepus.Geometry.from_matrices(3 * scan.matrices, 48, 40)), A.T @ numpy.array(views))
