@@ -3,17 +3,19 @@
 
 namespace lepus {
 
-void sum_curvature(LinearMap& map, Algebra& algebra, const Vector* weights, Vector& out) {
+void sum_curvature(LinearMap& map, Algebra& algebra, const Vector* weights, Vector& out,
+                   const std::function<void(float*)>& filter) {
   Vector lengths = Vector::of_line_integrals(map);
   algebra.fill(out, 1);
   map.forward(out.data(), lengths.data());
   if (weights) algebra.multiply(lengths, lengths, *weights);
+  if (filter) filter(lengths.data());
   map.adjoint(lengths.data(), out.data());
 }
 
-double largest_curvature(Problem& problem, Algebra& algebra) {
+double largest_curvature(Problem& problem, Algebra& algebra, bool ramped) {
   Vector sums(*problem.map, problem.map->voxels());
-  sum_curvature(*problem.map, algebra, nullptr, sums);
+  sum_curvature(*problem.map, algebra, nullptr, sums, ramped ? problem.ramp : nullptr);
   return algebra.largest_magnitude(sums);
 }
 

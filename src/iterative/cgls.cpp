@@ -26,7 +26,7 @@ public:
     image_ = work_data();
     filtered_image_ = filtered_ ? work_data() : Vector();
     slope_ = work_volume();
-    if (options_.strength > 0) damping_ = options_.strength * largest_curvature(problem_, algebra_);
+    if (options_.strength > 0) damping_ = options_.strength * largest_curvature(problem_, algebra_, filtered_);
   }
 
   void start() override {

@@ -12,6 +12,8 @@
 namespace lepus {
 namespace {
 
+constexpr double clear_rise = 1.5;  // of a residual: subsets and noise do less
+
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Residuals (1: that of an empty volume) may rise a little while subsets or momentum are at work; a method that is lost
@@ -97,7 +99,7 @@ Vector& volume_of_smallest_residual(Method& method) { return method.kept_volume(
 std::int64_t iteration_before_rise(const MethodOptions& options, const std::vector<double>& residuals) {
   if (residuals.empty() || options.strength > 0 || method_kind(options.method).oscillates) return 0;
   const auto best = std::ranges::min_element(residuals);
-  return residuals.back() > 1.5 * *best ? best - residuals.begin() + 1 : 0;
+  return residuals.back() > clear_rise * *best ? best - residuals.begin() + 1 : 0;
 }
 
 void prepare(Method& method) {
@@ -126,7 +128,8 @@ IterateReport iterate(Method& method, Problem& problem, const MethodOptions& opt
   if (unit == 0) unit = 1;
   const double noise_norm = options.noise * std::sqrt(algebra.count(problem.data)) / unit;
   Vector before(*problem.map, problem.map->voxels());
-  DivergenceWatch watch(method_kind(options.method).oscillates);
+  const MethodKind& kind = method_kind(options.method);
+  DivergenceWatch watch(kind.oscillates);
   for (const double residual : report.residuals) watch.note(residual);
   report.iterations = method.iteration();
   if (!report.residuals.empty())
@@ -138,13 +141,25 @@ IterateReport iterate(Method& method, Problem& problem, const MethodOptions& opt
     clock.save([&] { hooks.save(method, report); });
     saved = true;
   };
+  bool settled = false;
+  const auto settle = [&] {
+    if (settled || report.residuals.empty()) return;
+    settled = true;
+    std::vector<double>& residuals = report.residuals;
+    if (const auto residual = method.settle()) residuals.back() = *residual / unit;
+    const double best = *std::ranges::min_element(residuals);
+    report.taken_back =
+        method.taken_back() && (residuals.back() > clear_rise * best || residuals.back() == residuals.front());
+  };
   ResidualLog log(progress, options.iterations);
   progress.begin(format("iterating ({})", options.method), options.iterations);
   progress.advance(method.iteration());
   while (report.stopped.empty() && method.iteration() < options.iterations) {
     algebra.copy(before, method.volume());
     const double residual = method.step() / unit;
-    if (watch.lost(residual)) {
+    settled = false;
+    const bool taken_back = method.taken_back() && std::isfinite(unit);
+    if (!taken_back && watch.lost(residual)) {
       report.diverged = true;
       report.stopped = format("iteration {} left a residual of {:.3g}: it diverges", method.iteration() + 1, residual);
       algebra.copy(method.volume(), good);
@@ -154,16 +169,24 @@ IterateReport iterate(Method& method, Problem& problem, const MethodOptions& opt
     report.iterations = method.iteration();
     report.residuals.push_back(residual);
     saved = false;
-    const bool best = watch.note(residual);
-    if (best) std::swap(good, before);
+    const bool best = watch.note(residual) && !taken_back;
+    const bool best_before = best && !kind.residual_after;
+    if (best_before) std::swap(good, before);
+    if (best && kind.residual_after) algebra.copy(good, method.volume());
     if (options.change > 0) {
-      algebra.combine(before, 1, method.volume(), -1, best ? good : before);
-      report.change = std::sqrt(algebra.squared(before) / std::max(1e-300, algebra.squared(method.volume())));
+      algebra.combine(before, 1, method.volume(), -1, best_before ? good : before);
+      report.change = taken_back
+                          ? std::numeric_limits<double>::infinity()
+                          : std::sqrt(algebra.squared(before) / std::max(1e-300, algebra.squared(method.volume())));
     }
     progress.advance();
     log.tell(method.iteration(), residual);
-    if (hooks.save && algebra.anywhere(clock.due(method.iteration()))) save();
     report.stopped = reason_to_stop(options, residual, report.change, noise_norm);
+    if (!report.stopped.empty()) {
+      settle();
+      if (method.taken_back()) report.stopped.clear();
+    }
+    if (hooks.save && algebra.anywhere(clock.due(method.iteration()))) save();
     if (report.stopped.empty() && hooks.go_on && !hooks.go_on(method, residual))
       report.stopped = format("stopped by its caller after iteration {}", method.iteration());
     if (report.stopped.empty() && hooks.cancel && method.iteration() < options.iterations &&
@@ -174,6 +197,7 @@ IterateReport iterate(Method& method, Problem& problem, const MethodOptions& opt
     }
   }
   progress.end();
+  if (!report.diverged && !report.cancelled) settle();
   if (report.stopped.empty()) report.stopped = format("all {} iterations are done", options.iterations);
   report.seconds = seconds();
   return report;

@@ -16,9 +16,10 @@ namespace lepus {
 struct IterateReport {
   std::vector<double> residuals;  // |A x - b| / |b| of all iterations, weighted as the method does
   std::int64_t iterations = 0;
-  double change = 0;    // of the volume in the last one, where a rule to stop asks for it
+  double change = 0;    // of the volume in the last one, where a rule to stop asks for it; taken back: infinite
   std::string stopped;  // why, for people
   bool diverged = false, cancelled = false;
+  bool taken_back = false;  // the last iteration led away from the data, and the volume is an earlier, worse one
   double seconds = 0;
 };
 

@@ -33,21 +33,43 @@ const std::vector<MethodKind>& method_kinds() {
       {.name = "sirt",
        .summary = "simultaneous: slow, smooth, safe",
        .make = make_sirt,
+       .relaxed = true,
        .bounded = true,
        .weights = direct},
-      {.name = "sart", .summary = "view after view", .make = make_sart, .bounded = true, .weights = direct},
+      {.name = "sart",
+       .summary = "view after view",
+       .make = make_sart,
+       .ordered = true,
+       .relaxed = true,
+       .bounded = true,
+       .weights = direct},
       {.name = "os-sart",
        .summary = "subset after subset: the usual choice for few views",
        .make = make_os_sart,
        .subsets = true,
+       .ordered = true,
+       .relaxed = true,
        .bounded = true,
        .weights = direct},
-      {.name = "cgls", .summary = "least squares by conjugate gradients", .make = make_cgls, .regularised = true},
-      {.name = "lsqr", .summary = "least squares by bidiagonalisation", .make = make_lsqr, .regularised = true},
+      {.name = "cgls",
+       .summary = "least squares by conjugate gradients",
+       .make = make_cgls,
+       .regularised = true,
+       .residual_after = true,
+       .exact_transpose = true},
+      {.name = "lsqr",
+       .summary = "least squares by bidiagonalisation",
+       .make = make_lsqr,
+       .volumes = 10,
+       .regularised = true,
+       .residual_after = true,
+       .exact_transpose = true},
       {.name = "ramp-cgls",
        .summary = "conjugate gradients on ramp-filtered residuals: least squares in few iterations",
        .make = make_ramp_cgls,
        .regularised = true,
+       .residual_after = true,
+       .exact_transpose = true,
        .weights = refused},
       {.name = "mlem",
        .summary = "maximum likelihood, never below zero",
@@ -58,11 +80,13 @@ const std::vector<MethodKind>& method_kinds() {
        .summary = "maximum likelihood, subset after subset",
        .make = make_osem,
        .subsets = true,
+       .ordered = true,
        .non_negative = true,
        .weights = refused},
       {.name = "iterative-fdk",
        .summary = "FDK of what is left, again and again",
        .make = make_iterative_fdk,
+       .relaxed = true,
        .bounded = true,
        .weights = refused},
       {.name = "fista-tv",
@@ -70,6 +94,7 @@ const std::vector<MethodKind>& method_kinds() {
        .make = make_fista_tv,
        .volumes = 17,
        .regularised = true,
+       .inner_steps = true,
        .bounded = true},
       {.name = "chambolle-pock",
        .summary = "least squares with total variation, Huber's rule, a prior volume",
@@ -83,9 +108,11 @@ const std::vector<MethodKind>& method_kinds() {
       {.name = "os-momentum",
        .summary = "ordered subsets with momentum: few iterations, total variation where wanted",
        .make = make_os_momentum,
-       .volumes = 17,
+       .volumes = 18,
        .subsets = true,
+       .ordered = true,
        .regularised = true,
+       .inner_steps = true,
        .bounded = true,
        .weights = direct},
   };
@@ -141,6 +168,17 @@ void check_options(const MethodOptions& options, std::int64_t views) {
   if (options.total_variation_steps < 1)
     refuse_option(options, format("{} steps of total variation", options.total_variation_steps),
                   "at least one is needed", "try 20");
+  const MethodOptions usual;
+  const auto only = [&](const char* name, bool given, bool MethodKind::*has) {
+    if (given && !(kind.*has))
+      refuse_option(options, format("{} is given", name), "it does not use it",
+                    format("leave it out, or take one of {}", names_of(has)));
+  };
+  only("relaxation", options.relaxation != usual.relaxation, &MethodKind::relaxed);
+  only("order", options.order != usual.order, &MethodKind::ordered);
+  only("seed", options.seed != usual.seed, &MethodKind::ordered);
+  only("total_variation_steps", options.total_variation_steps != usual.total_variation_steps, &MethodKind::inner_steps);
+  only("prior_share", options.prior_share != usual.prior_share, &MethodKind::prior);
   const bool bounds = std::isfinite(options.low) || std::isfinite(options.high);
   if (!(options.low < options.high))
     refuse_option(options, format("bounds {} to {}", options.low, options.high), "nothing lies between them",
@@ -150,13 +188,29 @@ void check_options(const MethodOptions& options, std::int64_t views) {
                   "take one of " + names_of(&MethodKind::bounded));
 }
 
+void check_inputs(const MethodOptions& options, const MethodInputs& inputs) {
+  const MethodKind& kind = method_kind(options.method);
+  if (inputs.prior && !kind.prior)
+    refuse_option(options, "a prior volume", "it does not use one", "take " + names_of(&MethodKind::prior));
+  if (inputs.weights && kind.weights == MethodKind::Weights::refused)
+    refuse_option(options, "statistical weights", "it does not use them", "leave them out, or take another method");
+  if (!inputs.exact_transpose && kind.exact_transpose)
+    refuse_option(options, "a model whose A' is not the transpose of A (voxel)",
+                  "its steps follow from the transpose: it diverges, and its residual is none of the volume's",
+                  "take the model joseph, or sirt or os-sart");
+  if ((inputs.prior || options.huber > 0) && options.strength == 0 && !inputs.chooses_strength)
+    refuse_option(options, inputs.prior ? "a prior volume without a strength" : "huber without a strength",
+                  "it belongs to the regularisation, which has the strength 0",
+                  "give a strength, for example 0.001, or auto");
+}
+
 std::unique_ptr<Method> make_method(Problem& problem, const MethodOptions& options) {
   check_options(options, problem.map->views());
+  check_inputs(options, {.prior = static_cast<bool>(problem.prior),
+                         .weights = static_cast<bool>(problem.weights),
+                         .exact_transpose = problem.map->exact_transpose()});
   const MethodKind& kind = method_kind(options.method);
-  if (problem.prior && !kind.prior)
-    refuse_option(options, "a prior volume", "it does not use one", "take " + names_of(&MethodKind::prior));
-  if (problem.weights && kind.weights == MethodKind::Weights::refused)
-    refuse_option(options, "statistical weights", "it does not use them", "leave them out, or take another method");
+  if (kind.non_negative) Algebra(*problem.map).clamp(problem.data, 0, HUGE_VAL);
   return kind.make(problem, options);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,8 +30,13 @@ public:
   // The first vectors, from problem.start. Not called where a saved state is gone on from.
   virtual void start();
   // One whole iteration: every line integral is used once. Returns the norm of the weighted residual, of the volume
-  // that the step began with or ends with, whichever the method has at no cost.
+  // that the step began with or ends with (MethodKind::residual_after), whichever the method has at no cost.
   virtual double step() = 0;
+  // The last step led away from the data, and the volume is that of an earlier one again.
+  virtual bool taken_back() const { return false; }
+  // After the last step, for methods that cannot know at no cost whether it led away: takes it back where it did. The
+  // norm of the residual of the volume that is there then; nothing: what the step returned was right.
+  virtual std::optional<double> settle() { return {}; }
 
   Vector& volume() { return *x_; }
   const std::string& name() const { return options_.method; }
@@ -84,12 +90,17 @@ struct MethodKind {
   std::unique_ptr<Method> (*make)(Problem&, const MethodOptions&);
   int volumes = 8, data = 6;  // vectors that it and the loop around it keep, at most
   bool subsets = false;       // it works on subsets of the views
+  bool ordered = false;       // and takes them, or single views, in an order
+  bool relaxed = false;       // its steps have a length
   bool regularised = false;   // it has a strength
+  bool inner_steps = false;   // of total variation
   bool bounded = false;       // it keeps bounds
   bool prior = false;         // it takes a prior volume
   bool huber = false;
-  bool oscillates = false;    // residuals rise and fall on the way
-  bool non_negative = false;  // of the data, and the volume stays so
+  bool oscillates = false;       // residuals rise and fall on the way
+  bool residual_after = false;   // a step's residual is of the volume that it ends with
+  bool exact_transpose = false;  // it needs A' to be the transpose of A
+  bool non_negative = false;     // of the data, and the volume stays so
   enum class Weights { refused, direct, whitened } weights = Weights::whitened;
 };
 const std::vector<MethodKind>& method_kinds();
@@ -97,7 +108,16 @@ const std::vector<MethodKind>& method_kinds();
 const MethodKind& method_kind(std::string_view name);
 // Throws Error(usage) for choices that the method does not have or that make no sense.
 void check_options(const MethodOptions& options, std::int64_t views);
+// What it is given beside them.
+struct MethodInputs {
+  bool prior = false, weights = false;
+  bool chooses_strength = false;  // it is found before the method is made
+  bool exact_transpose = true;    // of the map
+};
+// Throws Error(usage) for what it has no use for.
+void check_inputs(const MethodOptions& options, const MethodInputs& inputs);
 
+// Line integrals below zero are set to zero for methods that need it: FDK for a start is made before.
 std::unique_ptr<Method> make_method(Problem& problem, const MethodOptions& options);
 
 // One file each; those that differ by a number share one.

@@ -11,19 +11,14 @@ namespace lepus {
 // Every result is another constant: methods that find nothing left to do would end early.
 class MethodTrial::CountingMap final : public LinearMap {
 public:
-  CountingMap(VolumeShape shape, std::int64_t views, std::int64_t values_per_view, std::int64_t all_views, Device& home,
-              Queue& queue, std::shared_ptr<MethodUses> uses)
-      : shape_(shape),
-        views_(views),
-        values_per_view_(values_per_view),
-        all_views_(all_views),
-        home_(home),
-        queue_(queue),
-        uses_(std::move(uses)) {}
+  CountingMap(const TrialProblem& whole, std::int64_t views, Device& home, Queue& queue,
+              std::shared_ptr<MethodUses> uses)
+      : whole_(whole), views_(views), home_(home), queue_(queue), uses_(std::move(uses)) {}
 
-  VolumeShape shape() const override { return shape_; }
+  VolumeShape shape() const override { return whole_.shape; }
   std::int64_t views() const override { return views_; }
-  std::int64_t values_per_view() const override { return values_per_view_; }
+  std::int64_t values_per_view() const override { return whole_.values_per_view; }
+  bool exact_transpose() const override { return whole_.exact_transpose; }
   Device& home() const override { return home_; }
   Queue& queue() const override { return queue_; }
 
@@ -37,8 +32,7 @@ public:
     fill(volume, voxels());
   }
   std::unique_ptr<LinearMap> subset(std::span<const std::int64_t> views) const override {
-    return std::make_unique<CountingMap>(shape_, static_cast<std::int64_t>(views.size()), values_per_view_, all_views_,
-                                         home_, queue_, uses_);
+    return std::make_unique<CountingMap>(whole_, static_cast<std::int64_t>(views.size()), home_, queue_, uses_);
   }
   void fill(float* values, std::int64_t count) {
     level_ = level_ < 1.5F ? level_ * 1.0625F : 0.5F;
@@ -46,10 +40,10 @@ public:
   }
 
 private:
-  double share() const { return static_cast<double>(views_) / static_cast<double>(all_views_); }
+  double share() const { return static_cast<double>(views_) / static_cast<double>(whole_.views); }
 
-  VolumeShape shape_;
-  std::int64_t views_, values_per_view_, all_views_;
+  TrialProblem whole_;
+  std::int64_t views_;
   Device& home_;
   Queue& queue_;
   std::shared_ptr<MethodUses> uses_;
@@ -58,8 +52,7 @@ private:
 
 MethodTrial::MethodTrial(const MethodOptions& options, const TrialProblem& trial, Device& home, Queue& queue)
     : uses_(std::make_shared<MethodUses>()),
-      map_(std::make_unique<CountingMap>(trial.shape, trial.views, trial.values_per_view, trial.views, home, queue,
-                                         uses_)) {
+      map_(std::make_unique<CountingMap>(trial, trial.views, home, queue, uses_)) {
   const MethodKind& kind = method_kind(options.method);
   const std::vector<float> ones(static_cast<std::size_t>(std::max(trial.shape.voxels(), trial.values_per_view)), 1.0F);
   const auto voxels = std::span(ones).first(static_cast<std::size_t>(trial.shape.voxels()));
@@ -75,6 +68,7 @@ MethodTrial::MethodTrial(const MethodOptions& options, const TrialProblem& trial
     put_view(problem_, kind, view, values, trial.weighted ? values : std::span<const float>());
   finish_views(problem_, kind);
   if (trial.has_prior) problem_.prior = volume_from(problem_, voxels);
+  if (trial.has_start) problem_.start = volume_from(problem_, voxels);
   method_ = make_method(problem_, options);
   prepare(*method_);
   method_->start();

@@ -19,7 +19,8 @@ struct MethodUses {
 struct TrialProblem {
   VolumeShape shape;
   std::int64_t views = 1, values_per_view = 1;
-  bool weighted = false, masked = false, has_prior = false;
+  bool weighted = false, masked = false, has_prior = false, has_start = false;
+  bool exact_transpose = true;
   std::int64_t spare_bytes = 0;  // as Problem's
 };
 

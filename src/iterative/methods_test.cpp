@@ -193,6 +193,46 @@ TEST(Methods, DampedMethodsAgree) {
   EXPECT_GT(distance(run(one), numbers(damped)), 1e-2);
 }
 
+TEST(Methods, DampedMethodsHaveOneAimFromEveryStart) {
+  Numbers first;
+  for (const char* name : {"cgls", "lsqr"})
+    for (const bool warm : {false, true}) {
+      SCOPED_TRACE(std::string(name) + (warm ? ", warm" : ""));
+      DenseProblem dense(name);
+      dense.options.iterations = 60;
+      dense.options.strength = 0.05;
+      Problem problem = dense.make();
+      if (warm) problem.start = volume_from(problem, random_volume(24, 5));
+      IterateReport report;
+      const Numbers x = numbers(run(dense, problem, &report));
+      if (first.empty()) first = x;
+      EXPECT_LT(distance({x.begin(), x.end()}, first), 1e-4);
+      // What is said is the residual of the data, without the damping.
+      const Numbers image = apply(dense, x, rows_of_subset(7, 0, 1));
+      double squared = 0, unit = 0;
+      for (std::size_t i = 0; i < image.size(); ++i) {
+        squared += std::pow(image[i] - dense.data[i], 2);
+        unit += std::pow(dense.data[i], 2);
+      }
+      EXPECT_NEAR(report.residuals.back(), std::sqrt(squared / unit), 1e-4);
+    }
+}
+
+TEST(Methods, DampingOfRampedOnesIsMeasuredBehindTheRamp) {
+  DenseProblem dense("ramp-cgls");
+  dense.options.iterations = 60;
+  dense.options.strength = 0.01;
+  Values made[2];
+  for (const int i : {0, 1}) {  // another unit of the ramp is the same aim
+    Problem problem = dense.make();
+    problem.ramp = [&](float* y) {
+      for (int j = 0; j < 35; ++j) y[j] *= i == 0 ? 1.0F : 0.01F;
+    };
+    made[i] = run(dense, problem);
+  }
+  EXPECT_LT(distance(made[1], numbers(made[0])), 1e-4);
+}
+
 TEST(Methods, RampedConjugateGradientsMinimiseTheFilteredResidual) {
   DenseProblem dense("ramp-cgls");
   dense.options.iterations = 60;
@@ -348,6 +388,30 @@ TEST(Methods, AWarmStartIsNearer) {
   }
 }
 
+TEST(Methods, MaximumLikelihoodLeavesNoVoxelOfItsStartAtZero) {
+  for (const char* name : {"mlem", "osem"}) {
+    DenseProblem dense(name);
+    dense.options.iterations = 2000;
+    Problem problem = dense.make();
+    Values start = dense.truth;
+    for (std::size_t j = 0; j < start.size(); j += 3) start[j] = j % 2 ? 0 : -1;
+    problem.start = volume_from(problem, start);
+    EXPECT_LT(distance(run(dense, problem), numbers(dense.truth)), 0.05) << name;
+    Problem empty = dense.make();
+    empty.start = volume_from(empty, Values(24));
+    EXPECT_EQ(run(dense, empty), run(dense)) << name;
+  }
+}
+
+TEST(Methods, LineIntegralsAreClippedAfterFdkHasMadeTheStart) {
+  DenseProblem dense("mlem");
+  dense.data[9] = -0.5F;
+  Problem problem = dense.make();
+  EXPECT_EQ(problem.data.data()[9], -0.5F);
+  make_method(problem, dense.options);
+  EXPECT_EQ(problem.data.data()[9], 0);
+}
+
 TEST(SubsetOrder, DistantSubsetsAreFarFromEachOther) {
   std::vector<double> angles;
   for (int i = 0; i < 8; ++i) angles.push_back(i * 3.14159265358979 / 8);
@@ -384,6 +448,37 @@ TEST(Methods, ChoicesThatMakeNoSenseAreRefused) {
   EXPECT_TRUE(refused("sirt", [](MethodOptions& o) { o.low = 1, o.high = 0; }));
   EXPECT_TRUE(refused("fista-tv", [](MethodOptions& o) { o.huber = 1; }));
   EXPECT_TRUE(refused("sitr", [](MethodOptions&) {}));
+  EXPECT_TRUE(refused("cgls", [](MethodOptions& o) { o.relaxation = 0.5; }));
+  EXPECT_FALSE(refused("iterative-fdk", [](MethodOptions& o) { o.relaxation = 0.5; }));
+  EXPECT_TRUE(refused("cgls", [](MethodOptions& o) { o.order = ViewOrder::random; }));
+  EXPECT_TRUE(refused("cgls", [](MethodOptions& o) { o.seed = 2; }));
+  EXPECT_FALSE(refused("sart", [](MethodOptions& o) { o.order = ViewOrder::random, o.seed = 2; }));
+  EXPECT_TRUE(refused("chambolle-pock", [](MethodOptions& o) { o.total_variation_steps = 5; }));
+  EXPECT_TRUE(refused("fista-tv", [](MethodOptions& o) { o.prior_share = 1; }));
+}
+
+TEST(Methods, InputsThatHaveNoUseAreRefused) {
+  const auto refused = [](const char* method, double strength, double huber, const MethodInputs& inputs) {
+    MethodOptions options;
+    options.method = method;
+    options.strength = strength;
+    options.huber = huber;
+    try {
+      check_inputs(options, inputs);
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::usage;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused("cgls", 0.1, 0, {.prior = true}));
+  EXPECT_FALSE(refused("chambolle-pock", 0.1, 0, {.prior = true}));
+  EXPECT_TRUE(refused("chambolle-pock", 0, 0, {.prior = true}));
+  EXPECT_TRUE(refused("chambolle-pock", 0, 1, {}));
+  EXPECT_FALSE(refused("chambolle-pock", 0, 1, {.prior = true, .chooses_strength = true}));
+  EXPECT_TRUE(refused("mlem", 0, 0, {.weights = true}));
+  for (const char* name : {"cgls", "lsqr", "ramp-cgls"})
+    EXPECT_TRUE(refused(name, 0, 0, {.exact_transpose = false})) << name;
+  EXPECT_FALSE(refused("os-sart", 0, 0, {.exact_transpose = false}));
 }
 
 }  // namespace

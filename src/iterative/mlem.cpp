@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maximum likelihood by expectation maximisation: x *= A' (b / A x) / A' 1. Shepp, Vardi, IEEE Trans. Med. Imaging 1
 // (1982); subsets: Hudson, Larkin, IEEE Trans. Med. Imaging 13 (1994). The line integrals are taken for counts, so none
-// is below zero, and the volume stays at or above zero. A ray that meets nothing (A x = 0) has no say, whatever it
-// counted, and voxels that a subset does not see stay as they are.
+// is below zero, and the volume stays above zero: where a volume to start with has nothing, a little is put, which
+// steps can multiply. A ray that meets nothing (A x = 0) has no say, whatever it counted, and voxels that a subset does
+// not see stay as they are.
 #include <cmath>
 
 #include "iterative/method.h"
@@ -17,9 +18,14 @@ public:
       : Method(problem, options), subsets_(problem, count, options.order, options.seed), sensitivity_(problem, count) {}
 
   void start() override {
+    constexpr double little = 0.01;  // of the root mean square
+    const double mean =
+        problem_.start ? std::sqrt(algebra_.squared(problem_.start) / algebra_.count(problem_.start)) : 0;
     algebra_.fill(volume(), 1);
-    if (problem_.start) algebra_.copy(volume(), problem_.start);
-    algebra_.clamp(volume(), 0, HUGE_VAL);
+    if (mean > 0) {
+      algebra_.copy(volume(), problem_.start);
+      algebra_.clamp(volume(), little * mean, HUGE_VAL);
+    }
     if (problem_.mask) algebra_.multiply(volume(), volume(), problem_.mask);
   }
 

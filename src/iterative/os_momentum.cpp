@@ -2,9 +2,11 @@
 // Weighted least squares by separable surrogates, subset after subset, with Nesterov's momentum: Kim, Ramani, Fessler:
 // Combining ordered subsets and momentum, IEEE Trans. Med. Imaging 34 (2015). With a strength each step is followed by
 // the proximal map of total variation. Subsets are not the whole: where the residual of a pass rises, the pass is taken
-// back, and momentum starts anew with half of what it may reach.
+// back, and momentum starts anew with half of what it may reach. Where the next one from there rises, too, it is the
+// pass before that led away at its end: that one is taken back as well.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "iterative/bounds.h"
 #include "iterative/method.h"
@@ -40,13 +42,13 @@ public:
   void start() override {
     Method::start();
     algebra_.copy(ahead_, volume());
+    algebra_.copy(earlier_, volume());
     t_ = 1;
     most_ = 1;
-    last_ = HUGE_VAL;
+    last_ = earlier_last_ = measure(problem_.start ? &volume() : nullptr);
   }
 
   double step() override {
-    constexpr double rise = 1.02;  // passes near the end go up and down a little
     double squared = 0;
     algebra_.copy(before_, volume());
     for (const std::int64_t s : subsets_.order(iteration())) {
@@ -61,38 +63,78 @@ public:
       algebra_.combine(ahead_, 1 + momentum, next_, -momentum, volume());
       algebra_.copy(volume(), next_);
     }
-    if (!(squared <= rise * last_)) {
-      algebra_.copy(volume(), before_);
-      algebra_.copy(ahead_, before_);
-      t_ = 1;
-      most_ /= 2;
-      return std::sqrt(last_);
+    if (squared <= rise * last_) {
+      std::swap(earlier_, before_);
+      earlier_last_ = std::exchange(last_, squared);
+      passes_back_ = 0;
+    } else if (passes_back_ != 1) {
+      go_back_to(before_);
+      passes_back_ = 1;
+    } else {
+      go_back_before_last_pass();
     }
-    last_ = squared;
-    return std::sqrt(squared);
+    return std::sqrt(last_);
+  }
+
+  bool taken_back() const override { return passes_back_ > 0; }
+
+  std::optional<double> settle() override {
+    if (subsets_.count() == 1) return {};  // a step cannot lead away
+    const double squared = measure(&volume());
+    if (squared <= rise * earlier_last_) {
+      if (!taken_back() && squared <= last_) return {};
+      return std::sqrt(squared);
+    }
+    go_back_before_last_pass();
+    return std::sqrt(last_);
   }
 
 private:
+  static constexpr double rise = 1.02;  // passes near the end go up and down a little
+
+  void go_back_to(const Vector& earlier) {
+    algebra_.copy(volume(), earlier);
+    algebra_.copy(ahead_, earlier);
+    t_ = 1;
+    most_ /= 2;
+  }
+  void go_back_before_last_pass() {
+    go_back_to(earlier_);
+    for (Vector& part : dual_)
+      if (part) algebra_.fill(part, 0);
+    last_ = earlier_last_;
+    passes_back_ = 2;
+  }
+
+  struct SubsetError {
+    Vector& weighted;
+    double squared;
+  };
+  // A x - b of a subset; null: of an empty volume.
+  SubsetError error_of(std::int64_t s, const Vector* x) {
+    Vector& error = subsets_.work(s, error_);
+    const Vector& data = subsets_.gather(problem_.data, s, gathered_);
+    if (x) subsets_.map(s).forward(x->data(), error.data());
+    algebra_.combine(error, x ? 1 : 0, x ? error : data, -1, data);
+    if (!problem_.weights) return {error, algebra_.squared(error)};
+    Vector& weighted = subsets_.work(s, weighted_);
+    algebra_.multiply(weighted, error, subsets_.gather(problem_.weights, s, gathered_));
+    return {weighted, algebra_.dot(weighted, error)};
+  }
+  // The squared residual of a volume by all views.
+  double measure(const Vector* x) {
+    double squared = 0;
+    for (std::int64_t s = 0; s < subsets_.count(); ++s) squared += error_of(s, x).squared;
+    return squared;
+  }
   // slope_ = ahead_ after a step by one subset. Its squared residual.
   double descend(std::int64_t s) {
-    LinearMap& some = subsets_.map(s);
-    Vector& error = subsets_.work(s, error_);
-    some.forward(ahead_.data(), error.data());
-    algebra_.combine(error, 1, error, -1, subsets_.gather(problem_.data, s, gathered_));
-    double squared = 0;
-    if (problem_.weights) {
-      Vector& weighted = subsets_.work(s, weighted_);
-      algebra_.multiply(weighted, error, subsets_.gather(problem_.weights, s, gathered_));
-      squared = algebra_.dot(weighted, error);
-      some.adjoint(weighted.data(), slope_.data());
-    } else {
-      squared = algebra_.squared(error);
-      some.adjoint(error.data(), slope_.data());
-    }
+    const SubsetError error = error_of(s, &ahead_);
+    subsets_.map(s).adjoint(error.weighted.data(), slope_.data());
     if (options_.strength <= 0) algebra_.divide(slope_, slope_, curvature(s));
     const double length = options_.strength <= 0 ? 1 : largest_ > 0 ? 1 / largest_ : 0;
     algebra_.combine(slope_, 1, ahead_, -length, slope_);
-    return squared;
+    return error.squared;
   }
   // Of the subset's own residual: steps by the curvature of all views over the number of subsets are too long where a
   // subset sees a voxel better than the others do.
@@ -105,8 +147,10 @@ private:
 
   Subsets subsets_;
   SubsetVolumes curvatures_;
-  Vector& ahead_ = volume_vector("ahead");
-  double &t_ = scalar("t"), &most_ = scalar("most"), &last_ = scalar("last");
+  // earlier_: the volume before the last pass that was not taken back; what its own last pass measured.
+  Vector &ahead_ = volume_vector("ahead"), &earlier_ = volume_vector("earlier");
+  double &t_ = scalar("t"), &most_ = scalar("most"), &last_ = scalar("last"), &earlier_last_ = scalar("earlier last"),
+         &passes_back_ = scalar("passes back");  // 1: the last pass was taken back; 2: and the one before it
   Vector dual_[3];
   Vector before_, slope_, next_, error_, weighted_, gathered_;
   double strength_ = 0, largest_ = 0;

@@ -43,13 +43,9 @@ void put_view(Problem& problem, const MethodKind& kind, std::int64_t view, std::
   require_values("a view", line_integrals.size(), n);
   std::vector<float> values;  // those that are changed
   const bool whitened = !weights.empty() && kind.weights == MethodKind::Weights::whitened;
-  if (kind.non_negative || whitened) values.assign(line_integrals.begin(), line_integrals.end());
+  if (whitened) values.assign(line_integrals.begin(), line_integrals.end());
   if (kind.non_negative)
-    for (float& value : values)
-      if (value < 0) {
-        value = 0;
-        ++problem.negative_values;
-      }
+    problem.negative_values += std::ranges::count_if(line_integrals, [](float value) { return value < 0; });
   const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(float));
   if (!weights.empty()) {
     require_values("weights", weights.size(), n);

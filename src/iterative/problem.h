@@ -51,7 +51,7 @@ struct Problem {
   std::function<void(float* line_integrals)> ramp;
   // What may be taken of the device's memory for what could be computed again.
   std::int64_t spare_bytes = 0;
-  std::int64_t negative_values = 0;  // of the line integrals that were set to zero, for methods that need it
+  std::int64_t negative_values = 0;  // of the line integrals, for methods that set them to zero
 
   std::vector<std::unique_ptr<LinearMap>> layers;  // weights and masks between `map` and the scan's own
 };

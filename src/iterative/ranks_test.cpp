@@ -34,7 +34,7 @@ MethodOptions options_for(const MethodKind& kind) {
   MethodOptions options;
   options.method = kind.name;
   options.iterations = 9;
-  options.order = ViewOrder::random;
+  if (kind.ordered) options.order = ViewOrder::random;
   if (kind.subsets) options.subsets = 3;
   if (kind.regularised) options.strength = 0.01;
   return options;
@@ -97,8 +97,10 @@ TEST(MethodsOverRanks, EveryMethodHasOneSolutionNearThatOfOneProcess) {
       EXPECT_LE(difference, std::max(2e-6 * peak, static_cast<double>(options.iterations) * one_bit))
           << kind.name << " over " << size << " ranks; one bit of the data does " << one_bit;
       ASSERT_EQ(all.front().report.residuals.size(), alone.report.residuals.size()) << kind.name;
+      // LSQR's with damping is a difference of two sums.
+      const double share = kind.make == make_lsqr ? 1e-4 : 1e-5;
       EXPECT_NEAR(all.front().report.residuals.back(), alone.report.residuals.back(),
-                  1e-5 * alone.report.residuals.front())
+                  share * alone.report.residuals.front())
           << kind.name;
     }
   }

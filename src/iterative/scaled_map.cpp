@@ -26,6 +26,7 @@ public:
   Queue& queue() const override { return map_.queue(); }
   VectorMemory* vector_memory() const override { return map_.vector_memory(); }
   Ranks* ranks() const override { return map_.ranks(); }
+  bool exact_transpose() const override { return map_.exact_transpose(); }
 
   void forward(const float* volume, float* line_integrals) override {
     VectorKernels& kernels = home().vector_kernels();

@@ -56,11 +56,22 @@ std::string describe_method(const MethodOptions& options, const IterateReport& d
   return text + format("\nstopped   {}", done.stopped);
 }
 
+// What can be said against the method's inputs is said before the views are read.
+const Scan& with_checked_inputs(const Scan& scan) {
+  const MethodSettings& method = scan.method;
+  check_inputs(method_options(method, scan.geometry.views(), 1),
+               {.prior = !method.prior.empty(),
+                .weights = method.weights != "none",
+                .chooses_strength = method.choose_strength,
+                .exact_transpose = ray_model(method.model) != RayModel::voxel});
+  return scan;
+}
+
 class ScanIteration {
 public:
   ScanIteration(const Scan& scan, const std::filesystem::path& output, const ReconstructOptions& options,
                 Context& context)
-      : scan_(scan),
+      : scan_(with_checked_inputs(scan)),
         context_(context),
         output_(output),
         ranks_(options.ranks && !options.ranks->alone() ? options.ranks : nullptr),
@@ -91,6 +102,7 @@ public:
   }
 
   ReconstructReport run(VolumeWriter* writer, std::chrono::steady_clock::time_point start) {
+    warn_of_noise();
     if (scan_.method.choose_strength) find_strength();
     const auto method = make_method(solved_.problem(), solved_.options());
     const IterateReport done = iterate(*method, solved_.problem(), solved_.options(), hooks());
@@ -105,7 +117,13 @@ public:
           solved_.options().method, done.stopped));
     else
       context_.progress.note(done.stopped);
-    if (const std::int64_t best = iteration_before_rise(solved_.options(), done.residuals); best > 0 && !done.diverged)
+    if (done.taken_back)
+      warn(
+          format("{}: the last iteration led away from the data and was taken back. Try fewer subsets, or more "
+                 "iterations, which go on with shorter steps",
+                 solved_.options().method));
+    if (const std::int64_t best = iteration_before_rise(solved_.options(), done.residuals);
+        best > 0 && !done.diverged && !done.taken_back)
       warn(format(
           "{}: the residual rose from {:.3g} in iteration {} to {:.3g} in the last: the volume gets worse. Try "
           "fewer iterations, or a smaller relaxation",
@@ -165,6 +183,23 @@ private:
     return {};
   }
 
+  // Of the line integrals, in their norm.
+  double noise_share() {
+    Problem& problem = solved_.problem();
+    Algebra algebra(*problem.map);
+    const double norm = std::sqrt(std::max(1e-300, algebra.squared(problem.data)));
+    return solved_.noise() * std::sqrt(algebra.count(problem.data)) / norm;
+  }
+
+  void warn_of_noise() {
+    if (!scan_.method.choose_strength && !scan_.method.stop_at_noise) return;
+    if (const double share = noise_share(); share >= 1)
+      warn(
+          format("the noise, {:.3g} of the line integrals, is larger than they are: {}. Look for pixels that are not "
+                 "corrected, or give method.noise",
+                 share, scan_.method.stop_at_noise ? "it stops at once" : "the strongest regularisation is taken"));
+  }
+
   void find_strength() {
     if (going_on_) {
       solved_.set_strength(going_on_->strength);
@@ -176,12 +211,10 @@ private:
         choose_strength(problem, solved_.options(), solved_.noise(), context_.progress, context_.cancel);
     // Where nodes round differently rank 0's is taken.
     solved_.set_strength(ranks_ ? numbers_of_all(*ranks_, choice.strength).front() : choice.strength);
-    Algebra algebra(*problem.map);
-    const double norm = std::sqrt(std::max(1e-300, algebra.squared(problem.data)));
-    const double noise_share = solved_.noise() * std::sqrt(algebra.count(problem.data)) / norm;
     std::filesystem::path picture = output_;
     picture += ".l-curve.svg";
-    if (first()) write_file(picture, l_curve_svg(choice, noise_share), true);
+    const double noise = noise_share();
+    if (first()) write_file(picture, l_curve_svg(choice, noise), true);
     context_.progress.note(format("{}; {} shows the curve", choice.why, picture.string()));
   }
 

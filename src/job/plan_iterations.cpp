@@ -270,6 +270,8 @@ PlanReport plan_iterations(const Scan& scan, const ReconstructOptions& options, 
                         (scan.geometry.recorded_on_arc && plan.kind.weights != MethodKind::Weights::refused);
   plan.whole.masked = !scan.method.mask.empty();
   plan.whole.has_prior = !scan.method.prior.empty();
+  plan.whole.has_start = scan.method.start != "zero";
+  plan.whole.exact_transpose = operators.model != RayModel::voxel;
   const VectorNeeds needs =
       vector_needs(plan.kind, plan.options, plan.whole.views, plan.whole.values_per_view, grid.voxels());
   plan.bytes = needs.bytes;

@@ -31,6 +31,7 @@ public:
   // y = A x and x = A' y, in the order of the queue.
   virtual void forward(const float* volume, float* line_integrals) = 0;
   virtual void adjoint(const float* line_integrals, float* volume) = 0;
+  virtual bool exact_transpose() const { return true; }  // A' is the transpose of A
   // The same slab by slab, for what is done with each voxel by itself: use(voxels, slices) is called once for every
   // slab. `work`: memory for it, empty at first, that the caller keeps for the next call and for other subsets.
   using UseSlab = std::function<void(float* voxels, SlabRange slices)>;

@@ -31,6 +31,7 @@ public:
   Queue& queue() const override { return part_->queue(); }
   VectorMemory* vector_memory() const override { return part_->vector_memory(); }
   Ranks* ranks() const override { return &sum_->ranks; }
+  bool exact_transpose() const override { return part_->exact_transpose(); }
 
   void forward(const float* volume, float* line_integrals) override {
     part_->forward(volume + sum_->mine.first, line_integrals);

@@ -32,6 +32,7 @@ public:
     if (!home_->vectors) return LinearMap::adjoint_by_slabs(line_integrals, work, use);
     scan_->adjoint_by_slabs(line_integrals, use);
   }
+  bool exact_transpose() const override { return scan_->options().model != RayModel::voxel; }
   std::unique_ptr<LinearMap> subset(std::span<const std::int64_t> views) const override {
     return std::make_unique<ScanMap>(scan_->subset(views), home_);
   }

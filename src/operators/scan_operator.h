@@ -72,6 +72,7 @@ public:
 
   const ScanGeometry& geometry() const { return geometry_; }
   const VolumeGrid& grid() const { return grid_; }
+  const OperatorOptions& options() const { return options_; }
   std::int64_t values() const { return geometry_.views() * geometry_.rows * geometry_.columns; }
   std::string description() const;
   OperatorDevices& machines() const { return *machines_; }

@@ -158,9 +158,10 @@ class Iterative(ProgramCase):
             "mlem": (["--iterations", "15"], mlem(matrix, data, 15)),
         }
         scan = self.folder / "scan" / "scan.toml"
-        scan.write_text(scan.read_text() + '\n[method]\norder = "sequential"\n')
+        plain = scan.read_text()
         for method, (words, expected) in cases.items():
             with self.subTest(method):
+                scan.write_text(plain + ('\n[method]\norder = "sequential"\n' if method == "os-sart" else ""))
                 report = self.reconstruct(f"{method}.mha", method, *words)
                 made = self.volume(f"{method}.mha")
                 self.assertLess(numpy.linalg.norm(made - expected) / numpy.linalg.norm(expected), 1e-4)
@@ -170,6 +171,46 @@ class Iterative(ProgramCase):
                 # That of the volume before or after the last step.
                 self.assertLess(residual, 1.01 * said["residuals"][-1])
                 self.assertGreater(residual, 0.7 * said["residuals"][-1])
+
+    def test_as_many_subsets_as_views(self):
+        """Momentum leads away within the first pass: what is written and what is said of it agree all the same."""
+        for iterations in (1, 3, 10):
+            with self.subTest(iterations):
+                said = self.reconstruct("v.mha", "os-momentum", "--subsets", 24, "--iterations", iterations,
+                                        "--force")["provenance"]["method"]
+                left = self.lepus_json("project", "v.mha", "--scan", "scan/scan.toml", "-o", "r.raw", "--against", "--force",
+                                       "--backend", "cpu")
+                residual = left["residual_norm"] / left["measured_norm"]
+                self.assertLess(residual, 1.01 * said["residuals"][-1])
+                self.assertLess(residual, 0.1 if iterations == 10 else 1.01)
+
+    def with_keys(self, method, keys, *words, **options):
+        """A run with these keys in [method]."""
+        scan = self.folder / "scan" / "scan.toml"
+        plain = scan.read_text()
+        scan.write_text(plain + f'\n[method]\nname = "{method}"\niterations = 5\n{keys}\n')
+        try:
+            return self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", "--force", "--backend", "cpu", "--json", *words,
+                              **options)
+        finally:
+            scan.write_text(plain)
+
+    def test_inputs_without_use_are_refused_before_the_views_are_read(self):
+        for method, keys, needle in (("chambolle-pock", 'prior = "truth.mha"', "strength"),
+                                     ("chambolle-pock", "huber = 0.1", "strength"),
+                                     ("cgls", 'prior = "truth.mha"', "prior"),
+                                     ("mlem", 'weights = "counts"', "weights"),
+                                     ("cgls", 'model = "voxel"', "transpose"),
+                                     ("cgls", "relaxation = 0.5", "relaxation"),
+                                     ("sirt", 'order = "random"', "order"),
+                                     ("chambolle-pock", "total_variation_steps = 5", "total_variation_steps")):
+            with self.subTest(f"{method}, {keys}"):
+                result = self.with_keys(method, keys, code=2)
+                self.assert_error(result, "usage", needle)
+                self.assertNotIn("reading views", result.stderr)
+        self.with_keys("chambolle-pock", 'huber = 0.1\nprior = "truth.mha"', "--strength", "auto")
+        self.assert_error(self.lepus("plan", "scan/scan.toml", "--method", "cgls", "--model", "voxel", code=2), "usage",
+                          "transpose")
 
     def test_projecting_is_the_matrix(self):
         self.lepus("project", "--scan", "scan/scan.toml", "--matrix", "-o", "a.npz")
