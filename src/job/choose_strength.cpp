@@ -109,7 +109,12 @@ StrengthChoice choose_strength(Problem& problem, const MethodOptions& options, d
     choice.strength =
         last == 0 ? choice.trials[0].strength : crossing(choice.trials[last - 1], choice.trials[last], noise_share);
     choice.why =
-        format("with the strength {:.3g} the residual is as large as the noise, {:.3g}", choice.strength, noise_share);
+        last == 0
+            ? format(
+                  "with the strength {:.3g}, the largest that is tried, the residual {:.3g} is below the noise, {:.3g}",
+                  choice.strength, choice.trials[0].residual, noise_share)
+            : format("with the strength {:.3g} the residual is as large as the noise, {:.3g}", choice.strength,
+                     noise_share);
     return choice;
   }
   choice.strength = choice.trials[l_curve_corner(choice.trials)].strength;

@@ -159,15 +159,21 @@ NoiseEstimate::View NoiseEstimate::of_view(std::int64_t view, std::span<const fl
     const float bend = p[at - 1] - 2 * p[at] + p[at + 1];
     found.squares.push_back(std::exp(-p[at]) * bend * bend / 6);
   }
-  for (const float value : p) found.inverse_transmission += std::exp(static_cast<double>(value));
-  found.values = n;
+  auto& [values, inverse_sums] = found.transmission;
+  for (const float value : p) {
+    const auto bin = value > 0 ? static_cast<std::size_t>(std::min(value, static_cast<float>(values.size() - 1))) : 0;
+    values[bin] += 1;
+    inverse_sums[bin] += std::exp(static_cast<double>(value));
+  }
   return found;
 }
 
 void NoiseEstimate::add(const View& view) {
   squares_.insert(squares_.end(), view.squares.begin(), view.squares.end());
-  inverse_transmission_ += view.inverse_transmission;
-  values_ += view.values;
+  for (std::size_t bin = 0; bin < transmission_.values.size(); ++bin) {
+    transmission_.values[bin] += view.transmission.values[bin];
+    transmission_.inverse_sums[bin] += view.transmission.inverse_sums[bin];
+  }
 }
 
 // The bits of floats at or above zero are in the order of the floats: one bit after the other is found by counting, on
@@ -187,12 +193,30 @@ float NoiseEstimate::median(Ranks* ranks) const {
   return std::bit_cast<float>(low);
 }
 
+double NoiseEstimate::mean_inverse_transmission(Ranks* ranks) const {
+  Transmission all;
+  for (std::size_t bin = 0; bin < all.values.size(); ++bin) {
+    all.values[bin] = total(transmission_.values[bin], ranks);
+    all.inverse_sums[bin] = total(transmission_.inverse_sums[bin], ranks);
+  }
+  constexpr double few = 0.001;
+  const double most = std::max(1.0, few * std::accumulate(all.values.begin(), all.values.end(), 0.0));
+  std::size_t end = all.values.size();  // of the bins without the few largest
+  for (double left_out = 0; end > 1 && (left_out += all.values[end - 1]) <= most;) --end;
+  const auto sum = [](const std::array<double, 64>& bins, std::size_t first, std::size_t last) {
+    return std::accumulate(bins.begin() + static_cast<std::ptrdiff_t>(first),
+                           bins.begin() + static_cast<std::ptrdiff_t>(last), 0.0);
+  };
+  const double others = sum(all.inverse_sums, 0, end), largest = sum(all.inverse_sums, end, all.values.size());
+  if (!(largest <= others)) return others / sum(all.values, 0, end);
+  return (others + largest) / sum(all.values, 0, all.values.size());
+}
+
 double NoiseEstimate::rms(bool weighted, Ranks* ranks) const {
   if (total(static_cast<double>(squares_.size()), ranks) == 0) return 0;
   constexpr double median_of_squares = 0.454936;  // of a normal distribution's, over its variance
   const double per_photon = median(ranks) / median_of_squares;
-  const double values = total(static_cast<double>(values_), ranks), inverse = total(inverse_transmission_, ranks);
-  return std::sqrt(weighted ? per_photon : per_photon * inverse / values);
+  return std::sqrt(weighted ? per_photon : per_photon * mean_inverse_transmission(ranks));
 }
 
 }  // namespace lepus

@@ -3,6 +3,7 @@
 // rows, or over ranks (options.ranks) equal parts of them, in the order of the ranks.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -63,7 +64,8 @@ private:
 };
 
 // The root mean square of the noise of line integrals whose photons are counted: the variance of each is c / exp(-p),
-// and c is found from how much neighbours along rows differ from straight lines, the median of all views.
+// and c is found from how much neighbours along rows differ from straight lines, the median of all views. A thousandth
+// of the pixels that would say more than all others (dead ones) has no say.
 class NoiseEstimate {
 public:
   // Of so many views; bytes: that it takes.
@@ -75,10 +77,13 @@ public:
   }
   // What a view says of it, for any thread. first: how many pixels of the view come before these, so that parts of
   // views have the same sample as whole ones.
+  // By whole numbers of p: below one, from one to two, ...
+  struct Transmission {
+    std::array<double, 64> values{}, inverse_sums{};
+  };
   struct View {
     std::vector<float> squares;
-    double inverse_transmission = 0;
-    std::int64_t values = 0;
+    Transmission transmission;
   };
   static View of_view(std::int64_t view, std::span<const float> line_integrals, std::int64_t columns,
                       std::int64_t first = 0);
@@ -89,6 +94,7 @@ public:
 
 private:
   float median(Ranks* ranks) const;
+  double mean_inverse_transmission(Ranks* ranks) const;
 
   // Of the sample: a prime one, so that it is spread over rows and columns; others in every view.
   static constexpr std::int64_t step = 37;
@@ -97,8 +103,7 @@ private:
   }
 
   std::vector<float> squares_;  // a sample
-  double inverse_transmission_ = 0;
-  std::int64_t values_ = 0;
+  Transmission transmission_;
 };
 
 }  // namespace lepus

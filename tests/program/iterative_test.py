@@ -195,6 +195,27 @@ class Iterative(ProgramCase):
         finally:
             scan.write_text(plain)
 
+    def test_noise_of_dead_pixels(self):
+        def noise():
+            result = self.with_keys("cgls", "stop_at_noise = true")
+            return json.loads(result.stdout)["provenance"]["method"]["noise"]
+        frames = (self.frames() + 0.02 * numpy.random.default_rng(1).standard_normal(24 * 24 * 20)).astype("<f4")
+        frames.tofile(self.folder / "scan" / "frames.raw")
+        clean = noise()
+        self.assertLess(abs(clean / 0.02 - 1), 0.5)
+        for value in (20, 800):
+            with self.subTest(value):
+                frames[[700, 5000]] = value
+                frames.tofile(self.folder / "scan" / "frames.raw")
+                self.assertLess(abs(noise() / clean - 1), 0.1)
+
+    def test_noise_larger_than_the_data(self):
+        result = self.with_keys("cgls", "stop_at_noise = true\nnoise = 1000.0")
+        self.assertIn("larger than they are", result.stderr)
+        result = self.with_keys("cgls", "noise = 1000.0", "--strength", "auto")
+        self.assertIn("larger than they are", result.stderr)
+        self.assertIn("the largest that is tried", result.stderr)
+
     def test_inputs_without_use_are_refused_before_the_views_are_read(self):
         for method, keys, needle in (("chambolle-pock", 'prior = "truth.mha"', "strength"),
                                      ("chambolle-pock", "huber = 0.1", "strength"),
