@@ -24,6 +24,14 @@ void squared_distances_in_row(const Word* bits, std::int64_t nx, T step, T cap, 
   });
 }
 
+// From voxel i of n to the nearer end of the volume, squared.
+template <class T>
+T squared_to_end(std::int64_t i, std::int64_t n, T step) {
+  if (n == 1) return far<T>;
+  const auto d = static_cast<T>(std::min(i + 1, n - i));
+  return d * d * step;
+}
+
 }  // namespace
 
 template <class T>
@@ -129,7 +137,7 @@ void squared_distances_in_slice(const Word* bits, const VolumeSize& size, const 
 
 template <class T>
 DistanceVolume<T>::DistanceVolume(const BitVolume& bits, const SquaredSteps<T>& steps, WorkMemory& memory,
-                                  Context& context)
+                                  Context& context, Beyond beyond)
     : store_(memory, bits.size().nx * bits.size().ny, bits.size().nz, "distances") {
   const VolumeSize& size = bits.size();
   const int workers = context.threads.size();
@@ -181,7 +189,13 @@ DistanceVolume<T>::DistanceVolume(const BitVolume& bits, const SquaredSteps<T>& 
         T* const column = data + y * size.nx + x;
         along_z.apply(column, elements, count);
         for (std::int64_t z = 0; z < size.nz; ++z)
-          for (std::int64_t l = 0; l < count; ++l) largest = std::max(largest, column[z * elements + l]);
+          for (std::int64_t l = 0; l < count; ++l) {
+            T& squared = column[z * elements + l];
+            if (beyond == Beyond::zeros)
+              squared = std::min({squared, squared_to_end(x + l, size.nx, steps.x),
+                                  squared_to_end(y0 + y, size.ny, steps.y), squared_to_end(z, size.nz, steps.z)});
+            largest = std::max(largest, squared);
+          }
       }
       const std::lock_guard lock(mutex);
       largest_ = std::max(largest_, largest);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exact Euclidean distances: for every voxel that is one, the squared distance from its centre to that of the nearest
 // voxel that is zero; zero elsewhere. Along x, then y, then z (Saito, Toriwaki 1994; Felzenszwalb, Huttenlocher 2012).
-// Voxels outside the volume are neither one nor zero, as in SciPy. Where nothing is zero: `far`.
+// Voxels outside the volume are neither one nor zero, as in SciPy, unless they are asked to be zero. Where nothing is
+// zero: `far`.
 // Integers where voxels are cubes (in voxels^2), doubles where they are not (in mm^2): both exact up to the last bit.
 #pragma once
 
@@ -51,11 +52,15 @@ template <class T>
 void squared_distances_in_slice(const Word* bits, const VolumeSize& size, const SquaredSteps<T>& steps, T cap,
                                 ColumnTransform<T>& along_y, T* out);
 
+// What lies beyond the volume. Along an axis of one voxel there is nothing in either case: a slice is flat.
+enum class Beyond { nothing, zeros };
+
 // The whole volume, in memory or in a scratch file.
 template <class T>
 class DistanceVolume {
 public:
-  DistanceVolume(const BitVolume& bits, const SquaredSteps<T>& steps, WorkMemory& memory, Context& context);
+  DistanceVolume(const BitVolume& bits, const SquaredSteps<T>& steps, WorkMemory& memory, Context& context,
+                 Beyond beyond = Beyond::nothing);
 
   const T* slice(std::int64_t z, T* buffer) const { return store_.slice(z, buffer); }
   std::int64_t slice_size() const { return store_.slice_size(); }

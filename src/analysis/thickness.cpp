@@ -129,11 +129,11 @@ ThicknessResult thickness_of(const BitVolume& bits, const VoxelShape& shape, con
   const std::int64_t slice = size.nx * size.ny;
   const int workers = context.threads.size();
   constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
-  const DistanceVolume<T> distances(bits, steps, memory, context);
+  const DistanceVolume<T> distances(bits, steps, memory, context, Beyond::zeros);
   if (distances.largest() >= far<T>)
     throw Error(ErrorKind::input, {.what = "the phase has no border",
                                    .where = "thickness",
-                                   .why = "every voxel of the volume belongs to it, so that its thickness has no end",
+                                   .why = "the volume is one voxel, and belongs to it",
                                    .hint = "check the threshold"});
   ThicknessResult result;
   result.bin_mm = shape.edge_mm;

@@ -18,7 +18,7 @@ std::vector<float> plain_thickness(const Bytes& bytes, const VolumeSize& size, c
   TestContext t;
   BitVolume bits(t.memory, size);
   fill_bits(bits, bytes);
-  const DistanceVolume<double> distances(bits, shape.steps, t.memory, t.context);
+  const DistanceVolume<double> distances(bits, shape.steps, t.memory, t.context, Beyond::zeros);
   std::vector<double> squared, best(bytes.size(), 0), buffer(static_cast<std::size_t>(size.nx * size.ny));
   for (std::int64_t z = 0; z < size.nz; ++z) {
     const double* const slice = distances.slice(z, buffer.data());
@@ -82,10 +82,42 @@ TEST(thickness, of_a_ball_is_its_diameter) {
   EXPECT_NEAR(result.mean_mm, 2.0, 0.05);
 }
 
-TEST(thickness, without_a_border_is_refused) {
+// What is cut out of a volume is as thick as what is a region of it: `size` in the middle of nothing.
+TEST(thickness, ends_at_the_faces_of_the_volume) {
+  const VolumeSize size{21, 17, 14}, padded{size.nx + 2, size.ny + 2, size.nz + 2};
+  VoxelShape flat;
+  flat.cubes = false;
+  flat.steps = {1, 1.44, 1.96};
+  for (const VoxelShape& shape : {VoxelShape{}, flat})
+    for (const double share : {0.9, 0.999, 1.0}) {
+      const Bytes bytes = noise_bytes(size, share, 5);
+      Bytes around(static_cast<std::size_t>(padded.voxels()), 0);
+      const auto place = [&](std::int64_t i) {
+        const std::int64_t x = i % size.nx + 1, y = i / size.nx % size.ny + 1, z = i / size.nx / size.ny + 1;
+        return static_cast<std::size_t>((z * padded.ny + y) * padded.nx + x);
+      };
+      for (std::int64_t i = 0; i < size.voxels(); ++i) around[place(i)] = bytes[static_cast<std::size_t>(i)];
+      TestContext t;
+      const auto cut = thickness_map(bytes, size, shape, t), whole = thickness_map(around, padded, shape, t);
+      for (std::int64_t i = 0; i < size.voxels(); ++i)
+        ASSERT_EQ(cut[static_cast<std::size_t>(i)], whole[place(i)]) << "voxel " << i << ", share " << share;
+    }
+}
+
+TEST(thickness, of_one_slice_is_flat) {
+  const VolumeSize size{16, 12, 1};
+  Bytes bytes(static_cast<std::size_t>(size.voxels()), 0);
+  for (std::int64_t i = 0; i < size.voxels(); ++i) bytes[static_cast<std::size_t>(i)] = i % 16 >= 3 && i % 16 < 9;
   TestContext t;
-  BitVolume bits(t.memory, {4, 4, 4});
-  fill_bits(bits, Bytes(64, 1));
+  const auto map = thickness_map(bytes, size, {}, t);
+  EXPECT_EQ(*std::max_element(map.begin(), map.end()), 6);
+  EXPECT_EQ(map[4], 6);
+}
+
+TEST(thickness, of_one_voxel_is_refused) {
+  TestContext t;
+  BitVolume bits(t.memory, {1, 1, 1});
+  fill_bits(bits, {1});
   EXPECT_THROW(local_thickness(bits, {}, nullptr, t.memory, t.context), Error);
 }
 

@@ -222,6 +222,16 @@ class AgainstSciPy(ProgramCase):
         part = tuple(slice(i * cell, (i + 1) * cell) for i in (1, 3, 2))
         self.assertAlmostEqual(share[1, 3, 2], (inside & (v.astype(float) <= 0.45))[part].sum() / inside[part].sum(), places=6)
 
+    def test_a_cut_volume_is_as_thick_as_a_region(self):
+        v = porous(seed=6)
+        words = ["--threshold", "0.5", "--thickness"]
+        write_mha(self.folder / "v.mha", v)
+        write_mha(self.folder / "cut.mha", v[4:30, 6:40, 10:60])
+        region = self.lepus_json("analyze", "v.mha", *words, "--box", "10,59,6,39,4,29")
+        cut = self.lepus_json("analyze", "cut.mha", *words)
+        for key in ("thickness", "walls"):
+            self.assertEqual(region[key], cut[key])
+
     def test_not_finite_voxels_are_left_out_and_said(self):
         v = porous(seed=9)
         v[3, 4, 5:9] = np.nan
