@@ -70,6 +70,13 @@ MeshDistance::MeshDistance(const std::vector<Triangle>& triangles) {
                                    .hint = "export it again"});
   middle_mm_ = middle_mm_ / area_mm2_;
   find_normals();
+  double volume = 0;  // six times
+  for (const Face& f : faces_)
+    volume += dot(f.corners[0] - middle_mm_, cross(f.corners[1] - middle_mm_, f.corners[2] - middle_mm_));
+  // A surface that is not closed encloses about nothing, or it is nearly closed: a ball has 0.09.
+  const double share = volume / 6 / std::pow(area_mm2_, 1.5);
+  inside_out_ = share < (closed_ ? 0 : -0.01);
+  if (inside_out_ && closed_) turn_normals();
   std::vector<Vec3> middles;
   for (const Face& f : faces_) middles.push_back((f.corners[0] + f.corners[1] + f.corners[2]) / 3);
   nodes_.resize(1);
@@ -106,6 +113,16 @@ void MeshDistance::find_normals() {
       f.corner_normals[i] = corners[key(f.corners[i])];
       f.edge_normals[i] = edges[edge_key(f, i)].normal;
     }
+}
+
+void MeshDistance::turn_normals() {
+  for (Face& f : faces_) {
+    f.normal = -f.normal;
+    for (std::size_t i = 0; i < 3; ++i) {
+      f.edge_normals[i] = -f.edge_normals[i];
+      f.corner_normals[i] = -f.corner_normals[i];
+    }
+  }
 }
 
 void MeshDistance::build(std::size_t node, std::int64_t begin, std::int64_t end, std::vector<Vec3>& middles) {

@@ -27,6 +27,8 @@ public:
 
   std::int64_t triangles() const { return static_cast<std::int64_t>(faces_.size()); }
   bool closed() const { return closed_; }  // every edge has two triangles
+  // Its triangles are wound so that their normals point inwards. Where it is closed, that is put right.
+  bool inside_out() const { return inside_out_; }
   Vec3 low_mm() const { return nodes_.front().low; }
   Vec3 high_mm() const { return nodes_.front().high; }
   double area_mm2() const { return area_mm2_; }
@@ -43,11 +45,12 @@ private:
     std::int32_t first = 0, count = 0;  // of faces; count 0: two nodes, from `first` on
   };
   void find_normals();
+  void turn_normals();
   void build(std::size_t node, std::int64_t begin, std::int64_t end, std::vector<Vec3>& middles);
 
   std::vector<Face> faces_;
   std::vector<Node> nodes_;
-  bool closed_ = true;
+  bool closed_ = true, inside_out_ = false;
   double area_mm2_ = 0;
   Vec3 middle_mm_;
 };

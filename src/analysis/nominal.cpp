@@ -189,6 +189,12 @@ NominalResult measure_nominal(const VolumeReader& volume, const NominalOptions& 
   for (const SurfaceView& view : sums[0].views) result.views.push_back(view.slice());
   if (!options.surface->closed())
     context.progress.warning("the nominal surface is not closed: near its openings inside and outside may be mistaken");
+  if (options.surface->inside_out())
+    context.progress.warning(options.surface->closed()
+                                 ? "the nominal surface is wound inside out: it was turned, distances are above zero "
+                                   "outside of what it encloses"
+                                 : "the nominal surface seems to be wound inside out, and as it is not closed it was "
+                                   "not turned: distances may have the wrong sign");
   const double voxel = std::max({std::abs(grid.step_mm.x), std::abs(grid.step_mm.y), std::abs(grid.step_mm.z)});
   const double share_of_area = result.area_mm2 / options.surface->area_mm2();
   if (result.alignment && (result.alignment->typical_mm > 3 * voxel || share_of_area < 0.5 || share_of_area > 2))

@@ -294,6 +294,21 @@ class Nominal(ProgramCase):
         self.assertGreater(n["within_tolerance"], 0.7)
         self.assertIn("Distance from nominal.stl", (self.folder / "r/index.html").read_text())
 
+    def test_wound_inside_out(self):
+        step, centre = 0.1, np.array([2.2, 2.03, 1.95])
+        write_mha(self.folder / "v.mha", self.ball((40, 42, 44), centre, 1.5, step), (step,) * 3)
+        triangles = np.float32(self.sphere(centre, 1.47, 32)).round(5)  # so that its corners meet
+        self.write_stl("right.stl", triangles)
+        self.write_stl("wrong.stl", triangles[:, ::-1])
+        self.write_stl("open.stl", triangles[9:, ::-1])
+        found = {name: self.lepus_json("analyze", "v.mha", "--threshold", "0.5", "--nominal", name + ".stl") for name in ("right", "wrong", "open")}
+        said = {name: " ".join(result["warnings"]) for name, result in found.items()}
+        self.assertGreater(found["right"]["nominal"]["mean_mm"], 0.02)
+        self.assertAlmostEqual(found["wrong"]["nominal"]["mean_mm"], found["right"]["nominal"]["mean_mm"], delta=1e-6)
+        self.assertNotIn("inside out", said["right"])
+        self.assertIn("it was turned", said["wrong"])
+        self.assertIn("wrong sign", said["open"])
+
     def test_a_box_off_its_place(self):
         step = 0.25
         v = np.zeros((32, 36, 40), np.float32)
