@@ -11,6 +11,7 @@
 #include "app/analyze_report.h"
 #include "app/commands.h"
 #include "app/resume_options.h"
+#include "app/volume_in_axes.h"
 #include "core/format.h"
 #include "core/forwarded_progress.h"
 #include "core/output_file.h"
@@ -194,6 +195,12 @@ std::int64_t minimum_bytes(const VolumeGrid& g, int threads) {
   return 40 * slice * threads + 6 * three + (std::int64_t{24} << 20);
 }
 
+// What it takes to turn a volume whose file has other axes: slabs, or a slice for each thread, twice.
+std::int64_t turning_for_threads(const VolumeReader& volume, int threads) {
+  const std::int64_t slabs = turning_bytes(volume), slice = 4 * volume.grid().nx * volume.grid().ny;
+  return slabs == 0 ? 0 : std::max(slabs, 2 * slice * threads);
+}
+
 // All but the volumes that the analysis wrote: what a killed run had begun, and what only the next start would need.
 void remove_others(const fs::path& folder, const std::vector<std::string>& files) {
   std::vector<fs::path> others;
@@ -207,13 +214,12 @@ void remove_others(const fs::path& folder, const std::vector<std::string>& files
 
 int run_analyze(const AnalyzeArguments& a, Session& session, std::optional<ResumableFolder>& folder) {
   analysis::AnalyzeOptions options = options_from(a);
-  const auto volume = open_volume(a.volume);
-  std::unique_ptr<VolumeReader> mask;
-  if (!a.mask.empty()) mask = open_volume(a.mask);
+  const auto open = [&](const std::string& file) {
+    return file.empty() ? nullptr : open_in_our_axes(file, {}, {}, session);
+  };
+  const auto volume = open(a.volume), mask = open(a.mask), against = open(a.against);
   options.region.mask_volume = mask.get();
-  std::unique_ptr<VolumeReader> against;
   if (options.against) {
-    against = open_volume(a.against);
     options.against->other = against.get();
     options.against->mask = options.region.mask;
   }
@@ -222,7 +228,10 @@ int run_analyze(const AnalyzeArguments& a, Session& session, std::optional<Resum
   KeptWarnings warnings(session.context().progress);
   Context context{session.context().threads, session.context().cancel, warnings};
   const std::int64_t minimum = minimum_bytes(volume->grid(), context.threads.size());
-  options.memory_bytes = session.buffer_bytes(minimum) - minimum / 4;
+  std::int64_t turning = 0;
+  for (const VolumeReader* v : {volume.get(), mask.get(), against.get()})
+    if (v) turning += turning_for_threads(*v, context.threads.size());
+  options.memory_bytes = session.buffer_bytes(minimum + turning) - turning - minimum / 4;
   options.provenance = provenance_of(*volume, a);
   if (options.against) options.against->provenance = options.provenance;
 

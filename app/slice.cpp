@@ -9,6 +9,7 @@
 
 #include "analysis/panel.h"
 #include "app/commands.h"
+#include "app/volume_in_axes.h"
 #include "core/format.h"
 
 namespace lepus::app {
@@ -112,10 +113,10 @@ Picture three_slices(const SliceArguments& a, const std::vector<Slice>& slices, 
 int run_slice(const SliceArguments& a, Session& session) {
   check(a);
   const OutputLock lock = session.reserve(a.output);
-  const auto volume = open_volume(a.volume);
+  const auto volume = open_in_our_axes(a.volume, {}, {}, session);
   const VolumeGrid& grid = volume->grid();
   const auto wanted = requests(a, grid);
-  const std::int64_t held = held_bytes(a, grid, wanted) + 8 * grid.nx * grid.ny;
+  const std::int64_t held = held_bytes(a, grid, wanted) + 8 * grid.nx * grid.ny + turning_bytes(*volume);
   const std::int64_t slab = session.buffer_bytes(held + 4 * grid.nx * grid.ny) - held;
   auto slices = extract_slices(*volume, wanted, slab, session.context());
   // Across a volume of one slice there are lines, not pictures.

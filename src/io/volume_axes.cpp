@@ -42,12 +42,16 @@ public:
              .nz = count[2],
              .origin_mm = {first[0], first[1], first[2]},
              .step_mm = {each[0], each[1], each[2]}};
+    provenance_ = volume_->provenance();
+    auto noted = nlohmann::ordered_json::parse(provenance_, nullptr, false);
+    if (!noted.is_object() || noted.erase("axes") == 0) return;
+    provenance_ = noted.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
   }
 
   const VolumeGrid& grid() const override { return grid_; }
   std::string format() const override { return volume_->format(); }
   std::string pixel_type() const override { return volume_->pixel_type(); }
-  std::string provenance() const override { return volume_->provenance(); }
+  std::string provenance() const override { return provenance_; }
   std::string unit() const override { return volume_->unit(); }
   ValueScale scale() const override { return volume_->scale(); }
 
@@ -93,6 +97,7 @@ private:
   std::unique_ptr<VolumeReader> volume_;
   VolumeAxes from_;
   VolumeGrid grid_;
+  std::string provenance_;
 };
 
 }  // namespace

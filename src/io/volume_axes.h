@@ -28,7 +28,8 @@ std::string words_of(const VolumeAxes& axes);  // "x,z,-y"
 std::optional<VolumeAxes> noted_axes(const VolumeReader& volume);
 
 // A volume whose file has these axes -> the same in lepus', and back. Coordinates go with the voxels, and steps keep
-// their signs: an axis that runs backwards is turned around. Holds up to 16 MiB, or one slice, beside what is read.
+// their signs: an axis that runs backwards is turned around. What it noted of its axes is taken out. Holds up to 16
+// MiB, or one slice, beside what is read.
 std::unique_ptr<VolumeReader> from_axes(std::unique_ptr<VolumeReader> volume, const VolumeAxes& axes);
 std::unique_ptr<VolumeReader> into_axes(std::unique_ptr<VolumeReader> volume, const VolumeAxes& axes);
 

@@ -26,10 +26,10 @@ TYPES = {"MET_UCHAR": "uint8", "MET_USHORT": "uint16", "MET_UINT": "uint32", "ME
 SHAPE = (128, 128, 128) if os.environ.get("LEPUS_ANALYZE") == "long" else (36, 52, 70)
 
 
-def write_mha(path, values, spacing=(1, 1, 1)):
+def write_mha(path, values, spacing=(1, 1, 1), offset=(0, 0, 0), more=""):
     names = {np.dtype(v): k for k, v in TYPES.items()}
     header = ("ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\n"
-              f"ElementSpacing = {spacing[0]} {spacing[1]} {spacing[2]}\nOffset = 0 0 0\n"
+              f"ElementSpacing = {spacing[0]} {spacing[1]} {spacing[2]}\nOffset = {offset[0]} {offset[1]} {offset[2]}\n{more}"
               f"DimSize = {values.shape[2]} {values.shape[1]} {values.shape[0]}\n"
               f"ElementType = {names[values.dtype]}\nElementDataFile = LOCAL\n")
     path.write_bytes(header.encode() + np.ascontiguousarray(values).tobytes())
@@ -231,6 +231,20 @@ class AgainstSciPy(ProgramCase):
         cut = self.lepus_json("analyze", "cut.mha", *words)
         for key in ("thickness", "walls"):
             self.assertEqual(region[key], cut[key])
+
+    def test_noted_axes_are_followed(self):
+        v = porous((20, 22, 24), seed=7)
+        write_mha(self.folder / "v.mha", v, (0.5, 0.4, 0.3), (-5, -3, 2))
+        self.lepus("convert", "v.mha", "--axes", "x,z,-y", "-o", "turned.mha")
+        wanted = ["--threshold", "0.45", "--box", "-3,5,-2,4,3,6"]
+        reports = []
+        for name in ("v.mha", "turned.mha"):
+            result = self.lepus_json("analyze", name, *wanted, "-o", "r", "--force")
+            reports.append([result["phase_voxels"], result["voxel_mm"], (self.folder / "r/blobs.csv").read_text(), read_mha(self.folder / "r/labels.mha").tolist()])
+        self.assertEqual(reports[0], reports[1])
+        self.assertEqual(self.lepus_json("info", "r/labels.mha")["axes"], "x,y,z")
+        self.assertEqual(self.lepus_json("analyze", "v.mha", "--against", "turned.mha")["against"]["rmse"], 0)
+        self.assertEqual(self.lepus_json("analyze", "turned.mha", "--against", "v.mha")["against"]["voxels"], v.size)
 
     def test_not_finite_voxels_are_left_out_and_said(self):
         v = porous(seed=9)

@@ -309,6 +309,15 @@ class Nominal(ProgramCase):
         self.assertIn("it was turned", said["wrong"])
         self.assertIn("wrong sign", said["open"])
 
+    def test_a_volume_in_other_axes(self):
+        z, y, x = np.indices((30, 32, 36))
+        write_mha(self.folder / "v.mha", (9 - np.sqrt((x - 14.3) ** 2 + (y - 18) ** 2 + (z - 12) ** 2)).astype(np.float32), (0.5,) * 3)
+        self.lepus("convert", "v.mha", "--axes", "rtk", "-o", "turned.mha")
+        self.lepus("convert", "turned.mha", "--surface", "0", "-o", "nominal.stl")
+        n = self.lepus_json("analyze", "turned.mha", "--threshold", "0", "--nominal", "nominal.stl")["nominal"]
+        self.assertLess(abs(n["mean_mm"]), 1e-3)
+        self.assertLess(n["largest_mm"], 0.01)
+
     def test_a_box_off_its_place(self):
         step = 0.25
         v = np.zeros((32, 36, 40), np.float32)

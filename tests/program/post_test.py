@@ -70,6 +70,15 @@ class Post(ProgramCase):
         self.assertEqual(len(self.lepus_json("info", "again.mha", "--header")["provenance"]["post"]), 2)
         self.assert_error(self.lepus("post", "hu.mha", "-o", "x.mha", "--do", "hu water=1", code=2), "usage", "already")
 
+    def test_noted_axes_are_followed(self):
+        self.lepus("convert", "a.mha", "--axes", "rtk", "-o", "rtk.mha")
+        for name in ("a.mha", "rtk.mha"):
+            self.lepus("post", name, "-o", "out-" + name, "--do", "ring-mask radius_mm=5 value=9", "--do", "crop z=2,9")
+        self.assertTrue(numpy.array_equal(self.voxels("out-rtk.mha"), self.voxels("out-a.mha")))
+        infos = [self.lepus_json("info", "out-" + name) for name in ("a.mha", "rtk.mha")]
+        for key in ("axes", "origin_mm", "voxel_mm"):
+            self.assertEqual(infos[1][key], infos[0][key])
+
     def test_the_same_bytes_for_any_memory_and_threads(self):
         chain = ["--do", "gaussian radius=2", "--do", "hardening threshold=-1 radius=3", "--do", "rescale bits=8"]
         self.lepus("post", "a.mha", "-o", "one.mha", *chain, "--backend", "cpu")

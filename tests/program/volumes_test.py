@@ -62,6 +62,9 @@ class Volumes(ProgramCase):
         self.assertEqual(info["voxel_mm"], [1, 3, 2])
         self.assertEqual(info["origin_mm"], [-7.5, -19.5, -11])  # y goes to 11, and the other way round
         self.assertEqual(self.lepus_json("compare", "a.mha", "rtk.npy")["metrics"]["max"], 0)  # it says so itself
+        for name in ("a.mha", "rtk.npy"):  # and slices follow it
+            self.lepus("slice", name, "--axis", "y", "--position", "3", "-o", name + ".png")
+        self.assertEqual((self.folder / "rtk.npy.png").read_bytes(), (self.folder / "a.mha.png").read_bytes())
         numpy.save(self.folder / "bare.npy", self.a.transpose())  # A[x, y, z] of nobody knows what
         self.lepus("convert", "bare.npy", "--from-axes", "zyx", "-o", "back.npy")
         self.assertTrue(numpy.array_equal(numpy.load(self.folder / "back.npy"), self.a))
