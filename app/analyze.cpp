@@ -219,10 +219,7 @@ int run_analyze(const AnalyzeArguments& a, Session& session, std::optional<Resum
   };
   const auto volume = open(a.volume), mask = open(a.mask), against = open(a.against);
   options.region.mask_volume = mask.get();
-  if (options.against) {
-    options.against->other = against.get();
-    options.against->mask = options.region.mask;
-  }
+  if (options.against) options.against->other = against.get();
   std::optional<analysis::MeshDistance> surface;
   if (options.nominal) options.nominal->surface = &surface.emplace(read_stl(a.nominal));
   KeptWarnings warnings(session.context().progress);
@@ -283,6 +280,9 @@ int run_analyze(const AnalyzeArguments& a, Session& session, std::optional<Resum
     refuse_option("--save", "there is no folder to save to", "give one with -o");
   }
 
+  if (options.sample.any() && !options.needs_phase())
+    refuse_option(a.remove_air ? "--remove-air" : "--remove-container",
+                  "nothing that is measured looks at the sample alone", "leave it out, or give --porosity, too");
   const analysis::Analysis result = analysis::analyze(*volume, options, context);
   facts.warnings = warnings.kept;
   Json json = analysis_json(result, facts);
@@ -374,7 +374,7 @@ std::unique_ptr<Command> analyze_command() {
   table.group("Where");
   table.value("--box", "X0,X1,Y0,Y1,Z0,Z1", a.box, "within this box, in millimetres");
   table.value("--radius", "MM", a.radius, "within this distance from the rotation axis");
-  table.value("--mask", "FILE", a.mask, "where this volume of the same size is not zero").file();
+  table.value("--mask", "FILE", a.mask, "where this volume of the same grid is not zero").file();
   table.flag("--remove-air", a.remove_air, "without what is dark and connected with a side of the volume");
   table.flag("--remove-container", a.remove_container,
              "without the container, the material that reaches furthest to the sides, and the air in it");

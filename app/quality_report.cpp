@@ -66,6 +66,12 @@ std::string motion_text(const analysis::RigidMotion& motion) {
                 turn.z, shift.x, shift.y, shift.z);
 }
 
+void add_differences(const Comparison& c, Json& json) {
+  for (const auto& [name, value] : {std::pair{"rmse", c.rmse}, std::pair{"mae", c.mae}, std::pair{"bias", c.bias},
+                                    std::pair{"max", c.maximum_error}, std::pair{"psnr_db", c.psnr_db}})
+    json[name] = number(value);
+}
+
 Json to_json(const analysis::AgainstResult& r) {
   Json json;
   if (r.registration) {
@@ -77,11 +83,9 @@ Json to_json(const analysis::AgainstResult& r) {
                                  {"overlap", g.overlap},
                                  {"iterations", g.iterations}});
   }
-  const Comparison& c = r.comparison;
-  for (const auto& [name, value] : {std::pair{"rmse", c.rmse}, std::pair{"mae", c.mae}, std::pair{"bias", c.bias},
-                                    std::pair{"max", c.maximum_error}, std::pair{"psnr_db", c.psnr_db}})
-    json[name] = number(value);
-  json["voxels"] = c.voxels;
+  add_differences(r.comparison, json);
+  json["voxels"] = r.comparison.voxels;
+  if (r.scaled) add_differences(*r.scaled, json["scaled"]);
   return json;
 }
 
@@ -158,6 +162,12 @@ void add_quality_rows(const Analysis& a, const AnalyzeFacts& f, SummaryRows& row
     const Comparison& c = a.against->comparison;
     rows.emplace_back("difference", format("{} - {}: rms {:.5g}, mean {:.4g}, largest {:.5g}, in {} voxels", f.against,
                                            f.volume, c.rmse, c.bias, c.maximum_error, c.voxels));
+    if (const auto& s = a.against->scaled) {
+      const auto& g = *a.against->registration;
+      rows.emplace_back(
+          "scaled", format("{:.5g} {} {} {:.4g} - {}: rms {:.5g}, mean {:.4g}, largest {:.5g}", g.gain, f.against,
+                           g.offset < 0 ? "-" : "+", std::abs(g.offset), f.volume, s->rmse, s->bias, s->maximum_error));
+    }
   }
   if (a.nominal) {
     const auto& n = *a.nominal;

@@ -73,6 +73,25 @@ void write_moved(const VolumeReader& moved, const std::string& unit, const Again
   writer->finish(options.provenance);
 }
 
+// gain * value + offset.
+class ScaledVolume final : public VolumeReader {
+public:
+  ScaledVolume(const VolumeReader& volume, lepus::ValueScale scale) : volume_(volume), scale_(scale) {}
+
+  const VolumeGrid& grid() const override { return volume_.grid(); }
+  std::string format() const override { return volume_.format(); }
+  std::string pixel_type() const override { return "float32"; }
+  std::string provenance() const override { return {}; }
+  void read(std::int64_t z0, std::int64_t z1, float* slices) const override {
+    volume_.read(z0, z1, slices);
+    scale_.apply(slices, (z1 - z0) * grid().nx * grid().ny);
+  }
+
+private:
+  const VolumeReader& volume_;
+  lepus::ValueScale scale_;
+};
+
 }  // namespace
 
 MovedVolume::MovedVolume(const VolumeReader& other, const RigidMotion& motion, const VolumeGrid& grid,
@@ -123,11 +142,17 @@ void MovedVolume::read(std::int64_t z0, std::int64_t z1, float* slices) const {
     store_.read(z, 0, store_.slice_size(), slices + (z - z0) * store_.slice_size());
 }
 
-AgainstResult compare_against(const VolumeReader& volume, const AgainstOptions& options, WorkMemory& memory,
-                              Context& context) {
+AgainstResult compare_against(const VolumeReader& volume, const AgainstOptions& options, const BitVolume& inside,
+                              WorkMemory& memory, Context& context) {
   AgainstResult result;
   CompareOptions compare;
-  compare.mask = options.mask;
+  compare.mask.rows = [&inside](std::int64_t y, std::int64_t z, std::uint8_t* keep) {
+    std::vector<Word> words(static_cast<std::size_t>(inside.row_words()));
+    inside.read_row(y, z, words.data());
+    for (std::int64_t x = 0; x < inside.size().nx; ++x)
+      if (!bit_at(words.data(), x)) keep[x] = 0;
+  };
+  compare.mask.inside_text = "inside the region";
   compare.ssim = SsimMode::none;
   const VolumeReader* other = options.other;
   std::optional<MovedVolume> moved;
@@ -143,11 +168,13 @@ AgainstResult compare_against(const VolumeReader& volume, const AgainstOptions& 
       return covers(theirs, place(std::llround(v.x / own.step_mm.x), std::llround(v.y / own.step_mm.y),
                                   std::llround(v.z / own.step_mm.z)));
     };
-    compare.mask.inside_text = "where the registered volume has values";
+    compare.mask.inside_text = "inside the region, where the registered volume has values";
     other = &*moved;
   }
   compare.memory_bytes = memory.left_bytes() / 2;
   result.comparison = compare_volumes(volume, *other, compare, context);
+  if (const auto& fit = result.registration)
+    result.scaled = compare_volumes(volume, ScaledVolume(*other, {fit->gain, fit->offset}), compare, context);
   const auto middle = middle_slices(volume.grid());
   result.first = extract_slices(volume, middle, memory.left_bytes() / 2, context);
   result.other = extract_slices(*other, middle, memory.left_bytes() / 2, context);

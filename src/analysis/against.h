@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/bit_volume.h"
 #include "analysis/compare.h"
 #include "analysis/registration.h"
 #include "analysis/slices.h"
@@ -17,15 +18,15 @@ namespace lepus::analysis {
 struct AgainstOptions {
   const VolumeReader* other = nullptr;
   bool registered = false;          // else both must have the same grid
-  VoxelMask mask;                   // voxels of the first volume that count
   std::filesystem::path moved_map;  // the other volume as it was compared; "": not written
   std::string provenance;           // for it
 };
 
 struct AgainstResult {
   std::optional<Registration> registration;
-  Comparison comparison;            // the first volume is the reference; no SSIM
-  std::vector<Slice> first, other;  // through the middle
+  Comparison comparison;             // the first volume is the reference; no SSIM
+  std::optional<Comparison> scaled;  // registered: the same with gain * other + offset
+  std::vector<Slice> first, other;   // through the middle
 };
 
 // The values of `other` at motion(voxel) for every voxel of `grid`, linear between its voxels, NaN outside; any part of
@@ -46,7 +47,8 @@ private:
   SliceStore<float> store_;
 };
 
-AgainstResult compare_against(const VolumeReader& volume, const AgainstOptions& options, WorkMemory& memory,
-                              Context& context);
+// Voxels of the first volume that are `inside` count.
+AgainstResult compare_against(const VolumeReader& volume, const AgainstOptions& options, const BitVolume& inside,
+                              WorkMemory& memory, Context& context);
 
 }  // namespace lepus::analysis

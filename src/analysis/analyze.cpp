@@ -127,16 +127,14 @@ void write_map(const CellCounts& cells, const VolumeReader& volume, const Analyz
   writer->finish(options.provenance);
 }
 
-SampleReport find_sample(const AnalyzeOptions& options, const VoxelShape& shape, bool dark, const BitVolume& phase,
-                         BitVolume& inside, WorkMemory& memory, Context& context) {
+SampleReport find_sample(const VolumeReader& volume, const AnalyzeOptions& options, const VoxelShape& shape,
+                         const Survey& looked, const PhaseResult& found, const BitVolume& phase, BitVolume& inside,
+                         WorkMemory& memory, Context& context) {
   context.progress.note("taking away what surrounds the sample");
-  if (dark) return remove_surroundings(options.sample, phase, shape, inside, memory, context);
+  if (is_darkest(options.phase) && looked.not_finite == 0)
+    return remove_surroundings(options.sample, phase, shape, inside, memory, context);
   BitVolume air(memory, phase.size());
-  WorkerSlices buffers(phase, context.threads.size());
-  context.threads.parallel_for(0, phase.size().nz, 1, [&](std::int64_t z, std::int64_t, int worker) {
-    air.write(z, phase.slice(z, buffers[worker]));
-  });
-  complement(air, context);
+  find_air(volume, options.threshold, options.phase, found, phase, air, memory, context);
   return remove_surroundings(options.sample, air, shape, inside, memory, context);
 }
 
@@ -168,9 +166,8 @@ Phased make_phase(const VolumeReader& volume, const AnalyzeOptions& options, con
   Phased result;
   result.phase =
       find_phase(volume, options.threshold, options.phase, looked.histogram, looked.survey, phase, memory, context);
-  const bool dark = !options.phase.bright && options.phase.number <= 0;
-  if (options.sample.remove_air || options.sample.remove_container)
-    result.sample = find_sample(options, shape, dark, phase, inside, memory, context);
+  if (options.sample.any())
+    result.sample = find_sample(volume, options, shape, looked.survey, result.phase, phase, inside, memory, context);
   for (const MorphologyStep& step : options.clean) apply(step, shape, phase, memory, context, options.device);
   intersect(phase, inside, context);
   result.inside = inside.count(context);
@@ -311,7 +308,7 @@ Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Cont
     });
   if (options.against)
     result.against = staged("against", {.files = {options.against->moved_map}},
-                            [&](Context& c) { return compare_against(volume, *options.against, memory, c); });
+                            [&](Context& c) { return compare_against(volume, *options.against, inside, memory, c); });
   if (options.nominal)
     result.nominal = staged("nominal", {}, [&](Context& c) {
       return measure_nominal(volume, *options.nominal, inside, level(), memory, c);

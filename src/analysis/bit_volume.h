@@ -28,6 +28,9 @@ public:
 
   // Slice z: its rows one after another. `buffer` has room for a slice and is used where the bits are on disk.
   const Word* slice(std::int64_t z, Word* buffer) const { return store_.slice(z, buffer); }
+  void read_row(std::int64_t y, std::int64_t z, Word* words) const {
+    store_.read(z, y * row_words_, row_words_, words);
+  }
   void write(std::int64_t z, const Word* words) { store_.write(z, 0, slice_words(), words); }
 
   // Calls body(z, words, worker) for every slice, changed words are written back where it returns true.

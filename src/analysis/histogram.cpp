@@ -7,6 +7,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "analysis/same_grid.h"
 #include "analysis/value_slices.h"
 #include "core/format.h"
 #include <lepus/error.h>
@@ -17,14 +18,23 @@ namespace {
 // Bins of the search for several thresholds: its time goes with their square.
 constexpr std::size_t most_multi_bins = 2048;
 
-void require_same_size(const VolumeReader& volume, const VolumeReader& mask) {
+// What readers say of a file that says nothing.
+bool is_no_grid(const VolumeGrid& g) {
+  return norm(g.origin_mm) == 0 && g.step_mm.x == 1 && g.step_mm.y == 1 && g.step_mm.z == 1;
+}
+
+void require_same_grid(const VolumeReader& volume, const VolumeReader& mask, Progress& progress) {
   const VolumeGrid &a = volume.grid(), &b = mask.grid();
-  if (a.nx == b.nx && a.ny == b.ny && a.nz == b.nz) return;
-  throw Error(ErrorKind::input,
-              {.what = "the mask has another size than the volume",
-               .where = "option --mask",
-               .why = format("{} x {} x {} voxels, the volume has {} x {} x {}", b.nx, b.ny, b.nz, a.nx, a.ny, a.nz),
-               .hint = "give a mask of the same grid"});
+  if (same_grid(a, b)) return;
+  const bool same_size = a.nx == b.nx && a.ny == b.ny && a.nz == b.nz;
+  if (same_size && is_no_grid(b))
+    return progress.warning(
+        "the mask says nothing of where its voxels lie, or that they are 1 mm large: it is laid on the volume voxel by "
+        "voxel");
+  throw Error(ErrorKind::input, {.what = format("the mask has another {} than the volume", same_size ? "grid" : "size"),
+                                 .where = "option --mask",
+                                 .why = format("it has {}, the volume {}", describe(b), describe(a)),
+                                 .hint = "give a mask of the same grid, such as one that was made of this volume"});
 }
 
 // At most `most` bins, each of several neighbours.
@@ -32,7 +42,7 @@ Histogram grouped(const Histogram& h, std::size_t most) {
   if (h.counts.size() <= most) return h;
   const std::size_t group = (h.counts.size() + most - 1) / most;
   Histogram result;
-  result.low = h.integers ? h.low - 0.5 : h.low;
+  result.low = h.integers ? h.low - h.width / 2 : h.low;
   result.width = h.width * static_cast<double>(group);
   result.counts.assign((h.counts.size() + group - 1) / group, 0);
   for (std::size_t i = 0; i < h.counts.size(); ++i) result.counts[i / group] += h.counts[i];
@@ -56,7 +66,7 @@ VolumeSize size_of(const VolumeReader& volume) { return {volume.grid().nx, volum
 Survey survey(const VolumeReader& volume, const Region& region, BitVolume& inside, WorkMemory& memory,
               Context& context) {
   const VolumeGrid& grid = volume.grid();
-  if (region.mask_volume) require_same_size(volume, *region.mask_volume);
+  if (region.mask_volume) require_same_grid(volume, *region.mask_volume, context.progress);
   const int workers = context.threads.size();
   const std::int64_t slice = grid.nx * grid.ny;
   Survey total;
@@ -110,6 +120,12 @@ Survey survey(const VolumeReader& volume, const Region& region, BitVolume& insid
   return total;
 }
 
+// Integers are exact; scaled ones were rounded, and may lie on either side of low + i width.
+double Histogram::threshold_after(std::size_t bin) const {
+  const bool scaled = integers && (width != 1 || low != std::floor(low));
+  return centre(bin) + (scaled ? width / 2 : 0);
+}
+
 std::int64_t Histogram::total() const { return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}); }
 
 Histogram histogram_of(const VolumeReader& volume, const BitVolume& inside, const Survey& looked, std::int64_t bins,
@@ -119,7 +135,10 @@ Histogram histogram_of(const VolumeReader& volume, const BitVolume& inside, cons
   result.low = looked.smallest;
   result.integers = type == "uint8" || type == "int8" || type == "uint16" || type == "int16";
   if (result.integers) {
-    bins = static_cast<std::int64_t>(looked.largest - looked.smallest) + 1;
+    constexpr double most_values = 1 << 16;
+    result.width = std::abs(volume.scale().slope);
+    const double steps = (static_cast<double>(looked.largest) - looked.smallest) / result.width;
+    bins = static_cast<std::int64_t>(std::min(std::round(steps) + 1, most_values));
   } else {
     result.width = (static_cast<double>(looked.largest) - looked.smallest) / static_cast<double>(bins);
     if (!(result.width > 0)) {  // one value
@@ -133,7 +152,8 @@ Histogram histogram_of(const VolumeReader& volume, const BitVolume& inside, cons
   std::vector<std::vector<std::int64_t>> counts(static_cast<std::size_t>(workers));
   for (auto& own : counts) own.resize(static_cast<std::size_t>(bins));
   WorkerSlices words(inside, workers);
-  const double low = result.low, per_bin = 1 / result.width;
+  const double low = result.low - (result.integers ? result.width / 2 : 0), per_bin = 1 / result.width,
+               last_bin = static_cast<double>(bins - 1);
   const VolumeGrid& grid = volume.grid();
   each_value_slice(volume, "histogram", memory, context, [&](std::int64_t z, const float* values, int worker) {
     const Word* const bits = inside.slice(z, words[worker]);
@@ -141,8 +161,8 @@ Histogram histogram_of(const VolumeReader& volume, const BitVolume& inside, cons
     for (std::int64_t y = 0; y < grid.ny; ++y)
       each_run(bits + y * inside.row_words(), inside.row_words(), [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t x = first; x < last; ++x) {
-          const auto bin = static_cast<std::int64_t>((static_cast<double>(values[y * grid.nx + x]) - low) * per_bin);
-          ++own[std::min(bin, bins - 1)];
+          const double bin = (static_cast<double>(values[y * grid.nx + x]) - low) * per_bin;
+          ++own[static_cast<std::int64_t>(std::min(bin, last_bin))];
         }
       });
   });
@@ -172,7 +192,7 @@ double otsu_threshold(const Histogram& h) {
     }
   }
   if (!(best > 0)) throw_one_value(h);
-  return h.centre(at);
+  return h.threshold_after(at);
 }
 
 std::vector<double> multi_otsu_thresholds(const Histogram& histogram, int classes) {
@@ -208,7 +228,7 @@ std::vector<double> multi_otsu_thresholds(const Histogram& histogram, int classe
   std::size_t end = n;
   for (std::size_t k = k_count - 1; k > 0; --k) {
     end = from[k][end];
-    thresholds[k - 1] = h.centre(end - 1);
+    thresholds[k - 1] = h.threshold_after(end - 1);
   }
   return thresholds;
 }

@@ -10,7 +10,7 @@
 namespace lepus {
 
 bool VoxelMask::empty() const {
-  return !radius_mm && !ball_mm && !box_mm && !reference_above && !reference_below && !inside;
+  return !radius_mm && !ball_mm && !box_mm && !reference_above && !reference_below && !inside && !rows;
 }
 
 std::string VoxelMask::description() const {
@@ -23,7 +23,7 @@ std::string VoxelMask::description() const {
                (*box_mm)[3], (*box_mm)[4], (*box_mm)[5]));
   if (reference_above) add(format("reference > {:g}", *reference_above));
   if (reference_below) add(format("reference < {:g}", *reference_below));
-  if (inside) add(inside_text.empty() ? "a given region" : inside_text);
+  if (inside || rows) add(inside_text.empty() ? "a given region" : inside_text);
   return text.empty() ? "all voxels" : text;
 }
 
@@ -46,6 +46,7 @@ void VoxelMask::row(const VolumeGrid& grid, std::int64_t j, std::int64_t k, cons
     if (counts && inside) counts = inside(p);
     keep[i] = counts ? 1 : 0;
   }
+  if (rows) rows(j, k, keep);
 }
 
 VoxelMask field_of_view_mask(const ScanGeometry& geometry, std::int64_t views_checked) {

@@ -19,7 +19,9 @@ struct VoxelMask {
   std::optional<std::array<double, 6>> box_mm;  // x0, x1, y0, y1, z0, z1 of voxel centres, both ends included
   std::optional<double> reference_above, reference_below;
   std::function<bool(Vec3)> inside;  // of a voxel's centre; called from several threads
-  std::string inside_text;           // what `inside` is, for reports
+  // Clears keep[i] where voxel (i, j, k) does not count; called from several threads.
+  std::function<void(std::int64_t j, std::int64_t k, std::uint8_t* keep)> rows;
+  std::string inside_text;  // what `inside` and `rows` are, for reports
 
   bool empty() const;
   std::string description() const;  // "radius <= 20 mm, reference > 0.1"; "all voxels" where nothing is given

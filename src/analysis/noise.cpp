@@ -88,17 +88,15 @@ std::vector<std::int64_t> block_starts(std::int64_t first, std::int64_t last, st
   return starts;
 }
 
-// Mean and spread of a box, by sums of integers.
-void measure_box(const VolumeReader& volume, const Survey& looked, NoiseResult& result, WorkMemory& memory,
-                 Context& context) {
+// visit(value, worker) for every voxel of a box.
+template <class Visit>
+void each_in_box(const VolumeReader& volume, const VoxelBox& box, WorkMemory& memory, Context& context,
+                 const Visit& visit) {
   const VolumeGrid& grid = volume.grid();
-  const VoxelBox& box = result.box;
   const std::int64_t slice = grid.nx * grid.ny;
   const int workers = context.threads.size();
   const WorkMemory::Share share = memory.take(12 * slice * workers, "a slice for each thread", "use fewer --threads");
   Buffer<float> slices(slice * workers);
-  const ValueScale scale(looked);
-  std::vector<ValueSums> sums(static_cast<std::size_t>(workers));
   context.threads.parallel_for(box.first[2], box.last[2], 1, [&](std::int64_t z, std::int64_t, int worker) {
     float* const values = slices.data() + slice * worker;
     volume.read(z, z + 1, values);
@@ -110,9 +108,23 @@ void measure_box(const VolumeReader& volume, const Survey& looked, NoiseResult& 
                                          .where = "option --noise-box",
                                          .why = format("voxel ({}, {}, {}) is {}", x, y, z, v),
                                          .hint = "choose another box"});
-        sums[static_cast<std::size_t>(worker)].add(scale.level(v));
+        visit(v, worker);
       }
   });
+}
+
+// Mean and spread of a box, by sums of integers.
+void measure_box(const VolumeReader& volume, Survey looked, NoiseResult& result, WorkMemory& memory, Context& context) {
+  const int workers = context.threads.size();
+  if (!result.found && !looked.is_whole()) {
+    RangeFinder range(workers);
+    each_in_box(volume, result.box, memory, context, [&](float v, int worker) { range.add(v, worker); });
+    looked = range.widened(looked);
+  }
+  const ValueScale scale(looked);
+  std::vector<ValueSums> sums(static_cast<std::size_t>(workers));
+  each_in_box(volume, result.box, memory, context,
+              [&](float v, int worker) { sums[static_cast<std::size_t>(worker)].add(scale.level(v)); });
   for (std::size_t w = 1; w < sums.size(); ++w) sums[0].add(sums[w]);
   result.mean = sums[0].mean(scale);
   result.spread = sums[0].spread(scale);

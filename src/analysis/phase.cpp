@@ -7,6 +7,7 @@
 
 #include "analysis/components.h"
 #include "analysis/local_threshold.h"
+#include "analysis/morphology.h"
 #include "analysis/value_slices.h"
 #include "core/format.h"
 #include "core/text.h"
@@ -69,6 +70,11 @@ void select_range(const VolumeReader& volume, const ValueRange& range, BitVolume
     }
     bits.write(z, out);
   });
+}
+
+// Dark or bright, and no classes between.
+bool is_two_sided(const ThresholdOptions& threshold) {
+  return threshold.kind == ThresholdKind::local || threshold.kind == ThresholdKind::hysteresis;
 }
 
 ValueRange range_of(const PhaseChoice& choice, const std::vector<double>& thresholds) {
@@ -163,11 +169,13 @@ PhaseChoice parse_phase(const std::string& text) {
                                  .hint = "use dark, bright or the number of a class, counted from 0, the darkest"});
 }
 
+bool is_darkest(const PhaseChoice& choice) { return !choice.bright && choice.number <= 0; }
+
 PhaseResult find_phase(const VolumeReader& volume, const ThresholdOptions& threshold, const PhaseChoice& choice,
                        const Histogram& histogram, const Survey& looked, BitVolume& phase, WorkMemory& memory,
                        Context& context) {
   PhaseResult result;
-  const bool two_sided = threshold.kind == ThresholdKind::local || threshold.kind == ThresholdKind::hysteresis;
+  const bool two_sided = is_two_sided(threshold);
   if (two_sided && choice.number > 1) range_of(choice, {0});  // refuses it
   const bool bright = choice.bright || (two_sided && choice.number == 1);
   switch (threshold.kind) {
@@ -191,6 +199,29 @@ PhaseResult find_phase(const VolumeReader& volume, const ThresholdOptions& thres
   if (!two_sided) select_range(volume, range_of(choice, result.thresholds), phase, memory, context);
   result.voxels = phase.count(context);
   return result;
+}
+
+void find_air(const VolumeReader& volume, const ThresholdOptions& threshold, const PhaseChoice& choice,
+              const PhaseResult& found, const BitVolume& phase, BitVolume& air, WorkMemory& memory, Context& context) {
+  // The material first: what is finite and not of class 0.
+  WorkerSlices words(phase, context.threads.size());
+  if (is_darkest(choice)) {
+    select_range(volume, {}, air, memory, context);
+    air.each_slice(context, [&](std::int64_t z, Word* bits, int worker) {
+      const Word* const dark = phase.slice(z, words[worker]);
+      for (std::int64_t i = 0; i < air.slice_words(); ++i) bits[i] &= ~dark[i];
+      return true;
+    });
+  } else if (is_two_sided(threshold) || found.thresholds.size() == 1) {
+    context.threads.parallel_for(0, phase.size().nz, 1, [&](std::int64_t z, std::int64_t, int worker) {
+      air.write(z, phase.slice(z, words[worker]));
+    });
+  } else {
+    ValueRange material;
+    material.low = found.thresholds.front();
+    select_range(volume, material, air, memory, context);
+  }
+  complement(air, context);
 }
 
 }  // namespace lepus::analysis

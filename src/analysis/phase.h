@@ -41,4 +41,10 @@ PhaseResult find_phase(const VolumeReader& volume, const ThresholdOptions& thres
                        const Histogram& histogram, const Survey& looked, BitVolume& phase, WorkMemory& memory,
                        Context& context);
 
+bool is_darkest(const PhaseChoice& choice);  // class 0
+
+// What may be air, whatever the phase that was found: class 0, and every voxel that is not a finite number.
+void find_air(const VolumeReader& volume, const ThresholdOptions& threshold, const PhaseChoice& choice,
+              const PhaseResult& found, const BitVolume& phase, BitVolume& air, WorkMemory& memory, Context& context);
+
 }  // namespace lepus::analysis

@@ -52,34 +52,50 @@ struct BinSums {
   double mean_place() const { return static_cast<double>(place) / parts / static_cast<double>(values.count()); }
 };
 
-std::vector<BinSums> collect(const VolumeReader& volume, const Cylinder& c, const EdgeBins& bins,
-                             const ValueScale& scale, WorkMemory& memory, Context& context) {
+// visit(bin, value, worker) for every voxel around the edge; bins are no integers: what is behind the point says where.
+template <class Visit>
+void each_at_edge(const VolumeReader& volume, const Cylinder& c, const EdgeBins& bins, WorkMemory& memory,
+                  Context& context, const Visit& visit) {
   const VolumeGrid& grid = volume.grid();
   const std::int64_t slice = grid.nx * grid.ny;
   const int workers = context.threads.size();
   const WorkMemory::Share share = memory.take(12 * slice * workers, "a slice for each thread", "use fewer --threads");
   Buffer<float> slices(slice * workers);
-  const auto n = static_cast<std::size_t>(bins.count);
-  std::vector<std::vector<BinSums>> own(static_cast<std::size_t>(workers), std::vector<BinSums>(n));
   context.progress.begin("edge", c.last_slice - c.first_slice);
   context.threads.parallel_for(c.first_slice, c.last_slice, 1, [&](std::int64_t z, std::int64_t, int worker) {
     float* const values = slices.data() + slice * worker;
     volume.read(z, z + 1, values);
-    auto& sums = own[static_cast<std::size_t>(worker)];
     for (std::int64_t y = 0; y < grid.ny; ++y)
       for (std::int64_t x = 0; x < grid.nx; ++x) {
         const Vec3 p = grid.centre(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z));
         const double bin = (c.distance_mm(p) - bins.first_mm) / bins.width_mm;
         const float v = values[y * grid.nx + x];
-        if (bin >= 0 && bin < static_cast<double>(bins.count) && std::isfinite(v))
-          sums[static_cast<std::size_t>(bin)].add(bin - std::floor(bin), scale.level(v));
+        if (bin >= 0 && bin < static_cast<double>(bins.count) && std::isfinite(v)) visit(bin, v, worker);
       }
     context.progress.advance(1);
   });
   context.progress.end();
+}
+
+std::vector<BinSums> collect(const VolumeReader& volume, const Cylinder& c, const EdgeBins& bins,
+                             const ValueScale& scale, WorkMemory& memory, Context& context) {
+  const auto n = static_cast<std::size_t>(bins.count);
+  std::vector<std::vector<BinSums>> own(static_cast<std::size_t>(context.threads.size()), std::vector<BinSums>(n));
+  each_at_edge(volume, c, bins, memory, context, [&](double bin, float v, int worker) {
+    own[static_cast<std::size_t>(worker)][static_cast<std::size_t>(bin)].add(bin - std::floor(bin), scale.level(v));
+  });
   for (std::size_t w = 1; w < own.size(); ++w)
     for (std::size_t i = 0; i < n; ++i) own[0][i].add(own[w][i]);
   return own[0];
+}
+
+// The edge reaches out of the region, where there is one.
+Survey with_edge(Survey looked, const VolumeReader& volume, const Cylinder& c, const EdgeBins& bins, WorkMemory& memory,
+                 Context& context) {
+  if (looked.is_whole()) return looked;
+  RangeFinder range(context.threads.size());
+  each_at_edge(volume, c, bins, memory, context, [&](double, float v, int worker) { range.add(v, worker); });
+  return range.widened(looked);
 }
 
 // The mean values at the middle of every bin, linear between the mean places of what fell into them.
@@ -121,6 +137,17 @@ std::vector<double> line_spread(const std::vector<double>& edge) {
   return spread;
 }
 
+// Around a radius at which the threshold is crossed, but not the middle of the edge, the edge is not seen whole.
+void require_middle(double halfway_mm, double crossed_mm, const EdgeBins& bins, double threshold) {
+  if (std::abs(halfway_mm - crossed_mm) <= static_cast<double>(bins.count) * bins.width_mm / 4) return;
+  throw Error(ErrorKind::input,
+              {.what = "the threshold is not that of the cylinder's edge",
+               .where = "resolution",
+               .why = format("the values cross {:.5g} at {:.4g} mm from the axis, and are halfway at {:.4g} mm",
+                             threshold, crossed_mm, halfway_mm),
+               .hint = "choose a region (--box) that holds both sides of the edge, or give --threshold as a number"});
+}
+
 double sinc(double x) { return x == 0 ? 1 : std::sin(pi * x) / (pi * x); }
 
 // Where a falling curve first meets a level, linear between its points.
@@ -141,7 +168,7 @@ ResolutionResult measure_resolution(const VolumeReader& volume, const Resolution
   const Vec3 step = volume.grid().step_mm;
   const double voxel_mm = std::min(std::abs(step.x), std::abs(step.y));
   const EdgeBins bins = bins_for(result.cylinder, voxel_mm);
-  const ValueScale scale(looked);
+  const ValueScale scale(with_edge(looked, volume, result.cylinder, bins, memory, context));
   result.edge = edge_values(collect(volume, result.cylinder, bins, scale, memory, context), bins, scale);
   for (std::int64_t i = 0; i < bins.count; ++i) result.distance_mm.push_back(bins.centre_mm(i));
   const auto ends = std::max<std::ptrdiff_t>(1, bins.count / 8);
@@ -156,7 +183,9 @@ ResolutionResult measure_resolution(const VolumeReader& volume, const Resolution
   // The radius where the values are halfway, of the edge as a falling curve from 1 to 0.
   std::vector<double> falling;
   for (const double v : result.edge) falling.push_back((v - result.outer) / (result.inner - result.outer));
-  result.cylinder.radius_mm = meets(result.distance_mm, falling, 0.5).value_or(result.cylinder.radius_mm);
+  const double halfway_mm = meets(result.distance_mm, falling, 0.5).value_or(result.cylinder.radius_mm);
+  require_middle(halfway_mm, result.cylinder.radius_mm, bins, threshold);
+  result.cylinder.radius_mm = halfway_mm;
 
   const std::vector<double> spread = line_spread(result.edge);
   double all = 0;

@@ -44,7 +44,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResolutionResult, found, cylinder, inner, out
                                    half_per_mm, tenth_per_mm)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RigidMotion, rotation, centre_mm, shift_mm)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Registration, motion, gain, offset, correlation, overlap, iterations)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AgainstResult, registration, comparison, first, other)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AgainstResult, registration, comparison, scaled, first, other)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Alignment, motion, typical_mm, points, iterations)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NominalResult, threshold, alignment, points, area_mm2, mean_mm, spread_mm,
                                    smallest_mm, largest_mm, percentile_5_mm, median_mm, percentile_95_mm, within,

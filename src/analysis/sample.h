@@ -11,6 +11,8 @@ struct SampleOptions {
   bool remove_air = false;
   bool remove_container = false;
   double seal = 0;  // openings narrower than twice this, in voxels, are closed first: what lies behind them is no air
+
+  bool any() const { return remove_air || remove_container; }
 };
 
 struct SampleReport {
@@ -18,9 +20,9 @@ struct SampleReport {
   std::int64_t specks = 0;              // pieces of material in the air, smaller than a thousandth of the largest
 };
 
-// `air`: voxels that may be air (dark ones, pores included). `inside` loses the air that is connected (by faces) with a
-// side of the volume, and with the container the air around that; `finite` voxels that are not air are material.
-// Throws Error(input) where no sample is left, or the container cannot be told from the sample.
+// `air`: voxels that may be air (dark ones, pores included, and those that are not finite). `inside` loses the air that
+// is connected (by faces) with a side of the volume, and with the container the air around that; voxels that are not
+// air are material. Throws Error(input) where no sample is left, or the container cannot be told from the sample.
 SampleReport remove_surroundings(const SampleOptions& options, const BitVolume& air, const VoxelShape& shape,
                                  BitVolume& inside, WorkMemory& memory, Context& context);
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <vector>
 
 #include "analysis/histogram.h"
 #include "analysis/wide_sum.h"
@@ -28,6 +30,30 @@ public:
 private:
   static constexpr double levels = (1 << 24) - 1;
   double smallest_, per_value_;
+};
+
+// What is measured may reach out of the region: its range, found by several threads, beside the region's.
+class RangeFinder {
+public:
+  explicit RangeFinder(int workers) : found_(static_cast<std::size_t>(workers)) {}
+  void add(float value, int worker) {
+    auto& [smallest, largest] = found_[static_cast<std::size_t>(worker)];
+    smallest = std::min(smallest, value);
+    largest = std::max(largest, value);
+  }
+  Survey widened(Survey looked) const {
+    for (const auto& [smallest, largest] : found_) {
+      looked.smallest = std::min(looked.smallest, smallest);
+      looked.largest = std::max(looked.largest, largest);
+    }
+    return looked;
+  }
+
+private:
+  struct Range {
+    float smallest = std::numeric_limits<float>::infinity(), largest = -smallest;
+  };
+  std::vector<Range> found_;
 };
 
 class ValueSums {

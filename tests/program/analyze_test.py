@@ -22,7 +22,7 @@ try:
 except ImportError:
     skimage = None
 
-TYPES = {"MET_UCHAR": "uint8", "MET_USHORT": "uint16", "MET_UINT": "uint32", "MET_FLOAT": "float32"}
+TYPES = {"MET_UCHAR": "uint8", "MET_SHORT": "int16", "MET_USHORT": "uint16", "MET_UINT": "uint32", "MET_FLOAT": "float32"}
 SHAPE = (128, 128, 128) if os.environ.get("LEPUS_ANALYZE") == "long" else (36, 52, 70)
 
 
@@ -222,6 +222,68 @@ class AgainstSciPy(ProgramCase):
         part = tuple(slice(i * cell, (i + 1) * cell) for i in (1, 3, 2))
         self.assertAlmostEqual(share[1, 3, 2], (inside & (v.astype(float) <= 0.45))[part].sum() / inside[part].sum(), places=6)
 
+    def test_scaled_integers_have_a_bin_for_each_value(self):
+        stored = np.where(porous(seed=3) < 0.4, 100, 400) + np.random.default_rng(3).integers(-60, 60, SHAPE)
+        dark = stored < 250
+        thresholds = []
+        for slope, offset in ((1, 0), (0.01, 0), (0.5, -7.3), (-0.003, 1.5), (1e5, 0), (1e-7, 0)):
+            with self.subTest(slope=slope):
+                words = ["--threshold", "multi-otsu:2"] if slope == 0.5 else []
+                write_mha(self.folder / "v.mha", stored.astype(np.int16),
+                          more=f"ElementToIntensityFunctionSlope = {slope}\nElementToIntensityFunctionOffset = {offset}\n")
+                result = self.lepus_json("analyze", "v.mha", "--phase", "bright" if slope < 0 else "dark", *words)
+                self.assertEqual(result["phase_voxels"], int(dark.sum()))
+                thresholds.append((result["threshold"]["values"][0] - offset) / slope)
+        self.assertEqual(thresholds[0], stored[dark].max())  # as it was, without a scale
+        np.testing.assert_allclose(thresholds[1:3], stored[dark].max() + 0.5, atol=1e-3)
+        levels = np.round((stored / 500 * 0.06) / 0.06 * 65535).astype(np.uint16)
+        write_mha(self.folder / "u.mha", levels, more=f"ElementToIntensityFunctionSlope = {0.06 / 65535!r}\n"
+                                                      "ElementToIntensityFunctionOffset = -0.01\n")
+        self.assertEqual(self.lepus_json("analyze", "u.mha")["phase_voxels"], int(dark.sum()))
+
+    def test_masks_lie_on_the_volume(self):
+        v = porous((20, 20, 20), seed=4)
+        mask = np.zeros(v.shape, np.uint8)
+        mask[:, :7, :12] = 1
+        grid = dict(spacing=(0.5, 0.5, 0.5), offset=(1, 2, 3))
+        write_mha(self.folder / "v.mha", v, **grid)
+        write_mha(self.folder / "m.mha", mask, **grid)
+        masked = lambda name, **more: self.lepus_json("analyze", "v.mha", "--threshold", "0.45", "--mask", name, **more)
+        expected = masked("m.mha")
+        self.assertEqual(expected["phase_voxels"], int((v.astype(float) <= 0.45)[mask > 0].sum()))
+        self.lepus("convert", "m.mha", "--axes", "z,y,x", "-o", "turned.mha")
+        self.assertEqual(masked("turned.mha")["phase_voxels"], expected["phase_voxels"])
+        np.save(self.folder / "bare.npy", mask)  # says nothing of a grid
+        bare = masked("bare.npy")
+        self.assertEqual(bare["phase_voxels"], expected["phase_voxels"])
+        self.assertTrue(any("voxel by voxel" in w for w in bare["warnings"]))
+        write_mha(self.folder / "mirrored.mha", mask[:, :, ::-1], grid["spacing"], (1 + 19 * 0.5, 2, 3), "TransformMatrix = -1 0 0 0 1 0 0 0 1\n")
+        write_mha(self.folder / "large.mha", mask, (0.6, 0.5, 0.5), grid["offset"])
+        write_mha(self.folder / "beside.mha", mask, grid["spacing"], (1, 2, 3.5))
+        for name in ("mirrored.mha", "large.mha", "beside.mha"):
+            self.assert_error(self.lepus("analyze", "v.mha", "--mask", name, code=3), "input", "another grid", "--mask")
+
+    def test_air_is_the_darkest_class_whatever_the_phase(self):
+        z, y, x = np.indices((16, 40, 40))
+        r = np.hypot(x - 19.5, y - 19.5)
+        sample = r < 14
+        v = sample.astype(np.float32)
+        v[(x - 24) ** 2 + (y - 20) ** 2 + (z - 8) ** 2 < 9] = 0
+        v[(x - 14) ** 2 + (y - 20) ** 2 + (z - 8) ** 2 < 9] = 3
+        surrounded = v.copy()
+        surrounded[r > 18] = np.nan
+        surrounded[0, 0, 0] = np.inf
+        for name, values in (("v.mha", v), ("nan.mha", surrounded)):
+            write_mha(self.folder / name, values)
+            for phase, low, high in (("dark", -1, 0.5), ("1", 0.5, 2), ("bright", 2, 4)):
+                result = self.lepus_json("analyze", name, "--remove-air", "--threshold", "0.5,2", "--phase", phase)
+                self.assertEqual(result["inside_voxels"], int(sample.sum()), (name, phase))
+                self.assertEqual(result["phase_voxels"], int((sample & (v > low) & (v <= high)).sum()), (name, phase))
+            for threshold in ("0.5", "hysteresis:0.4,0.6"):
+                for phase in ("dark", "bright"):
+                    result = self.lepus_json("analyze", name, "--remove-air", "--threshold", threshold, "--phase", phase)
+                    self.assertEqual(result["inside_voxels"], int(sample.sum()), (name, threshold, phase))
+
     def test_a_cut_volume_is_as_thick_as_a_region(self):
         v = porous(seed=6)
         words = ["--threshold", "0.5", "--thickness"]
@@ -284,7 +346,9 @@ class AgainstSciPy(ProgramCase):
                               (["--phase", "grey"], "dark"), (["--clean", "opn:2"], "open:2"), (["--box", "1,2"], "six"),
                               (["--part", "-1"], "depth"), (["--save", "thickness"], "--thickness"), (["--seal", "2"], "--remove-air"),
                               (["--closed", "--part", "1"], "not known which are open"),
-                              (["--minimum-voxels", "9", "--maximum-voxels", "3"], "not below it")):
+                              (["--minimum-voxels", "9", "--maximum-voxels", "3"], "not below it"),
+                              (["--noise", "--remove-air"], "--remove-air"), (["--resolution", "--remove-container"], "--remove-container"),
+                              (["--against", "v.mha", "--remove-air"], "--remove-air")):
             self.assert_error(refused("v.mha", *words, code=2), "usage", needle)
         self.assertEqual(self.names(), before, "something was left behind")
         self.lepus("analyze", "v.mha", "-o", "r")

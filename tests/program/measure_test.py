@@ -48,6 +48,15 @@ class Noise(ProgramCase):
         self.assertEqual(noise["spectrum"]["blocks"], 1)
         np.testing.assert_allclose(noise["spectrum"]["power_mm3"], radial_spectrum(v.astype(float), step), rtol=1e-6, atol=1e-12)
 
+    def test_a_box_outside_the_region(self):
+        v = np.random.default_rng(5).normal(1, 0.1, (30, 32, 36)).astype(np.float32)
+        v[:, :, :18] += 4
+        write_mha(self.folder / "v.mha", v)
+        noise = self.lepus_json("analyze", "v.mha", "--noise-box", "20,35,5,25,5,25", "--box", "0,16,0,31,0,29")["noise"]
+        part = v[5:26, 5:26, 20:36].astype(float)
+        self.assertAlmostEqual(noise["mean"], part.mean(), delta=1e-6)
+        self.assertAlmostEqual(noise["standard_deviation"], part.std(), delta=1e-6)
+
     def test_known_colour(self):
         step, sigma = 1.0, 1.0
         v = ndi.gaussian_filter(np.random.default_rng(3).normal(size=(96, 96, 96)), sigma, mode="wrap").astype(np.float32)
@@ -154,6 +163,14 @@ class Resolution(ProgramCase):
         self.assertEqual(r["cylinder"]["slices"], [2, 13])
         self.assertAlmostEqual(r["cylinder"]["radius_mm"], 1.55, delta=0.003)
 
+    def test_the_edge_outside_the_region(self):
+        v = self.cylinder((16, 80, 80), (39.3, 40.2), 20, 1.0)
+        given = ["--cylinder", "3.93,4.02,2", "--box", "3,5,3,5,0,2"]
+        r = self.check(v, 1.0, 0.1, *given, "--threshold", "0.5")
+        self.assertAlmostEqual(r["cylinder"]["radius_mm"], 2, delta=0.005)
+        # Otsu's threshold of what is inside alone is not that of the edge.
+        self.assert_error(self.lepus("analyze", "v.mha", "--resolution", *given, code=3), "input", "threshold", "--box")
+
     def test_the_cut_does_not_matter_and_the_page_shows_it(self):
         write_mha(self.folder / "v.mha", self.cylinder((20, 60, 64), (30, 31), 20, 1.0).astype(np.float32))
         wanted, runs = ["analyze", "v.mha", "--resolution", "-o", "r", "--force"], []
@@ -231,6 +248,14 @@ class Registration(ProgramCase):
     def test_noise_and_another_gain(self):
         result = self.check((1.0, 2.0, -14.0), (1.4, 0.7, -2.6), noise=0.01, gain=1.3)
         self.assertAlmostEqual(result["against"]["registration"]["gain"], 1 / 1.3, delta=0.05)
+        # The values as they are, and as the registration scales them.
+        found = result["against"]["registration"]
+        registered, first = read_mha(self.folder / "r/registered.mha").astype(float), read_mha(self.folder / "a.mha").astype(float)
+        rms = lambda d: np.sqrt((d[np.isfinite(registered)] ** 2).mean())
+        self.assertAlmostEqual(result["against"]["rmse"], rms(registered - first), delta=1e-6)
+        self.assertAlmostEqual(result["against"]["scaled"]["rmse"], rms(found["gain"] * registered + found["offset"] - first), delta=1e-6)
+        self.assertLess(result["against"]["scaled"]["rmse"], 0.3 * result["against"]["rmse"])
+        self.assertIn("<td>scaled</td>", (self.folder / "r/index.html").read_text())
 
     def test_the_cut_does_not_matter(self):
         v = self.thing()
@@ -253,6 +278,13 @@ class Registration(ProgramCase):
         result = self.lepus_json("analyze", "a.mha", "--against", "b.mha", "--box", "2,20,2,20,2,18")
         self.assertAlmostEqual(result["against"]["bias"], 0.25, places=6)
         self.assertEqual(result["against"]["voxels"], 19 * 19 * 17)
+        self.assertNotIn("scaled", result["against"])
+        half = (np.indices(v.shape)[2] < 10)
+        write_mha(self.folder / "m.mha", half.astype(np.uint8))
+        write_mha(self.folder / "c.mha", np.where(half, v + 0.25, v + 3).astype(np.float32))
+        masked = self.lepus_json("analyze", "a.mha", "--against", "c.mha", "--mask", "m.mha")["against"]
+        self.assertEqual(masked["voxels"], int(half.sum()))
+        self.assertAlmostEqual(masked["rmse"], 0.25, places=6)
         self.assert_error(self.lepus("analyze", "a.mha", "--against", "small.mha", code=3), "input", "different grids", "--register")
         self.assert_error(self.lepus("analyze", "a.mha", "--against", "noise.mha", "--register", code=3), "input", "could not be registered")
         self.assert_error(self.lepus("analyze", "a.mha", "--register", code=2), "usage", "--against")
