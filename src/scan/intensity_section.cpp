@@ -8,11 +8,13 @@ namespace lepus {
 void read_intensity_section(const ScanDocument& document, Scan& scan, Resolution& resolution) {
   if (scan.content == FrameContent::line_integrals) {
     for (const char* key : {"frames.flats", "frames.darks", "frames.frames_scale", "frames.flats_scale",
-                            "frames.darks_scale", "intensity.from", "intensity.value", "intensity.air_region_px"})
+                            "frames.darks_scale", "intensity.from", "intensity.value", "intensity.air_region_px"}) {
       if (document.given(key))
         document.fail(key, format("{} has no use here", key),
                       "frames.content = \"line-integrals\": the logarithm is taken",
                       format("leave out {}, or say content = \"counts\"", key));
+      resolution.inactive.insert(key);
+    }
     return;
   }
   const auto from = document.find<std::string>("intensity.from");

@@ -112,6 +112,8 @@ TEST(ReadScan, ResolvedFileGivesTheSameScan) {
           "[volume]\nsize = [7, 6, 5]\nmirror = [false, true, true]\nvoxel_mm = [0.3, 0.4, 0.35]\n"
           "centre_mm = [0.1, -0.2, 0.3]\nfirst_slice = 1\nslice_step = 2\nregion_px = [1, 5, 2, 6]\nmask = false\n",
       scan_text + "[volume]\nvoxel_mm = 0.3\n",
+      "[frames.raw]\ncolumns = 16\nrows = 8\n[frames]\nfiles = \"frames.raw\"\ncontent = \"line-integrals\"\n" +
+          cone_text,
       scan_text +
           "[filter]\nwindow = \"hann\"\ncutoff = 0.7\nspatial_hamming_samples = 5\nextrapolate = 0.25\n"
           "[backprojection]\ninterpolation = \"cubic\"\n[[correct]]\nkind = \"dead-pixels\"\n[[correct]]\nkind = "
