@@ -37,12 +37,13 @@ int write_matrix(const ProjectArguments& a, const Scan& scan, Session& session) 
   if (std::filesystem::path(a.output).extension() != ".npz")
     refuse_projection(format("a matrix in {}", a.output), "it is written as SciPy's .npz",
                       "give for example -o matrix.npz");
+  if (scan.geometry.recorded_on_arc)
+    refuse_projection("an arc detector has no matrix", "its frames are interpolated from a flat one's",
+                      "project a volume, or describe a flat detector");
   const auto lock = session.reserve(a.output);
-  ScanGeometry geometry = scan.geometry;
-  geometry.recorded_on_arc.reset();
   const VolumeGrid grid = a.volume.empty() ? scan.grid : open_volume(a.volume)->grid();
   const SparseMatrix matrix =
-      sparse_matrix(geometry, grid, ray_model(a.model), session.buffer_bytes(0) / 2, session.context().threads);
+      sparse_matrix(scan.geometry, grid, ray_model(a.model), session.buffer_bytes(0) / 2, session.context().threads);
   write_npz(matrix, a.output, session.common().force);
   session.report(
       format("wrote     {}: {} x {}, {} weights", a.output, matrix.rows, matrix.columns, matrix.values.size()));
@@ -93,7 +94,8 @@ std::unique_ptr<Command> project_command() {
   command->description =
       "Projects a volume along the rays of a scan's geometry and writes the line integrals (dimensionless, float), one "
       "frame a view. The volume lies where its file says, in mm from the rotation centre, and its values are in 1/mm; "
-      "a scan file with content = \"line-integrals\" and the same [geometry] reconstructs what was written.\n\n"
+      "a scan file with content = \"line-integrals\" and the same [geometry] reconstructs what was written, of an arc "
+      "detector too.\n\n"
       "With --against the scan's own line integrals, corrected, are subtracted: pictures of what is left show "
       "misalignment, motion and beam hardening. With --matrix the operator itself is written, for small problems: a "
       "sparse matrix (CSR) in mm that scipy.sparse.load_npz reads, one row a pixel, one column a voxel of the volume, "

@@ -114,17 +114,24 @@ void LineIntegrals::view(std::int64_t view, std::span<float> out) const {
   arc_->apply(view, rows_, recorded.data(), out.data());
 }
 
+void LineIntegrals::recorded_view(std::int64_t view, std::span<float> out) const {
+  corrected_->read_native(view, 0, pre_.frames->rows(), out.data());
+}
+
 std::vector<float> LineIntegrals::relative_intensity() const {
   const Normalisation* normalisation = pre_.normalisation.get();
-  if (arc_ || !normalisation || normalisation->log_i0.size() == 0) return {};
-  const std::int64_t pixels = flat_.rows * flat_.columns, first = rows_.first * flat_.columns;
-  const auto intensity = [&](std::int64_t pixel) { return std::exp(normalisation->log_i0[pixel]); };
+  if (!normalisation || normalisation->log_i0.size() == 0) return {};
+  const Buffer<float>& recorded = normalisation->log_i0;
   double sum = 0;
-  for (std::int64_t i = 0; i < pixels; ++i) sum += intensity(i);
-  const auto mean = static_cast<float>(sum / static_cast<double>(pixels));
+  for (const float logarithm : recorded) sum += std::exp(logarithm);
+  const auto mean = static_cast<float>(sum / static_cast<double>(recorded.size()));
   std::vector<float> relative(static_cast<std::size_t>(values_per_view()));
-  for (std::size_t i = 0; i < relative.size(); ++i)
-    relative[i] = intensity(first + static_cast<std::int64_t>(i)) / mean;
+  const std::int64_t columns = pre_.frames->columns();
+  if (arc_)  // as the line integrals are, which are logarithms
+    arc_->apply(0, rows_, recorded.data() + arc_->recorded_rows(0, rows_).first * columns, relative.data());
+  else
+    std::copy_n(recorded.data() + rows_.first * columns, std::ssize(relative), relative.begin());
+  for (float& value : relative) value = std::exp(value) / mean;
   return relative;
 }
 

@@ -39,6 +39,8 @@ public:
 
   // rows x columns, u fastest. Pixels that an arc detector does not cover are zero. For any thread.
   void view(std::int64_t view, std::span<float> out) const;
+  // The same of all rows on the detector that recorded them; one process.
+  void recorded_view(std::int64_t view, std::span<float> out) const;
   // 1 where a pixel of the flat detector was measured, 0 where not; empty: everywhere.
   const std::vector<float>& measured() const { return measured_; }
   // What each pixel counted in the open beam, over the mean of all; empty: all alike, or not known.

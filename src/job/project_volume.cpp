@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/format.h"
@@ -13,6 +14,7 @@
 #include "io/input_identity.h"
 #include "job/line_integrals.h"
 #include "job/projected_frames.h"
+#include "preprocess/arc_resample.h"
 #include "run/run_state.h"
 #include <lepus/error.h>
 
@@ -65,13 +67,37 @@ double squared(const std::vector<float>& values) {
   return sum;
 }
 
+// A view of the flat detector that the matrices describe -> a frame of the one that records.
+class FrameMaker {
+public:
+  explicit FrameMaker(const ScanGeometry& geometry) : rows_(geometry.rows), columns_(geometry.columns) {
+    if (!geometry.recorded_on_arc) return;
+    arc_.emplace(geometry, ArcResampler::Onto::arc);
+    rows_ = geometry.recorded_on_arc->rows;
+    columns_ = geometry.recorded_on_arc->columns;
+  }
+  std::int64_t rows() const { return rows_; }
+  std::int64_t columns() const { return columns_; }
+  std::int64_t pixels() const { return rows_ * columns_; }
+  void operator()(std::int64_t view, std::span<const float> flat, float* frame) const {
+    if (!arc_) return void(std::ranges::copy(flat, frame));
+    const RowBand all{0, rows_};
+    const std::int64_t width = arc_->map().columns;
+    arc_->apply(view, all, flat.data() + arc_->recorded_rows(view, all).first * width, frame);
+  }
+
+private:
+  std::int64_t rows_, columns_;
+  std::optional<ArcResampler> arc_;
+};
+
 // measured: null where nothing is compared.
 void project_missing(const Operator& scan_operator, const Buffer<float>& volume, LineIntegrals* measured,
-                     std::int64_t pixels, std::int64_t at_a_time, ProjectedFrames& out, Context& context) {
+                     const FrameMaker& make_frame, std::int64_t pixels, std::int64_t at_a_time, ProjectedFrames& out,
+                     Context& context) {
   const std::vector<std::int64_t>& missing = out.missing();
   const auto wanted = static_cast<std::int64_t>(missing.size());
-  std::vector<float> values, seen(measured ? static_cast<std::size_t>(pixels) : 0),
-      frame(static_cast<std::size_t>(pixels));
+  std::vector<float> values, frame(static_cast<std::size_t>(make_frame.pixels())), seen(measured ? frame.size() : 0);
   context.progress.begin("projecting", wanted);
   for (std::int64_t first = 0; first < wanted; first += at_a_time) {
     context.cancel.check();
@@ -80,14 +106,14 @@ void project_missing(const Operator& scan_operator, const Buffer<float>& volume,
     values.resize(views.size() * static_cast<std::size_t>(pixels));
     scan_operator.subset(views).forward({volume.data(), static_cast<std::size_t>(volume.size())}, values);
     for (std::size_t i = 0; i < views.size(); ++i) {
-      std::copy_n(values.begin() + static_cast<std::int64_t>(i) * pixels, pixels, frame.begin());
+      const auto per_view = static_cast<std::size_t>(pixels);
+      make_frame(views[i], std::span(values).subspan(i * per_view, per_view), frame.data());
       ProjectedFrames::Sums sums;
       sums.projected = squared(frame);
       if (measured) {
-        measured->view(views[i], seen);
+        measured->recorded_view(views[i], seen);
         sums.measured = squared(seen);
-        for (std::size_t k = 0; k < frame.size(); ++k)
-          frame[k] = measured->measured().empty() || measured->measured()[k] > 0 ? frame[k] - seen[k] : 0;
+        for (std::size_t k = 0; k < frame.size(); ++k) frame[k] -= seen[k];
         sums.residual = squared(frame);
       }
       out.write(views[i], frame.data(), sums);
@@ -113,16 +139,16 @@ VolumeProjectionReport project_volume(const std::filesystem::path& volume_file, 
   correcting.compute = options.compute;
   std::optional<LineIntegrals> measured;
   if (options.against) measured.emplace(scan, frames, correcting, context);
-  ScanGeometry geometry = scan.geometry;
-  geometry.recorded_on_arc.reset();
+  const ScanGeometry geometry = without_arc(scan.geometry);
+  const FrameMaker make_frame(scan.geometry);
   OperatorOptions operator_options;
   operator_options.model = options.model;
   operator_options.compute = options.compute;
   const Operator scan_operator(geometry, reader->grid(), operator_options);
 
   VolumeProjectionReport report{.views = geometry.views(),
-                                .columns = geometry.columns,
-                                .rows = geometry.rows,
+                                .columns = make_frame.columns(),
+                                .rows = make_frame.rows(),
                                 .kernel = scan_operator.description()};
   const std::int64_t pixels = geometry.columns * geometry.rows;
   const std::int64_t at_a_time = views_at_a_time(report.views, pixels, volume.size(), limit - resident_bytes());
@@ -130,10 +156,11 @@ VolumeProjectionReport project_volume(const std::filesystem::path& volume_file, 
   run.header = {"project", facts_of_projection(volume_file, scan, options, report.kernel)};
   run.restart = options.restart;
   const VolumeGrid shape{
-      .nx = geometry.columns, .ny = geometry.rows, .nz = report.views, .origin_mm = {}, .step_mm = {1, 1, 1}};
+      .nx = report.columns, .ny = report.rows, .nz = report.views, .origin_mm = {}, .step_mm = {1, 1, 1}};
   ProjectedFrames out(frames, shape, options.force, run, context.progress);
   try {
-    project_missing(scan_operator, volume, measured ? &*measured : nullptr, pixels, at_a_time, out, context);
+    project_missing(scan_operator, volume, measured ? &*measured : nullptr, make_frame, pixels, at_a_time, out,
+                    context);
     context.cancel.check();
     out.finish();
   } catch (const Error& error) {

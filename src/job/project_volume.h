@@ -29,8 +29,9 @@ struct VolumeProjectionReport {
   double residual = 0;  // of the difference
 };
 
-// One frame of line integrals (float) a view, on the flat detector that the scan's matrices describe; the ending of
-// `frames` chooses the format. The volume lies where its file says. Views that an unfinished run of the same volume and
+// One frame of line integrals (float) a view, as the scan's detector records them: those of an arc are interpolated
+// (preprocess/arc_resample.h) between the pixels of the flat one that its matrices describe. The ending of `frames`
+// chooses the format. The volume lies where its file says. Views that an unfinished run of the same volume and
 // scan has made are not made again.
 VolumeProjectionReport project_volume(const std::filesystem::path& volume, const Scan& scan,
                                       const std::filesystem::path& frames, const VolumeProjectionOptions& options,

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "geometry/arc.h"
 #include "geometry/camera.h"
 #include "preprocess/arc_resample.h"
 #include "preprocess/dead_pixels.h"
@@ -341,6 +342,39 @@ TEST(ArcResampler, ReadsTheArcWhereTheFlatPixelLooks) {
       }
   }
   EXPECT_GT(compared, 1500);
+}
+
+TEST(ArcResampler, ReadsTheFlatDetectorWhereTheArcsPixelLooks) {
+  for (const Beam beam : {Beam::cone, Beam::fan}) {
+    CircularScan scan;
+    scan.beam = beam;
+    scan.arc = true;
+    scan.source_axis_mm = 300;
+    scan.source_detector_mm = 500;
+    scan.columns = 101;
+    scan.rows = 31;
+    scan.pixel_width_mm = scan.pixel_height_mm = 2;
+    scan.detector_shift_u_mm = 3.3;
+    scan.angles_rad = {0};
+    const ScanGeometry geometry = build_scan(scan);
+    const ArcDetector& arc = *geometry.recorded_on_arc;
+    const ArcMap map(geometry);
+    const auto smooth = [](PixelPosition at) { return 1 + at.column / 100 + at.column * at.row / 1e4; };
+    std::vector<float> flat;
+    for (std::int64_t r = 0; r < geometry.rows; ++r)
+      for (std::int64_t c = 0; c < geometry.columns; ++c)
+        flat.push_back(static_cast<float>(smooth({static_cast<double>(c), static_cast<double>(r)})));
+    const ArcResampler resampler(geometry, ArcResampler::Onto::arc);
+    EXPECT_EQ(resampler.columns(), arc.columns);
+    const RowBand all{0, arc.rows}, held = resampler.recorded_rows(0, all);
+    EXPECT_LE(held.last, geometry.rows);
+    std::vector<float> recorded(static_cast<std::size_t>(arc.columns * arc.rows));
+    resampler.apply(0, all, flat.data() + held.first * geometry.columns, recorded.data());
+    for (std::int64_t r = 2; r < arc.rows - 2; ++r)  // taps past the detector repeat its edge
+      for (std::int64_t c = 2; c < arc.columns - 2; ++c)
+        ASSERT_NEAR(recorded[static_cast<std::size_t>(r * arc.columns + c)],
+                    smooth(map.to_flat({static_cast<double>(c), static_cast<double>(r)})), 1e-5);
+  }
 }
 
 CircularScan turned_in_its_plane(double in_plane_rad) {
