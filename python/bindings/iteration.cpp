@@ -2,6 +2,7 @@
 // An iterative method on arrays: it keeps its state between runs, so that it can be gone on with, looked at after every
 // iteration, saved and restored.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -31,6 +32,26 @@ struct IterationArrays {
   std::optional<FloatArray> weights, start, prior, mask;
 };
 
+void require_numbers(const std::optional<FloatArray>& array, const char* what) {
+  if (!array) return;
+  const auto values = values_of(*array);
+  const auto bad = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+  if (bad != values.end())
+    throw Error(ErrorKind::input, {.what = format("{}: a value is not a number", what),
+                                   .where = format("Solver, value {}", bad - values.begin()),
+                                   .why = "no iteration would have numbers after it",
+                                   .hint = "replace it, for example with numpy.nan_to_num"});
+}
+
+// Of arrays the noise is not estimated.
+void require_noise(const MethodSettings& settings) {
+  if (settings.stop_at_noise && !(settings.noise.value_or(0) > 0))
+    throw Error(ErrorKind::usage, {.what = "stop_at_noise without the noise",
+                                   .where = "Solver",
+                                   .why = "of arrays it is not estimated, and the method would never stop",
+                                   .hint = "give noise, the root mean square of that of the line integrals"});
+}
+
 class Iteration {
 public:
   Iteration(const ScanGeometry& geometry, const VolumeGrid& grid, const MethodSettings& settings,
@@ -41,6 +62,12 @@ public:
         compute_(compute),
         kind_(method_kind(settings.name)),
         options_(method_options(settings, geometry.views(), settings.noise.value_or(0))) {
+    require_noise(settings);
+    require_numbers(arrays.views, "views");
+    require_numbers(arrays.weights, "weights");
+    require_numbers(arrays.start, "start");
+    require_numbers(arrays.prior, "prior");
+    require_numbers(arrays.mask, "mask");
     OperatorOptions options;
     options.model = ray_model(settings.model);
     options.compute = compute;
@@ -100,6 +127,7 @@ public:
     return out;
   }
   const IterateReport& so_far() const { return so_far_; }  // of all runs
+  std::int64_t negative_values() const { return problem_.negative_values; }
 
   void save(const std::filesystem::path& file) {
     if (so_far_.iterations == 0)
@@ -247,6 +275,8 @@ void bind_iteration(py::module_& module) {
       .def_property_readonly("residuals", [](const Iteration& i) { return i.so_far().residuals; })
       .def_property_readonly("stopped", [](const Iteration& i) { return i.so_far().stopped; })
       .def_property_readonly("diverged", [](const Iteration& i) { return i.so_far().diverged; })
+      .def_property_readonly("taken_back", [](const Iteration& i) { return i.so_far().taken_back; })
+      .def_property_readonly("negative_values", &Iteration::negative_values)
       .def("save", &Iteration::save)
       .def("load", &Iteration::load_from);
   module.def("method_kinds", [] {

@@ -4,6 +4,7 @@ import os
 
 from . import _lepus
 from ._arrays import floats, same_place
+from ._messages import warn
 from ._options import compute, compute_options, filled
 from ._progress import callback
 from .errors import UsageError
@@ -50,6 +51,8 @@ class Solver:
             geometry._scan, self.grid._grid, made, compute("Solver", computing), floats(views, geometry.shape, "views"),
             None if weights is None else floats(weights, geometry.shape, "weights"), volume(start, "voxels of the start"),
             volume(prior, "voxels of the prior"), volume(mask, "voxels of the mask"))
+        if self._iteration.negative_values > 0:
+            warn(f"{self._iteration.negative_values} line integrals below zero were taken for zero: {method} needs it")
 
     def run(self, iterations=10, callback_function=None, *, with_volume=False, progress=None):
         """So many iterations more, or until a rule to stop holds. callback_function(iteration, residual, volume) is called
@@ -62,6 +65,11 @@ class Solver:
                 return callback_function(iteration, residual, None if volume is None else Volume(volume, self.grid))
         with callback(progress) as report:
             self._iteration.run(iterations, watch, with_volume, report)
+        if self.diverged:
+            warn(f"{self.method}: {self.stopped}; the volume is that of the smallest residual. Try a smaller relaxation, fewer "
+                 "subsets, or a model with an exact transpose")
+        elif self._iteration.taken_back:
+            warn(f"{self.method}: the last iteration led away from the data and was taken back. Try fewer subsets, or more iterations")
         return self.volume
 
     @property

@@ -128,3 +128,30 @@ def test_mistakes_are_named(scan, views, grid):
             lepus.Solver(views, scan, grid, "os-sart", **{key: wrong})
     with pytest.raises(lepus.UsageError, match="regularise"):
         lepus.Solver(views, scan, grid, "sirt", strength=1.0)
+    with pytest.raises(lepus.UsageError, match="without the noise"):
+        lepus.Solver(views, scan, grid, "sirt", stop_at_noise=True)
+
+
+def test_the_noise_stops_where_it_is_given(scan, views, grid):
+    solver = lepus.Solver(views, scan, grid, "cgls", stop_at_noise=True, noise=0.5 * float(numpy.std(views)))
+    solver.run(50)
+    assert solver.iteration < 50
+
+
+@pytest.mark.parametrize("what", ["views", "start", "prior", "mask", "weights"])
+def test_values_that_are_no_numbers_are_refused(what, scan, views, grid):
+    given = {"views": views} | {name: numpy.ones(grid.shape, "f4") for name in ("start", "prior", "mask")}
+    array = numpy.array(given.get(what, numpy.ones_like(views)))
+    array[1, 2, 3] = numpy.nan
+    with pytest.raises(lepus.InputError, match=f"{what}: a value is not a number"):
+        lepus.Solver(**{"views": views, what: array}, geometry=scan, grid=grid, method="chambolle-pock", strength=0.01)
+
+
+def test_what_happens_to_the_data_and_the_volume_is_said(scan, views, grid):
+    shifted = numpy.asarray(views) - 0.01
+    with pytest.warns(lepus.LepusWarning, match=f"{(shifted < 0).sum()} line integrals below zero"):
+        lepus.Solver(shifted, scan, grid, "mlem")
+    solver = lepus.Solver(views, scan, grid, "iterative-fdk", model="voxel", relaxation=1.99)
+    with pytest.warns(lepus.LepusWarning, match="diverges"):
+        solver.run(200)
+    assert solver.diverged
