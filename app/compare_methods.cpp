@@ -26,7 +26,7 @@ namespace {
 
 struct Tried {
   std::string name;
-  std::vector<float> voxels;
+  std::vector<float> voxels;  // of the slab
   double seconds = 0, residual = 0;
 };
 
@@ -34,6 +34,7 @@ struct Tried {
 MethodSettings settings_for(const std::string& name, const MethodSettings& all) {
   MethodSettings settings = all;
   settings.name = name;
+  settings.keeps_state = false;  // of several methods that follow each other it would not be known whose it is
   if (!settings.iterative()) return settings;
   const MethodKind& kind = method_kind(name);
   if (!kind.subsets) settings.subsets.reset();
@@ -52,12 +53,13 @@ double elapsed_s(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// |A x - b| / |b| for volumes of one slab.
+// |A x - b| / |b| for volumes of one slab and of what `extend` adds to it.
 class Residual {
 public:
   Residual(const Scan& scan, const std::string& output, const ReconstructOptions& options, Context& context)
       : lines_(scan, output, options, context),
-        operator_(lines_.geometry(), scan.grid, operator_options(scan, options)) {
+        operator_(lines_.geometry(), extended_grid(scan.grid, scan.method.extend).grid,
+                  operator_options(scan, options)) {
     data_.resize(static_cast<std::size_t>(operator_.values()));
     const auto per_view = static_cast<std::size_t>(lines_.values_per_view());
     for (std::int64_t view = 0; view < lines_.geometry().views(); ++view)
@@ -86,18 +88,36 @@ private:
   std::vector<float> data_;
 };
 
+// copy(a row of the slab, its place in the extended one)
+template <class Copy>
+void each_row(const VolumeGrid& slab, const ExtendedGrid& extended, std::vector<float>& voxels, std::vector<float>& all,
+              const Copy& copy) {
+  for (std::int64_t z = 0; z < slab.nz; ++z)
+    for (std::int64_t y = 0; y < slab.ny; ++y)
+      copy(voxels.data() + (z * slab.ny + y) * slab.nx,
+           all.data() + ((z + extended.z) * extended.grid.ny + y + extended.y) * extended.grid.nx + extended.x);
+}
+
 Tried run_method(const std::string& name, Scan scan, const std::string& output, const ReconstructOptions& options,
-                 Context& context) {
+                 const Residual& residual, Context& context) {
+  const ExtendedGrid extended = extended_grid(scan.grid, scan.method.extend);
   Tried tried{.name = name, .voxels = std::vector<float>(static_cast<std::size_t>(scan.grid.voxels()))};
+  std::vector<float> all(static_cast<std::size_t>(extended.grid.voxels()));
   scan.method = settings_for(name, scan.method);
+  scan.method.whole = scan.method.iterative() && !(extended.grid == scan.grid);
   scan.resolved = with_method(scan.resolved, scan.method);
-  MemoryVolume volume(scan.grid, tried.voxels.data());
+  MemoryVolume volume(scan.method.whole ? extended.grid : scan.grid,
+                      scan.method.whole ? all.data() : tried.voxels.data());
   const auto start = std::chrono::steady_clock::now();
   if (scan.method.iterative())
     iterate_scan(scan, &volume, output, options, context);
   else
     reconstruct_scan(scan, volume, output, options, context);
   tried.seconds = elapsed_s(start);
+  each_row(scan.grid, extended, tried.voxels, all, [&](float* slab, float* wide) {
+    scan.method.whole ? std::copy_n(wide, scan.grid.nx, slab) : std::copy_n(slab, scan.grid.nx, wide);
+  });
+  tried.residual = residual.of(all);
   return tried;
 }
 
@@ -145,10 +165,7 @@ int compare_methods(const std::vector<std::string>& names, const Scan& scan, con
   center_automatically(slab.scan, context);
   const Residual residual(slab.scan, picture, options, context);
   std::vector<Tried> all;
-  for (const std::string& name : names) {
-    all.push_back(run_method(name, slab.scan, picture, options, context));
-    all.back().residual = residual.of(all.back().voxels);
-  }
+  for (const std::string& name : names) all.push_back(run_method(name, slab.scan, picture, options, residual, context));
   save_panel(all, slab, picture, options, context, session.common().force);
   session.print(methods_table(all));
   session.report(format("wrote     {}: {} methods, slice {} of a slab of {} slices from {} rows", picture, all.size(),

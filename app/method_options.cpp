@@ -79,25 +79,35 @@ void MethodArguments::describe(OptionTable& table) {
   table.group("Options");
 }
 
+void MethodArguments::refuse_states() const {
+  if (resume || !save_every.empty())
+    throw Error(ErrorKind::usage, {.what = resume ? "--resume of a comparison" : "--save-every in a comparison",
+                                   .where = "option --compare-methods",
+                                   .why = "no state of the methods that are compared is kept",
+                                   .hint = "leave it out"});
+}
+
 void MethodArguments::apply(Scan& scan, bool several) const {
   MethodSettings& settings = scan.method;
-  if (!method.empty()) settings.name = method;
+  if (!method.empty()) {
+    settings.name = method;
+    settings.named = true;
+  }
   if (iterations) settings.iterations = *iterations;
   if (subsets) settings.subsets = subsets;
-  if (strength == "auto")
-    settings.choose_strength = true;
-  else if (!strength.empty())
-    settings.strength = strength_of(strength, "--strength");
+  if (!strength.empty()) settings.choose_strength = strength == "auto";
+  if (!strength.empty() && strength != "auto") settings.strength = strength_of(strength, "--strength");
   if (!start.empty()) settings.start = start;
   if (!weights.empty()) settings.weights = weights;
   if (!model.empty()) settings.model = model;
   if (!save_every.empty()) set_save_every(settings, save_every);
   settings.resume = resume;
   settings.restart = restart;
-  if (several) return;
+  if (several) return refuse_states();
   const bool given = iterations || subsets || !save_every.empty() || !strength.empty() || !start.empty() ||
                      !weights.empty() || !model.empty();
   if (!settings.iterative()) {
+    require_named_method(scan);
     if (given)
       throw Error(ErrorKind::usage, {.what = "the method fdk has no iterations and none of their options",
                                      .where = scan.file.string(),

@@ -20,6 +20,9 @@ struct MethodArguments {
   // Into scan.method, and into the resolved scan file that the volume keeps. Throws Error(usage) where the method does
   // not know them, unless several are to be compared.
   void apply(Scan& scan, bool several) const;
+
+private:
+  void refuse_states() const;
 };
 
 }  // namespace lepus::app

@@ -29,7 +29,7 @@ std::optional<FdkWeights> weights_of(const ScanGeometry& geometry) {
 
 bool Truncation::seen() const { return std::max(first, last) > noticeable; }
 
-std::string Truncation::message() const {
+std::string Truncation::message(std::string_view remedy) const {
   if (!seen()) return {};
   const bool both = std::min(first, last) > noticeable;
   const char* where = both           ? "both sides of the detector"
@@ -37,8 +37,8 @@ std::string Truncation::message() const {
                                      : "the detector's side at its last column";
   return format(
       "the object seems to reach past {} (line integrals there are {:.0f} % of the largest): the volume "
-      "will be too bright near the rim; set filter.extrapolate = 0.5 to lessen that",
-      where, 100 * std::max(first, last));
+      "will be too bright near the rim; set {} to lessen that",
+      where, 100 * std::max(first, last), remedy);
 }
 
 Truncation truncation(const ScanGeometry& geometry, std::int64_t row, const float* sinogram) {

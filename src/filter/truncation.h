@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <lepus/geometry.h>
 
@@ -16,7 +17,8 @@ namespace lepus {
 struct Truncation {
   double first = 0, last = 0;  // at column 0, and at the other side
   bool seen() const;
-  std::string message() const;  // "" where nothing is cut off
+  // "" where nothing is cut off. remedy: the key that lessens it.
+  std::string message(std::string_view remedy = "filter.extrapolate = 0.5") const;
 };
 
 Truncation truncation(const ScanGeometry& geometry, std::int64_t row, const float* sinogram);

@@ -35,6 +35,7 @@ TEST(Truncation, IsSeenOnTheSideWhereItIs) {
     EXPECT_FALSE(of_disc(scan, 40).seen());
     EXPECT_TRUE(of_disc(scan, 60).seen());
     EXPECT_NE(of_disc(scan, 60).message().find("both sides"), std::string::npos);
+    EXPECT_NE(of_disc(scan, 60).message("method.extend").find("set method.extend to"), std::string::npos);
   }
   // Half a turn of parallel rays sees every line once: a detector that stands 10 mm aside cuts a disc on one side.
   const CircularScan half = fan(angles(90, 180), Beam::parallel);

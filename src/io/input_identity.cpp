@@ -30,7 +30,8 @@ fs::path without_part(const fs::path& volume) {
 
 std::vector<fs::path> all_files_below(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
+  std::error_code code;  // a folder that is not there has none
+  for (const auto& entry : fs::recursive_directory_iterator(folder, code))
     if (entry.is_regular_file()) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
@@ -39,7 +40,8 @@ std::vector<fs::path> all_files_below(const fs::path& folder) {
 // Whatever may be a slice, and the side-cars that describe them.
 std::vector<fs::path> slices_in(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(folder, code)) {
     const fs::path& file = entry.path();
     const std::string ending = lower_extension(file);
     if (is_tiff_name(file) || is_dicom_name(file) || ending == ".vol" || ending == ".json") files.push_back(file);
@@ -48,7 +50,10 @@ std::vector<fs::path> slices_in(const fs::path& folder) {
   return files;
 }
 
-std::vector<fs::path> files_of_input(const fs::path& path) {
+}  // namespace
+
+std::vector<fs::path> files_of_input(const fs::path& volume) {
+  const fs::path path = without_part(volume);
   std::error_code code;
   if (split_zarr_level(path)) return all_files_below(path);
   if (fs::is_directory(path, code)) return slices_in(path);
@@ -58,8 +63,6 @@ std::vector<fs::path> files_of_input(const fs::path& path) {
     if (file != path && fs::exists(file, code)) files.push_back(file);
   return files;
 }
-
-}  // namespace
 
 InputIdentity identity_of_files(const std::vector<fs::path>& files, const fs::path& folder) {
   InputIdentity identity;
@@ -84,7 +87,7 @@ InputIdentity identity_of_files(const std::vector<fs::path>& files, const fs::pa
 JournalFact volume_fact(const fs::path& volume) {
   const fs::path path = without_part(volume);
   const std::string part = volume.string().substr(path.string().size());
-  const InputIdentity identity = identity_of_files(files_of_input(path), path.parent_path());
+  const InputIdentity identity = identity_of_files(files_of_input(volume), path.parent_path());
   return {"the input", format("{}{} ({} files; checksum of their names, sizes and times {})", path.filename().string(),
                               part, identity.files, identity.checksum)};
 }

@@ -19,8 +19,9 @@ struct InputIdentity {
 // Names are relative to the folder, which may be moved as a whole. Throws Error(input) where a file is not there.
 InputIdentity identity_of_files(const std::vector<std::filesystem::path>& files, const std::filesystem::path& folder);
 
-// Of a volume as open_volume takes it: a file, a header with its data beside it, a folder, a pattern of names, a part
-// of one of these.
+// The files of a volume as open_volume takes it: a file, a header with its data beside it, a folder, a pattern of
+// names, a part of one of these.
+std::vector<std::filesystem::path> files_of_input(const std::filesystem::path& volume);
 JournalFact volume_fact(const std::filesystem::path& volume);
 
 }  // namespace lepus

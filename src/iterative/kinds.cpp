@@ -148,7 +148,7 @@ void check_options(const MethodOptions& options, std::int64_t views) {
     refuse_option(options, format("{} subsets", options.subsets), format("the scan has {} views", views),
                   format("take between 1 and {}", views));
   if (options.subsets > 1 && !kind.subsets)
-    refuse_option(options, format("{} subsets", options.subsets), "it uses all views at once",
+    refuse_option(options, format("{} subsets", options.subsets), "it has no subsets of the views",
                   "take one of " + names_of(&MethodKind::subsets));
   not_negative("strength", options.strength);
   if (options.strength > 0 && !kind.regularised)

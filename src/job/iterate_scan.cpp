@@ -173,6 +173,7 @@ private:
   }
 
   std::optional<StateHeader> newest_state_here() const {
+    if (!scan_.method.keeps_state) return {};
     if (scan_.method.restart) remove_states(output_);
     if (states_.exist()) return states_.check(scan_.method.iterations);
     if (scan_.method.resume)
@@ -223,7 +224,8 @@ private:
     hooks.progress = &context_.progress;
     hooks.cancel = &context_.cancel;
     hooks.save_rule = {scan_.method.save_every, 60 * scan_.method.save_minutes};
-    hooks.save = [this](Method& method, const IterateReport& done) { save(method, done); };
+    if (scan_.method.keeps_state)
+      hooks.save = [this](Method& method, const IterateReport& done) { save(method, done); };
     if (going_on_)
       hooks.restore = [this](Method& method) {
         std::string damaged;
@@ -263,13 +265,19 @@ private:
       failure = error;
     }
     if (!Algebra(*solved_.problem().map).anywhere(failure.has_value())) return;
-    if (!done.diverged) save(method, done);
+    if (!done.diverged && scan_.method.keeps_state) save(method, done);
     if (!failure) ranks_->barrier();  // until rank 0, which has failed, ends all
     if (failure && failure->kind() == ErrorKind::cancelled && !done.diverged) say_how_to_go_on(done.iterations);
     if (failure) throw Error(*failure);
   }
 
   [[noreturn]] void say_how_to_go_on(std::int64_t iteration) const {
+    if (!scan_.method.keeps_state)
+      throw Error(ErrorKind::cancelled,
+                  {.what = format("interrupted in iteration {} of {}", iteration, scan_.method.name),
+                   .where = output_.string(),
+                   .why = "no state of it is kept",
+                   .hint = "give the same command to begin anew"});
     throw Error(ErrorKind::cancelled,
                 {.what = format("interrupted after iteration {}", iteration),
                  .where = states_.newest().string(),
@@ -312,6 +320,7 @@ ReconstructReport iterate_scan(const Scan& scan, const std::filesystem::path& vo
 ReconstructReport iterate_scan(const Scan& scan, VolumeWriter* writer, const std::filesystem::path& output,
                                const ReconstructOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
+  require_volumes(scan);  // before the views are read
   return ScanIteration(scan, output, options, context).run(writer, start);
 }
 

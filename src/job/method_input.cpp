@@ -44,7 +44,27 @@ void require_extension(const std::vector<double>& extend) {
                  "give for example [0.2, 0.2, 0]");
 }
 
+[[noreturn]] void refuse_chosen_strength(const MethodKind& kind) {
+  std::string names;
+  for (const MethodKind& other : method_kinds())
+    if (other.regularised) names += (names.empty() ? "" : ", ") + std::string(other.name);
+  throw Error(ErrorKind::usage, {.what = "a strength that is to be chosen (auto, choose_strength = true)",
+                                 .where = format("method {}", kind.name),
+                                 .why = "it does not regularise",
+                                 .hint = "take one of " + names});
+}
+
 }  // namespace
+
+void require_named_method(const Scan& scan) {
+  if (!scan.method.named && !scan.method.iterative())
+    throw Error(ErrorKind::input,
+                {.what = "[method] names no method",
+                 .where = scan.file.string(),
+                 .why = "without method.name the volume is made by fdk, which has none of the choices "
+                        "that are given there",
+                 .hint = "add for example name = \"os-sart\", or name = \"fdk\""});
+}
 
 MethodOptions method_options(const MethodSettings& settings, std::int64_t views, double noise) {
   constexpr std::int64_t usual_subsets = 10;
@@ -71,6 +91,7 @@ MethodOptions method_options(const MethodSettings& settings, std::int64_t views,
   options.change = settings.stop_change;
   options.noise = settings.stop_at_noise ? noise : 0;
   check_options(options, views);
+  if (settings.choose_strength && !kind.regularised) refuse_chosen_strength(kind);
   return options;
 }
 
@@ -112,29 +133,83 @@ ExtendedGrid extended_grid(const VolumeGrid& grid, const std::vector<double>& ex
   return extended;
 }
 
+namespace {
+
+std::string size_text(const VolumeGrid& grid) { return format("{} x {} x {} voxels", grid.nx, grid.ny, grid.nz); }
+
+std::string place_text(const VolumeGrid& grid) {
+  const Vec3 &step = grid.step_mm, &first = grid.origin_mm;
+  return format("voxels in steps of ({:.6g}, {:.6g}, {:.6g}) mm from ({:.6g}, {:.6g}, {:.6g}) mm", step.x, step.y,
+                step.z, first.x, first.y, first.z);
+}
+
+// Both ends of an axis within half a voxel. A file that does not know where it lies begins at zero, one that does not
+// know its voxels either has them of 1 mm.
+bool same_axis(double step, double first, std::int64_t n, double given_step, double given_first, bool place_known) {
+  const auto length = static_cast<double>(n - 1);
+  const double begin = place_known ? given_first - first : 0, end = begin + (given_step - step) * length;
+  const double slack = std::abs(step) / 2;
+  return std::abs(begin) <= slack && std::abs(end) <= slack && given_step * step > 0;
+}
+
+bool same_place(const VolumeGrid& grid, const VolumeGrid& given) {
+  const auto all = [](const Vec3& v, double value) { return v.x == value && v.y == value && v.z == value; };
+  const bool place = !all(given.origin_mm, 0);
+  if (!place && all(given.step_mm, 1)) return true;
+  const auto same = [&](double Vec3::*axis, std::int64_t n) {
+    return same_axis(grid.step_mm.*axis, grid.origin_mm.*axis, n, given.step_mm.*axis, given.origin_mm.*axis, place);
+  };
+  return same(&Vec3::x, grid.nx) && same(&Vec3::y, grid.ny) && same(&Vec3::z, grid.nz);
+}
+
 std::unique_ptr<VolumeReader> open_volume_for(const std::string& file, const VolumeGrid& grid) {
   auto volume = open_volume(file);
   const VolumeGrid& given = volume->grid();
-  if (given.nx != grid.nx || given.ny != grid.ny || given.nz != grid.nz)
-    throw Error(ErrorKind::input, {.what = "a volume of another size",
+  const auto refuse = [&](const char* what, const std::string& has, const std::string& wanted) {
+    throw Error(ErrorKind::input, {.what = what,
                                    .where = file,
-                                   .why = format("it has {} x {} x {} voxels, the scan's volume {} x {} x {}", given.nx,
-                                                 given.ny, given.nz, grid.nx, grid.ny, grid.nz),
+                                   .why = format("it has {}, the scan's volume {}", has, wanted),
                                    .hint = "reconstruct it with the same [volume]"});
+  };
+  if (given.nx != grid.nx || given.ny != grid.ny || given.nz != grid.nz)
+    refuse("a volume of another size", size_text(given), size_text(grid));
+  if (!same_place(grid, given)) refuse("a volume of another grid", place_text(given), place_text(grid));
   return volume;
 }
 
-void read_volume_for(const std::string& file, const VolumeGrid& grid, const ExtendedGrid& extended,
+}  // namespace
+
+void require_volumes(const Scan& scan) {
+  for (const std::string& file : scan.method.volume_files()) {
+    const std::string unit = open_volume_for(file, scan.grid)->unit();
+    if ((file == scan.method.start || file == scan.method.prior) && !unit.empty() && unit != "1/mm")
+      throw Error(ErrorKind::input, {.what = format("a volume in {}", unit),
+                                     .where = file,
+                                     .why = "methods work on 1/mm",
+                                     .hint = "give the volume as it was before it was scaled"});
+  }
+}
+
+void read_volume_for(const std::string& file, const VolumeGrid& grid, const ExtendedGrid& extended, float beyond,
                      const std::function<void(std::int64_t, std::span<float>)>& take) {
   const auto volume = open_volume_for(file, grid);
   std::vector<float> wide(static_cast<std::size_t>(extended.grid.nx * extended.grid.ny));
   std::vector<float> slice(static_cast<std::size_t>(grid.nx * grid.ny));
-  for (std::int64_t z = 0; z < grid.nz; ++z) {
-    volume->read(z, z + 1, slice.data());
-    for (std::int64_t y = 0; y < grid.ny; ++y)
-      std::copy_n(slice.begin() + y * grid.nx, grid.nx,
-                  wide.begin() + (y + extended.y) * extended.grid.nx + extended.x);
-    take(z + extended.z, wide);
+  for (std::int64_t k = 0; k < extended.grid.nz; ++k) {
+    const std::int64_t z = k - extended.z;
+    std::ranges::fill(wide, beyond);
+    if (z >= 0 && z < grid.nz) {
+      volume->read(z, z + 1, slice.data());
+      if (!std::ranges::all_of(slice, [](float voxel) { return std::isfinite(voxel); }))
+        throw Error(ErrorKind::input, {.what = "a voxel is not a number",
+                                       .where = format("{}, slice {}", file, z),
+                                       .why = "no iteration would have numbers after it",
+                                       .hint = "replace it, for example with lepus post"});
+      for (std::int64_t y = 0; y < grid.ny; ++y)
+        std::copy_n(slice.begin() + y * grid.nx, grid.nx,
+                    wide.begin() + (y + extended.y) * extended.grid.nx + extended.x);
+    }
+    take(k, wide);
   }
 }
 

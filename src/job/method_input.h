@@ -16,6 +16,8 @@
 
 namespace lepus {
 
+// Throws Error(input) where the scan file says how to iterate and neither it nor the command by which method.
+void require_named_method(const Scan& scan);
 // Throws Error(usage) for choices that the method does not have. `noise`: root mean square, where it is known.
 MethodOptions method_options(const MethodSettings& settings, std::int64_t views, double noise);
 // All that must be the same to go on from a saved state: not how long, nor when it is saved.
@@ -31,10 +33,12 @@ struct ExtendedGrid {
 };
 ExtendedGrid extended_grid(const VolumeGrid& grid, const std::vector<double>& extend);
 
-// A volume of the given grid's size. Throws Error(input) where it has another one.
-std::unique_ptr<VolumeReader> open_volume_for(const std::string& file, const VolumeGrid& grid);
-// take(z, voxels) of the extended grid's slices that it has part in, zero beyond it.
-void read_volume_for(const std::string& file, const VolumeGrid& grid, const ExtendedGrid& extended,
+// The volumes that [method] names can be read and are of the scan's grid, as far as their files know it; those that are
+// iterated with are in 1/mm. Throws Error(input).
+void require_volumes(const Scan& scan);
+// take(z, voxels) of all slices of the extended grid, `beyond` where the volume is not. Throws Error(input) where it is
+// of another grid, or a voxel is not a number.
+void read_volume_for(const std::string& file, const VolumeGrid& grid, const ExtendedGrid& extended, float beyond,
                      const std::function<void(std::int64_t, std::span<float>)>& take);
 std::vector<double> view_angles(const ScanGeometry& geometry);
 

@@ -46,9 +46,7 @@ std::vector<fs::path> inputs_of(const Scan& scan) {
   for (const CorrectionSpec& spec : scan.corrections)
     for (const char* name : {"file", "calibration"})
       if (spec.parameters.contains(name)) inputs.push_back(file_of(spec, name));
-  const MethodSettings& method = scan.method;
-  for (const std::string& volume : {method.start, method.mask, method.prior})
-    if (!volume.empty() && volume != "zero" && volume != "fdk") inputs.emplace_back(volume);
+  for (const std::string& volume : scan.method.volume_files()) inputs.emplace_back(volume);
   return inputs;
 }
 

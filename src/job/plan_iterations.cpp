@@ -91,13 +91,6 @@ std::vector<std::int64_t> largest_subset(std::int64_t views, std::int64_t subset
   return first;
 }
 
-void require_volumes(const Scan& scan) {
-  const MethodSettings& method = scan.method;
-  const std::string start = method.start == "zero" || method.start == "fdk" ? "" : method.start;
-  for (const std::string& file : {start, method.mask, method.prior})
-    if (!file.empty()) open_volume_for(file, scan.grid);
-}
-
 // Both from the speed that a plan of FDK finds for the scan.
 void time_filters(const Scan& scan, const ReconstructOptions& options, const VolumeGrid& grid, Context& context,
                   IterationTimes& times) {

@@ -14,6 +14,7 @@
 #include "iterative/saved_states.h"
 #include "job/automatic_center.h"
 #include "job/iterate_scan.h"
+#include "job/method_input.h"
 #include "job/outputs.h"
 #include "job/warn_once.h"
 #include "run/rank_run.h"
@@ -161,6 +162,7 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
                            Context& context) {
   WarnOnce progress(context.progress);
   Context once{context.threads, context.cancel, progress};
+  require_named_method(scan);
   check_outputs(scan, volume_file);
   check_output_values(volume_file, options.output);
   check_output_values(chain_of(scan), options.output);

@@ -73,7 +73,7 @@ void ScanProblem::make_map(const std::filesystem::path& output) {
   }
   problem_ = make_problem(*map_, kind_);
   if (!scan_.method.mask.empty())
-    problem_.mask = load_volume(scan_.method.mask, [](float value) { return value == 0 ? 0.0F : 1.0F; });
+    problem_.mask = load_volume(scan_.method.mask, 1, [](float value) { return value == 0 ? 0.0F : 1.0F; });
   problem_.angles_rad = view_angles(lines_.geometry());
   problem_.spare_bytes = spare_bytes(bytes, map_->vectors_on_host(), map_->home(), compute_);
   problem_.fdk = [this](const float* line_integrals, float* volume) {
@@ -155,11 +155,11 @@ void ScanProblem::load_volumes() {
   if (!scan_.method.prior.empty()) problem_.prior = load_volume(scan_.method.prior);
 }
 
-Vector ScanProblem::load_volume(const std::string& file, float (*change)(float)) {
+Vector ScanProblem::load_volume(const std::string& file, float beyond, float (*change)(float)) {
   Vector volume = Vector::of_volume(*problem_.map);
   Algebra algebra(*problem_.map);
   const std::int64_t slice = extended_.grid.nx * extended_.grid.ny;
-  read_volume_for(file, scan_.grid, extended_, [&](std::int64_t z, std::span<float> voxels) {
+  read_volume_for(file, scan_.grid, extended_, beyond, [&](std::int64_t z, std::span<float> voxels) {
     if (change)
       for (float& value : voxels) value = change(value);
     algebra.copy_values(volume.data() + z * slice, voxels.data(), slice);
@@ -213,19 +213,21 @@ void ScanProblem::fdk_over_ranks(const float* line_integrals, float* volume) con
 }
 
 void ScanProblem::write(Vector& volume, VolumeWriter& writer) {
-  const VolumeGrid& grid = scan_.grid;
-  const double radius = scan_.field_of_view_mask ? field_of_view_radius_mm(lines_.whole_geometry()) : INFINITY;
+  const bool whole = scan_.method.whole;
+  const ExtendedGrid around = whole ? ExtendedGrid{extended_.grid} : extended_;
+  const VolumeGrid& grid = whole ? extended_.grid : scan_.grid;
+  const double radius =
+      scan_.field_of_view_mask && !whole ? field_of_view_radius_mm(lines_.whole_geometry()) : INFINITY;
   const std::int64_t row = extended_.grid.nx, slice = row * extended_.grid.ny;
   std::vector<float> wide(static_cast<std::size_t>(slice)), out(static_cast<std::size_t>(grid.nx * grid.ny));
   Algebra algebra(*map_);
   for (std::int64_t z = 0; z < grid.nz; ++z) {
-    algebra.copy_values(wide.data(), volume.data() + (z + extended_.z) * slice, slice);
+    algebra.copy_values(wide.data(), volume.data() + (z + around.z) * slice, slice);
     for (std::int64_t y = 0; y < grid.ny; ++y)
       for (std::int64_t x = 0; x < grid.nx; ++x) {
         const Vec3 at = grid.centre(static_cast<double>(x), static_cast<double>(y), 0);
         out[static_cast<std::size_t>(y * grid.nx + x)] =
-            std::hypot(at.x, at.y) > radius ? 0
-                                            : wide[static_cast<std::size_t>((y + extended_.y) * row + x + extended_.x)];
+            std::hypot(at.x, at.y) > radius ? 0 : wide[static_cast<std::size_t>((y + around.y) * row + x + around.x)];
       }
     writer.write(z, z + 1, out.data());
   }

@@ -32,7 +32,8 @@ public:
   LineIntegrals& lines() { return lines_; }
   const std::optional<files::Setup>& files() const { return files_; }  // of vectors that do not fit into the memory
 
-  // The given grid's part of the method's volume, zero outside the field of view where the scan wants that.
+  // The given grid's part of the method's volume, zero outside the field of view where the scan wants that; or all of
+  // it (method.whole).
   void write(Vector& volume, VolumeWriter& writer);
 
 private:
@@ -40,8 +41,8 @@ private:
   std::unique_ptr<LinearMap> map_of_rows(const VectorNeeds& needs) const;
   void load_views(Context& context);
   void load_volumes();
-  // A file's voxels, each as `change` makes it, and zero beyond them.
-  Vector load_volume(const std::string& file, float (*change)(float) = nullptr);
+  // A file's voxels, each as `change` makes it, and `beyond` around them.
+  Vector load_volume(const std::string& file, float beyond = 0, float (*change)(float) = nullptr);
   void fdk_of(const float* line_integrals, float* volume) const;
   void fdk_over_ranks(const float* line_integrals, float* volume) const;
   FdkOptions fdk_options() const;

@@ -26,10 +26,13 @@ std::vector<fs::path> files_of(const Scan& scan) {
       if (text && name != "write" && fs::is_regular_file(spec.folder / *text, code))
         files.push_back(spec.folder / *text);
     }
-  for (const std::string& volume : {scan.method.start, scan.method.mask, scan.method.prior}) {
-    std::error_code code;
-    if (fs::is_regular_file(volume, code)) files.emplace_back(volume);
-  }
+  if (!scan.method.iterative()) return files;
+  // One that is not there is found where it is opened.
+  for (const std::string& volume : scan.method.volume_files())
+    for (const fs::path& file : files_of_input(volume)) {
+      std::error_code code;
+      if (fs::is_regular_file(file, code)) files.push_back(file);
+    }
   return files;
 }
 

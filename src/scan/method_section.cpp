@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "core/format.h"
@@ -22,6 +23,9 @@ MethodSettings read_method_section(const ScanDocument& document, Resolution& res
   if (!document.section_given("method"))
     for (const ScanKey& key : scan_keys())
       if (key.section == "method") resolution.inactive.insert(format("method.{}", key.name));
+  settings.named = document.given("method.name") || std::ranges::none_of(scan_keys(), [&](const ScanKey& key) {
+                     return key.section == "method" && document.given(format("method.{}", key.name));
+                   });
   settings.iterations = document.get<std::int64_t>("method.iterations");
   settings.subsets = document.find<std::int64_t>("method.subsets");
   settings.order = document.get<std::string>("method.order");
@@ -48,6 +52,13 @@ MethodSettings read_method_section(const ScanDocument& document, Resolution& res
   settings.save_every = document.get<std::int64_t>("method.save_every");
   settings.save_minutes = document.get<double>("method.save_minutes");
   return settings;
+}
+
+std::vector<std::string> MethodSettings::volume_files() const {
+  std::vector<std::string> files;
+  for (const std::string& file : {start, mask, prior})
+    if (!file.empty() && file != "zero" && file != "fdk") files.push_back(file);
+  return files;
 }
 
 std::string method_toml(const MethodSettings& s) {

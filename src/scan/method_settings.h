@@ -36,8 +36,12 @@ struct MethodSettings {
   double save_minutes = 0;      // both 0: as often as it costs little
   // Never in a file. A saved state is gone on from where there is one: it must be there, it must not.
   bool resume = false, restart = false;
+  bool keeps_state = true;  // neither saved nor looked for where not
+  bool whole = false;       // what extend adds is written, too, and the field of view is not cut out
+  bool named = true;        // by the file or the command; not: the file says how to iterate, but not by which method
 
   bool iterative() const { return name != "fdk"; }
+  std::vector<std::string> volume_files() const;  // that start, mask and prior name
 };
 
 // The text of the section, as it stands in a resolved scan file; "" for FDK.

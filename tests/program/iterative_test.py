@@ -308,7 +308,7 @@ class Iterative(ProgramCase):
                               (["--method", "os-sart", "--subsets", "25"], "24 views"),
                               (["--method", "fista-tv", "--strength", "-1"], "zero"),
                               (["--method", "fista-tv", "--strength", "much"], "not a number"),
-                              (["--method", "cgls", "--subsets", "2"], "all views"),
+                              (["--method", "cgls", "--subsets", "2"], "no subsets"),
                               (["--iterations", "3"], "fdk"),
                               (["--method", "cgls", "--save-every", "often"], "nor a time"),
                               (["--method", "cgls", "--save-every", "0"], "nor a time"),
@@ -340,6 +340,9 @@ class Iterative(ProgramCase):
         self.assertLess(error["warm"], error["plain"])
         self.assertLess(error["bounded"], error["plain"])
         self.assertLess(error["masked"], error["plain"])
+        # Nothing lies there, and voxels there take from those inside.
+        self.assertLess(error["plain"], error["extended"])
+        self.assertLess(error["extended"], 2 * error["plain"])
         self.assertLess(error["weighted"], 1.3 * error["plain"])
 
     def test_two_at_once(self):
