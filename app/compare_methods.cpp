@@ -46,6 +46,12 @@ MethodSettings settings_for(const std::string& name, const MethodSettings& all) 
   if (!kind.prior) settings.prior.clear();
   if (!kind.bounded) settings.low = -INFINITY, settings.high = INFINITY;
   if (kind.weights == MethodKind::Weights::refused) settings.weights = "none";
+  const MethodSettings usual;
+  if (!kind.relaxed) settings.relaxation = usual.relaxation;
+  if (!kind.ordered) settings.order = usual.order, settings.seed = usual.seed;
+  if (!kind.inner_steps) settings.total_variation_steps = usual.total_variation_steps;
+  if (!kind.prior) settings.prior_share = usual.prior_share;
+  if (kind.exact_transpose && settings.model == "voxel") settings.model = usual.model;
   return settings;
 }
 
