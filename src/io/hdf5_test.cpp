@@ -7,6 +7,7 @@
 
 #include "io/hdf5_file.h"
 #include "io/number_file.h"
+#include "io/stored_values.h"
 #include "io/test_support.h"
 
 namespace lepus {
@@ -145,6 +146,25 @@ TEST(Hdf5Files, numbers_of_many_bytes_are_no_pixels) {
     ASSERT_TRUE(data.valid());
   }
   EXPECT_LEPUS_ERROR(read_number_dataset(folder / "angles.h5", "/angles"), ErrorKind::input, "20971520 bytes each");
+}
+
+// As h5py stores them.
+TEST(Hdf5Files, truth_values_are_numbers) {
+  const TempFolder folder;
+  const Hdf5Lock lock;
+  {
+    const Hdf5Id file = create(folder / "flags.h5");
+    const Hdf5Id type(H5Tenum_create(H5T_STD_I8LE), H5Tclose);
+    const signed char off = 0, on = 1;
+    ASSERT_GE(H5Tenum_insert(type, "FALSE", &off), 0);
+    ASSERT_GE(H5Tenum_insert(type, "TRUE", &on), 0);
+    const Hdf5Id space(H5Screate(H5S_SCALAR), H5Sclose);
+    const Hdf5Id data(H5Dcreate2(file, "/flipped", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+    ASSERT_GE(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &on), 0);
+  }
+  const auto values = list_stored_values(folder / "flags.h5");
+  ASSERT_EQ(values.size(), 1U);
+  EXPECT_EQ(values[0].numbers, std::vector<double>{1});
 }
 
 }  // namespace

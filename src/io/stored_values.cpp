@@ -64,6 +64,13 @@ std::string text_of_dataset(hid_t dataset, hid_t type) {
   return text;
 }
 
+// h5py stores a truth value as an enumeration of 0 and 1.
+bool holds_numbers(hid_t type) {
+  if (H5Tget_class(type) != H5T_ENUM) return hdf5_pixel_type(type).has_value();
+  const Hdf5Id base(H5Tget_super(type), H5Tclose);
+  return base.valid() && hdf5_pixel_type(base).has_value();
+}
+
 // The first numbers of a list, without the rest of it.
 std::vector<double> first_numbers(hid_t dataset, hid_t space, hsize_t count) {
   constexpr hsize_t most = 64;
@@ -101,7 +108,7 @@ std::vector<StoredValue> list_stored_values(const fs::path& path, StoredDetail d
     }
     if (H5Tget_class(type) == H5T_STRING && count == 1)
       value.text = text_of_dataset(dataset, type);
-    else if (rank <= 1 && count > 0 && hdf5_pixel_type(type))
+    else if (rank <= 1 && count > 0 && holds_numbers(type))
       value.numbers = first_numbers(dataset, space, static_cast<hsize_t>(count));
     value.unit = read_hdf5_any_text(dataset, "units");
     values.push_back(std::move(value));
