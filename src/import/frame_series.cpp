@@ -21,15 +21,23 @@ struct SplitName {
   std::int64_t number = 0;
 };
 
+// What stands between this prefix and the ending, where that is nothing but digits.
+std::optional<std::int64_t> number_after(const std::string& prefix, const fs::path& file) {
+  const std::string stem = file.stem().string();
+  if (!stem.starts_with(prefix) || stem.size() == prefix.size()) return std::nullopt;
+  if (stem.find_first_not_of("0123456789", prefix.size()) != std::string::npos) return std::nullopt;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(stem.data() + prefix.size(), stem.data() + stem.size(), number);
+  return error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
 // "scan_0012.tif" -> "scan_", 12, ".tif". Nothing where no number stands before the ending.
 std::optional<SplitName> split_name(const fs::path& file) {
   const std::string stem = file.stem().string();
-  std::size_t begin = stem.size();
-  while (begin > 0 && stem[begin - 1] >= '0' && stem[begin - 1] <= '9') --begin;
-  SplitName name{stem.substr(0, begin), lower_extension(file), 0};
-  const auto [end, error] = std::from_chars(stem.data() + begin, stem.data() + stem.size(), name.number);
-  if (begin == stem.size() || error != std::errc()) return std::nullopt;
-  return name;
+  const std::string prefix = stem.substr(0, stem.find_last_not_of("0123456789") + 1);  // npos + 1 is 0
+  const auto number = number_after(prefix, file);
+  if (!number) return std::nullopt;
+  return SplitName{prefix, lower_extension(file), *number};
 }
 
 void sort_by_number(std::vector<NumberedFile>& files) {
@@ -38,12 +46,14 @@ void sort_by_number(std::vector<NumberedFile>& files) {
   });
 }
 
-// The name that the series would give this number: as the neighbour is written, with as many digits.
-std::string name_of_number(const NumberedFile& like, std::int64_t number) {
-  const std::string stem = like.file.stem().string();
-  std::size_t begin = stem.size();
-  while (begin > 0 && stem[begin - 1] >= '0' && stem[begin - 1] <= '9') --begin;
-  return format("{}{:0{}}{}", stem.substr(0, begin), number, stem.size() - begin, like.file.extension().string());
+// The name that the series would give the next number: as this one is written, with as many digits. The prefix may end
+// in digits, which are counted with it.
+std::string name_after(const fs::path& file) {
+  const std::string stem = file.stem().string();
+  const std::size_t begin = stem.find_last_not_of("0123456789") + 1;  // npos + 1 is 0
+  const auto last = split_name(file);
+  return format("{}{:0{}}{}", stem.substr(0, begin), last ? last->number + 1 : 0, stem.size() - begin,
+                file.extension().string());
 }
 
 [[noreturn]] void refuse_series(const ExpectedFrames& expected, std::string what, std::string why, std::string hint) {
@@ -58,9 +68,9 @@ std::vector<NumberedFile> numbered_files(const fs::path& folder, const std::stri
   std::vector<NumberedFile> found;
   std::error_code code;
   for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
-    const auto name = split_name(entry->path());
-    if (!name || name->prefix != prefix || std::ranges::find(endings, name->ending) == endings.end()) continue;
-    found.push_back({name->number, entry->path()});
+    const auto number = number_after(prefix, entry->path());
+    if (!number || std::ranges::find(endings, lower_extension(entry->path())) == endings.end()) continue;
+    found.push_back({*number, entry->path()});
   }
   sort_by_number(found);
   return found;
@@ -78,7 +88,7 @@ std::vector<fs::path> whole_series(const std::vector<NumberedFile>& files, const
                     format("{} and {}", before.file.filename().string(), file.file.filename().string()),
                     "move the one that is not of this scan away");
     if (file.number != before.number + 1)
-      refuse_series(expected, format("the frame {} is missing", name_of_number(before, before.number + 1)),
+      refuse_series(expected, format("the frame {} is missing", name_after(before.file)),
                     format("{} is followed by {}", before.file.filename().string(), file.file.filename().string()),
                     "put the file back; without it every later view would have a wrong angle");
   }

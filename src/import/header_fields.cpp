@@ -16,7 +16,6 @@
 namespace lepus {
 namespace {
 
-constexpr std::int64_t largest_header = std::int64_t{16} << 20;
 constexpr double largest_count = 1e9;
 
 // Length of the UTF-8 character that begins here; 0 where these bytes are none.
@@ -33,17 +32,18 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
+}  // namespace
+
 std::string read_header_text(const std::filesystem::path& file) {
-  std::string text = read_text_file(file, largest_header);
+  std::string text = read_text_file(file, largest_scan_file);
   if (text.find('\0') != std::string::npos)
     throw Error(ErrorKind::input, {.what = "the header is no text",
                                    .where = file.string(),
                                    .why = "it holds bytes that are zero",
                                    .hint = "copy the file again; a header in UTF-16 must be saved as UTF-8"});
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // the byte order mark of UTF-8
   return text;
 }
-
-}  // namespace
 
 std::string as_utf8(std::string_view text) {
   std::string good;
@@ -201,19 +201,27 @@ HeaderFields read_xml_header(const std::filesystem::path& file) {
   HeaderFields header(file);
   std::vector<std::string> open;
   std::vector<bool> leaf;
+  const auto path = [&] {
+    std::string name = open[1];
+    for (std::size_t i = 2; i < open.size(); ++i) name += "/" + open[i];
+    return name;
+  };
+  const auto line_of = [](const XmlElement& element) {
+    int line = 0;  // "file, line 12"
+    if (const std::size_t at = element.where.rfind("line "); at != std::string::npos)
+      std::from_chars(element.where.data() + at + 5, element.where.data() + element.where.size(), line);
+    return line;
+  };
   const auto at_start = [&](const XmlElement& element) {
     if (!leaf.empty()) leaf.back() = false;
     open.emplace_back(element.name);
     leaf.push_back(true);
+    for (const XmlAttribute& attribute : xml_attributes(element.attributes))
+      if (open.size() > 1) header.add(format("{}@{}", path(), attribute.name), attribute.value, line_of(element));
   };
   const auto at_end = [&](const XmlElement& element) {
     if (leaf.back() && open.size() > 1) {
-      std::string name = open[1];
-      for (std::size_t i = 2; i < open.size(); ++i) name += "/" + open[i];
-      int line = 0;  // "file, line 12"
-      if (const std::size_t at = element.where.rfind("line "); at != std::string::npos)
-        std::from_chars(element.where.data() + at + 5, element.where.data() + element.where.size(), line);
-      header.add(name, trimmed(element.text), line);
+      header.add(path(), trimmed(element.text), line_of(element));
     }
     open.pop_back();
     leaf.pop_back();

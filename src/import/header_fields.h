@@ -47,10 +47,14 @@ private:
   std::vector<int> lines_;
 };
 
+// The whole of a text, without the byte order mark that editors on Windows put before it. Error(input) where the file
+// is no text.
+std::string read_header_text(const std::filesystem::path& file);
 // Lines "name = value" (or "name: value") below "[section]"; the path is "section/name". Lines that are neither are
 // left out, those that begin with ; or # too. Error(input) where the file is no text.
 HeaderFields read_ini_header(const std::filesystem::path& file);
-// The leaves of an XML file: "ScanParameter/ConeBeam/PixelSize", the outermost element left out.
+// The leaves of an XML file: "ScanParameter/ConeBeam/PixelSize", the outermost element left out, and the attributes of
+// all elements: "ScanParameter/ConeBeam@type".
 HeaderFields read_xml_header(const std::filesystem::path& file);
 
 // Whether the first bytes of a file hold this text; false where it cannot be read.

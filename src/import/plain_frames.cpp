@@ -47,6 +47,7 @@ struct PlainSeries {
   NamedSeries series;
   fs::path folder;
   Set set = Set::frames;
+  bool numbered = true;  // else a single file, whose name has no number
 
   std::string name() const { return (folder.filename() / (series.prefix + "*" + series.ending)).string(); }
   std::vector<fs::path> files() const {
@@ -64,11 +65,18 @@ std::vector<PlainSeries> tiff_series(const fs::path& folder) {
   for (const fs::path& place : folders) {
     std::vector<fs::path> tiffs = entries(place, false);
     std::erase_if(tiffs, [](const fs::path& file) { return !is_tiff_name(file); });
-    for (NamedSeries& series : named_series(tiffs)) {
+    const auto add = [&](NamedSeries series, bool numbered) {
       const Set by_name = set_of(series.prefix);
       const Set set = by_name != Set::frames || place == folder ? by_name : set_of(place.filename().string());
-      all.push_back({std::move(series), place, set});
+      all.push_back({std::move(series), place, set, numbered});
+    };
+    std::set<fs::path> numbered;
+    for (NamedSeries& series : named_series(tiffs)) {
+      for (const NumberedFile& file : series.files) numbered.insert(file.file);
+      add(std::move(series), true);
     }
+    for (const fs::path& file : tiffs)
+      if (!numbered.contains(file)) add({file.stem().string(), lower_extension(file), {{0, file}}}, false);
   }
   return all;
 }
@@ -83,6 +91,23 @@ std::vector<PlainSeries> of_set(const std::vector<PlainSeries>& all, Set set) {
   throw Error(
       kind,
       {.what = std::move(what), .where = folder.string(), .why = describe_folder(folder), .hint = std::move(hint)});
+}
+
+// A lost frame, or flats that are not called so: whoever reads it knows.
+void warn_of_unused(const std::vector<PlainSeries>& images, const PlainSeries& used, const fs::path& folder,
+                    std::vector<std::string>& warnings) {
+  constexpr int most_names = 5;
+  int count = 0;
+  std::string names;
+  for (const PlainSeries& series : images) {
+    if (series.series.files.front().file == used.series.files.front().file) continue;
+    for (const fs::path& file : series.files())
+      if (++count <= most_names)
+        names += format("{}{}", count > 1 ? ", " : "", file.lexically_relative(folder).string());
+  }
+  if (count > 0)
+    warnings.push_back(format("{} TIFF file{} not used, as neither part of the series nor called flat or dark: {}{}",
+                              count, count == 1 ? " is" : "s are", names, count > most_names ? ", ..." : ""));
 }
 
 }  // namespace
@@ -113,7 +138,9 @@ std::string describe_folder(const fs::path& folder) {
 
 ImportedScan import_plain_frames(const fs::path& folder, const GivenNumbers& given) {
   const auto all = tiff_series(folder);
-  const auto frames = of_set(all, Set::frames), flats = of_set(all, Set::flats), darks = of_set(all, Set::darks);
+  const auto images = of_set(all, Set::frames), flats = of_set(all, Set::flats), darks = of_set(all, Set::darks);
+  std::vector<PlainSeries> frames = images;
+  std::erase_if(frames, [](const PlainSeries& s) { return !s.numbered; });
   std::string known;
   for (const Scanner* scanner : scanners()) known += format("{}{}", known.empty() ? "" : ", ", scanner->title());
   if (frames.empty())
@@ -143,6 +170,7 @@ ImportedScan import_plain_frames(const fs::path& folder, const GivenNumbers& giv
   scan.text.set_files("frames.files", whole_series(series.series.files, expected, folder),
                       "the series of TIFF files in the folder");
   scan.text.set("frames.views", count, "as many as there are");
+  warn_of_unused(images, series, folder, scan.warnings);
   const auto add = [&](const std::vector<PlainSeries>& sets, const char* key, const char* word) {
     std::vector<fs::path> files;
     for (const PlainSeries& set : sets)
