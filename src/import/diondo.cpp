@@ -21,7 +21,7 @@ public:
     return headers_with(files, ".xml", "<Geometrie>");
   }
 
-  ImportedScan read(const fs::path& file) const override {
+  ImportedScan read(const fs::path& file, const GivenNumbers&) const override {
     HeaderFields header = read_xml_header(file);
     ImportedScan scan;
     scan.scanner = "Diondo";
@@ -31,7 +31,7 @@ public:
         header.fail(mode, format("{} is on", last_part(mode)), "lepus reads circular scans of Diondo alone",
                     "give the geometry as matrices in a scan file: docs/scan-file.md");
     read_frames(header, scan);
-    read_geometry(header, scan.text);
+    read_geometry(header, scan);
     scan.warnings.emplace_back(
         "the header does not give I0: the largest count is taken; where air is not zero in the volume, give "
         "intensity.value");
@@ -60,7 +60,8 @@ private:
     scan.text.set("geometry.rows", rows, "ProjectionDimY");
   }
 
-  static void read_geometry(HeaderFields& header, ScanFileText& text) {
+  static void read_geometry(HeaderFields& header, ImportedScan& scan) {
+    ScanFileText& text = scan.text;
     const auto length = [&](const char* name, const char* key) {
       text.set(key, header.require_length(name, key), last_part(name));
     };
@@ -69,9 +70,14 @@ private:
     length("Recon/ProjectionPixelSizeX", "geometry.pixel_width_mm");
     length("Recon/ProjectionPixelSizeY", "geometry.pixel_height_mm");
     if (const double offset = header.number("Recon/ProjectionCenterOffsetX", "geometry.axis_offset_mm").value_or(0);
-        offset != 0)
+        offset != 0) {
       text.set("geometry.axis_offset_mm", offset, "ProjectionCenterOffsetX");
-    text.set("geometry.arc_deg", 360.0, "Diondo's circular scans are full turns");
+      scan.warnings.push_back(format(
+          "ProjectionCenterOffsetX = {:g} is taken in mm; Diondo does not document it, and some take it in pixels: "
+          "where the volume is blurred, `lepus center` finds axis_offset_mm",
+          offset));
+    }
+    set_arc(header, text);
     text.set("geometry.direction", std::string("clockwise"), "as others read these headers");
     std::vector<double> voxel_mm;
     for (const char* axis : {"X", "Y", "Z"})
@@ -79,6 +85,16 @@ private:
           edge && *edge > 0)
         voxel_mm.push_back(*edge);
     if (voxel_mm.size() == 3) text.set("volume.voxel_mm", std::move(voxel_mm), "VolumeVoxelSizeX, Y, Z");
+  }
+
+  static void set_arc(HeaderFields& header, ScanFileText& text) {
+    const std::string field = header.path_of("ProjectionCountPer360deg");
+    const double views = static_cast<double>(header.require_count("Recon/ProjectionCount", "frames.views"));
+    const double turn = header.number(field, "geometry.arc_deg").value_or(views);
+    if (!(turn > 0))
+      header.fail(field, "ProjectionCountPer360deg is not above zero", format("it is {}", turn), "correct the header");
+    text.set("geometry.arc_deg", 360 * views / turn,
+             turn == views ? "a full turn" : "360 degrees * ProjectionCount / ProjectionCountPer360deg");
   }
 };
 

@@ -32,7 +32,7 @@ public:
     return found;
   }
 
-  ImportedScan read(const fs::path& file) const override {
+  ImportedScan read(const fs::path& file, const GivenNumbers&) const override {
     HeaderFields header = read_ini_header(file);
     ImportedScan scan;
     scan.scanner = "ESRF EDF";

@@ -46,7 +46,7 @@ public:
     return found;
   }
 
-  ImportedScan read(const fs::path& file) const override {
+  ImportedScan read(const fs::path& file, const GivenNumbers&) const override {
     HeaderFields header = read_xml_header(file);
     ImportedScan scan;
     scan.scanner = "Elekta XVI";
@@ -59,6 +59,7 @@ public:
                    .where = file.string(),
                    .why = format("it lists {} views, {} *.his files are beside it", angles.size(), frames.size()),
                    .hint = "copy the folder again"});
+    check_numbers(header, frames);
     scan.text.set_files("frames.files", frames, "*.his beside _Frames.xml, by their numbers");
     scan.text.set("frames.views", static_cast<std::int64_t>(angles.size()), "the elements Frame");
     scan.text.set("frames.saturation_level", open_count, "the open beam may reach the largest count");
@@ -86,6 +87,32 @@ public:
   }
 
 private:
+  // The number that a file's name begins with is the Seq of its view; without Seq no number may be missing.
+  static void check_numbers(const HeaderFields& header, const std::vector<fs::path>& frames) {
+    std::vector<double> listed = all_numbers(header, "Seq"), numbers;
+    for (const fs::path& frame : frames) {
+      const std::string name = frame.filename().string();
+      const auto number = header_number(name.substr(0, name.find_first_not_of("0123456789")));
+      if (!number || (!numbers.empty() && *number == numbers.back())) return;  // named in another way
+      numbers.push_back(*number);
+    }
+    if (listed.empty())
+      for (std::size_t i = 0; i < numbers.size(); ++i) listed.push_back(numbers[0] + static_cast<double>(i));
+    if (listed.size() != numbers.size())
+      throw Error(ErrorKind::input, {.what = "Seq stops early",
+                                     .where = header.file().string(),
+                                     .why = format("{} numbers for {} views", listed.size(), numbers.size()),
+                                     .hint = "copy the file again"});
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (numbers[i] - numbers[0] != listed[i] - listed[0])
+        throw Error(ErrorKind::input,
+                    {.what = "the numbers of the frames are not those of the views",
+                     .where = header.file().string(),
+                     .why = format("{} stands where view {} is, of number {}", frames[i].filename().string(), i,
+                                   listed[i] - listed[0] + numbers[0]),
+                     .hint = "put the file back that is missing, or restore _Frames.xml"});
+  }
+
   // Where the central ray meets the panel, in mm right of and above its middle: the panel lies the other way. One
   // number where all views have the same, so that the orbit is a plain circle. Returns the key.
   static std::string set_shift(const HeaderFields& header, const char* element, double sign, const char* direction,

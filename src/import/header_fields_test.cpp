@@ -37,6 +37,20 @@ TEST(HeaderFields, xml_leaves_have_their_path) {
   EXPECT_THROW(read_ini_header(folder.write("c.log", std::string("[a]\0b=1", 7))), Error);
 }
 
+TEST(HeaderFields, a_byte_order_mark_is_no_part_of_the_first_line) {
+  const Folder folder;
+  EXPECT_TRUE(read_ini_header(folder.write("a.log", "\xef\xbb\xbf[System]\nRatio=2\n")).has("System/Ratio"));
+  EXPECT_TRUE(read_xml_header(folder.write("a.xml", "\xef\xbb\xbf<Scan><Fod>1</Fod></Scan>")).has("Fod"));
+}
+
+TEST(HeaderFields, xml_attributes_have_the_path_of_their_element) {
+  const Folder folder;
+  HeaderFields h =
+      read_xml_header(folder.write("a.xml", "<Scan a='1'><Orbit xsi:type=\"Circle\"><R>2</R></Orbit></Scan>"));
+  ASSERT_EQ(h.fields().size(), 2U);
+  EXPECT_EQ(h.text("Orbit@xsi:type", ""), "Circle");
+}
+
 TEST(HeaderFields, paths_of_any_system) {
   EXPECT_EQ(last_part("D:\\scans\\a b.tif"), "a b.tif");
   EXPECT_EQ(last_part("/data/x/"), "x");
@@ -53,6 +67,23 @@ TEST(FrameSeries, names_the_missing_frame) {
     expect_says(error, "f_02.tif is missing");
   }
   EXPECT_THROW(whole_series({{1, "f_1.tif"}, {1, "f_01.tif"}, {2, "f_2.tif"}}, expected, "f_1.tif"), Error);
+}
+
+TEST(FrameSeries, prefixes_may_end_in_digits) {
+  const Folder folder;
+  folder.frames("bone_~00%04d.tif", 3);
+  folder.frames("bone_~01%04d.tif", 4);
+  std::vector<std::string> warnings;
+  const ExpectedFrames expected{4, "Files", "a.log:2"};
+  EXPECT_EQ(find_series(folder.path(), {"bone_~01"}, {".tif"}, expected, warnings).size(), 4U);
+  EXPECT_TRUE(warnings.empty());
+  fs::remove(folder.path() / "bone_~010002.tif");
+  try {
+    find_series(folder.path(), {"bone_~01"}, {".tif"}, expected, warnings);
+    FAIL();
+  } catch (const Error& error) {
+    expect_says(error, "the frame bone_~010002.tif is missing");
+  }
 }
 
 TEST(ScanFileText, patterns_name_the_same_files_or_are_not_used) {
@@ -88,6 +119,20 @@ TEST(PlainFrames, say_what_is_there_and_ask_for_the_fewest_numbers) {
   EXPECT_EQ(read_scan_text(text, folder.path() / "scan.toml").geometry.views(), 5);
   folder.frames("proj/q%03d.tif", 5);
   expect_says(folder.error(), "several series of frames");
+}
+
+TEST(PlainFrames, images_without_a_number_are_flats_and_darks_or_are_named) {
+  const Folder folder;
+  folder.frames("p_%03d.tif", 5);
+  folder.frames("P_5.tif", 1);
+  folder.frames("dark.tif", 1);
+  folder.frames("white/mean.tif", 1);
+  folder.frames("photo.tif", 1);
+  const std::string text = folder.text({.pixel_mm = 0.2, .source_axis_mm = 50, .source_detector_mm = 100});
+  for (const char* part : {"flats = \"white/mean.tif\"", "darks = \"dark.tif\"", "views = 5",
+                           "# Warning: 2 TIFF files are not used", ": P_5.tif, photo.tif"})
+    expect_has(text, part);
+  EXPECT_EQ(text.find("no flats"), std::string::npos);
 }
 
 }  // namespace

@@ -88,8 +88,7 @@ public:
     return found;
   }
 
-  ImportedScan read(const fs::path& header_file) const override {
-    const fs::path file = header_file.has_parent_path() ? header_file : "." / header_file;  // others lie beside it
+  ImportedScan read(const fs::path& file, const GivenNumbers&) const override {
     if (is_dicom_name(file)) return read_iba_dicom(file);
     ImportedScan scan;
     scan.scanner = "IBA iMagX";

@@ -13,25 +13,57 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// "scan.txrm" -> "./scan.txrm": what lies beside it is then in its parent_path().
+fs::path with_folder(const fs::path& place) { return place.has_parent_path() ? place : "." / place; }
+
 fs::path folder_of(const fs::path& place) {
   std::error_code code;
-  return fs::is_directory(place, code) ? place : place.parent_path();
+  return fs::is_directory(place, code) ? place : with_folder(place).parent_path();
 }
 
-void apply(const GivenNumbers& given, ScanFileText& text) {
-  const auto set = [&](const char* key, const std::optional<double>& value, const char* option) {
-    if (value) text.set(key, *value, format("given with {}", option));
+struct GivenKey {
+  const char *option, *key;
+  std::optional<double> value;
+};
+std::vector<GivenKey> given_keys(const GivenNumbers& given) {
+  return {{"--pixel", "geometry.pixel_width_mm", given.pixel_mm},
+          {"--source-axis", "geometry.source_axis_mm", given.source_axis_mm},
+          {"--source-detector", "geometry.source_detector_mm", given.source_detector_mm},
+          {"--arc", "geometry.arc_deg", given.arc_deg}};
+}
+
+// A file with the geometry of every view, which one number cannot replace.
+void refuse_beside_geometry_file(const GivenNumbers& given, const ImportedScan& scan) {
+  if (!scan.text.has("geometry.import_file")) return;
+  const auto refuse = [&](const char* option) {
+    throw Error(ErrorKind::usage, {.what = format("{} cannot be given here", option),
+                                   .where = scan.header.string(),
+                                   .why = "this file says where source and detector are in every view",
+                                   .hint = "leave the option out; or write a scan file: docs/scan-file.md"});
   };
-  set("geometry.pixel_width_mm", given.pixel_mm, "--pixel");
-  if (given.pixel_mm) text.remove("geometry.pixel_height_mm");
-  set("geometry.source_axis_mm", given.source_axis_mm, "--source-axis");
-  set("geometry.source_detector_mm", given.source_detector_mm, "--source-detector");
-  if (given.arc_deg)
-    for (const char* key : {"geometry.angles_deg", "geometry.angle_step_deg"}) text.remove(key);
-  set("geometry.arc_deg", given.arc_deg, "--arc");
+  for (const GivenKey& one : given_keys(given))
+    if (one.value && !scan.text.has(one.key)) refuse(one.option);
+  if (given.parallel) refuse("--parallel");
+}
+
+void apply(const GivenNumbers& given, ImportedScan& scan) {
+  refuse_beside_geometry_file(given, scan);
+  ScanFileText& text = scan.text;
+  const auto remove = [&](std::initializer_list<const char*> keys) {
+    for (const char* key : keys) text.remove(key);
+  };
+  if (given.pixel_mm) remove({"geometry.pixel_height_mm"});  // square
+  if (given.arc_deg) remove({"geometry.angles_deg", "geometry.angle_step_deg", "geometry.angles_dataset"});
+  if ((given.pixel_mm || given.source_axis_mm || given.source_detector_mm) &&
+      (text.has("volume.voxel_mm") || text.has("volume.size"))) {
+    remove({"volume.voxel_mm", "volume.size"});
+    scan.warnings.emplace_back("the header's voxels belong to its own pixels and distances: lepus chooses others");
+  }
+  for (const GivenKey& one : given_keys(given))
+    if (one.value) text.set(one.key, *one.value, format("given with {}", one.option));
   if (given.parallel) {
     text.set("geometry.beam", std::string("parallel"), "given with --parallel");
-    for (const char* key : {"geometry.source_axis_mm", "geometry.source_detector_mm"}) text.remove(key);
+    remove({"geometry.source_axis_mm", "geometry.source_detector_mm"});
   }
 }
 
@@ -47,7 +79,7 @@ std::vector<FoundHeader> find_headers(const fs::path& place) {
     }
     std::ranges::sort(files);
   } else if (fs::is_regular_file(place, code)) {
-    files.push_back(place);
+    files.push_back(with_folder(place));
   }
   std::vector<FoundHeader> found;
   for (const Scanner* scanner : scanners())
@@ -91,8 +123,8 @@ ImportedScan import_place(const fs::path& place, const GivenNumbers& given) {
                                    .why = {},
                                    .hint = "give the folder of the scan; docs/scanners lists what is recognised"});
   ImportedScan scan =
-      found.empty() ? import_plain_frames(place, given) : found.front().scanner->read(found.front().file);
-  apply(given, scan.text);
+      found.empty() ? import_plain_frames(place, given) : found.front().scanner->read(found.front().file, given);
+  apply(given, scan);
   if (!scan.text.has("output.file"))
     scan.text.set("output.file", format("{}.mha", found.empty() ? "volume" : scan.header.stem().string()),
                   "beside this file; its ending chooses the format");

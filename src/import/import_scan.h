@@ -4,7 +4,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,14 +11,6 @@
 #include "scan/scan.h"
 
 namespace lepus {
-
-// What the user says; it goes before what a header says.
-struct GivenNumbers {
-  std::optional<double> pixel_mm, source_axis_mm, source_detector_mm, arc_deg;
-  bool parallel = false;
-
-  bool any() const { return pixel_mm || source_axis_mm || source_detector_mm || arc_deg || parallel; }
-};
 
 struct FoundHeader {
   const Scanner* scanner;

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/format.h"
-#include "core/input_file.h"
 #include "import/frame_series.h"
 #include "import/scanner.h"
 #include "io/file.h"
@@ -24,7 +23,7 @@ std::string xtek(std::string_view field) { return format("XTekCT/{}", field); }
 // over.
 std::vector<double> listed_angles_deg(const fs::path& file) {
   std::vector<double> angles;
-  const std::string text = read_text_file(file, largest_scan_file);
+  const std::string text = read_header_text(file);
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
     std::string_view line = trimmed(std::string_view(text).substr(start, end - start));
@@ -38,6 +37,16 @@ std::vector<double> listed_angles_deg(const fs::path& file) {
   return angles;
 }
 
+// A list that begins again at 0 after 360 degrees: no step is half a turn.
+void unwrap_turns(std::vector<double>& angles) {
+  double turns_deg = 0;
+  for (std::size_t i = 1; i < angles.size(); ++i) {
+    const double step = angles[i] + turns_deg - angles[i - 1];
+    if (std::abs(step) > 180) turns_deg -= 360 * std::round(step / 360);
+    angles[i] += turns_deg;
+  }
+}
+
 class Nikon final : public Scanner {
 public:
   std::string_view name() const override { return "nikon"; }
@@ -47,13 +56,13 @@ public:
     return headers_with(files, ".xtekct", "[XTekCT]");
   }
 
-  ImportedScan read(const fs::path& file) const override {
+  ImportedScan read(const fs::path& file, const GivenNumbers& given) const override {
     HeaderFields header = read_ini_header(file);
     ImportedScan scan;
     scan.scanner = "Nikon X-Tek";
     scan.header = file;
     read_frames(header, scan);
-    read_geometry(header, scan);
+    read_geometry(header, given, scan);
     read_angles(header, scan);
     read_volume(header, scan);
     scan.fields = header.fields();
@@ -84,12 +93,15 @@ private:
     }
   }
 
-  static void read_geometry(HeaderFields& header, ImportedScan& scan) {
+  static void read_geometry(HeaderFields& header, const GivenNumbers& given, ImportedScan& scan) {
     ScanFileText& text = scan.text;
-    const double source_object = header.require_length(xtek("SrcToObject"), "geometry.source_axis_mm");
-    const double source_detector = header.require_length(xtek("SrcToDetector"), "geometry.source_detector_mm");
+    const auto length = [&](const std::optional<double>& said, const char* field, const char* key) {
+      return said ? *said : header.require_length(xtek(field), key);
+    };
+    const double source_object = length(given.source_axis_mm, "SrcToObject", "geometry.source_axis_mm");
+    const double source_detector = length(given.source_detector_mm, "SrcToDetector", "geometry.source_detector_mm");
     const std::int64_t rows = header.require_count(xtek("DetectorPixelsY"), "geometry.rows");
-    const double pixel_height = header.require_length(xtek("DetectorPixelSizeY"), "geometry.pixel_height_mm");
+    const double pixel_height = length(given.pixel_mm, "DetectorPixelSizeY", "geometry.pixel_height_mm");
     const double top = header.number(xtek("CentreOfRotationTop"), "geometry.axis_offset_mm").value_or(0);
     const double bottom = header.number(xtek("CentreOfRotationBottom"), "geometry.axis_offset_mm").value_or(0);
     const auto object_offset = header.number(xtek("ObjectOffsetX"), "geometry.axis_offset_mm");
@@ -108,7 +120,7 @@ private:
              tilt == 0 ? "SrcToDetector" : "SrcToDetector, ObjectTilt");
     text.set("geometry.columns", header.require_count(xtek("DetectorPixelsX"), "geometry.columns"), "DetectorPixelsX");
     text.set("geometry.rows", rows, "DetectorPixelsY");
-    text.set("geometry.pixel_width_mm", header.require_length(xtek("DetectorPixelSizeX"), "geometry.pixel_width_mm"),
+    text.set("geometry.pixel_width_mm", length(given.pixel_mm, "DetectorPixelSizeX", "geometry.pixel_width_mm"),
              "DetectorPixelSizeX");
     text.set("geometry.pixel_height_mm", pixel_height, "DetectorPixelSizeY");
     text.set("geometry.mirror_columns", true, "X-Tek frames begin on the right as the source sees them");
@@ -176,6 +188,7 @@ private:
                    .where = file.string(),
                    .why = format("it lists {} angles, the header says Projections = {}", found, count),
                    .hint = "restore the file; or move it away, and the views stand in equal steps"});
+    unwrap_turns(angles);
     const double whole = angles.back() - angles.front(), expected = step * static_cast<double>(count - 1);
     const double direction = whole * expected < 0 ? -1 : 1;
     double farthest = 0;

@@ -85,6 +85,25 @@ TEST(Nikon, takes_measured_angles_and_refuses_those_of_another_scan) {
   folder.write("scan.ang",
                "Proj\tAngle(deg)\nscan_0001.tif: 0\nscan_0002.tif: -19\nscan_0003.tif: -40\nscan_0004.tif: -60\n");
   EXPECT_EQ(folder.scan().listed_angles_deg, (std::vector<double>{-150, -131, -110, -90}));
+  folder.write("scan.ang",
+               "Proj\tAngle(deg)\nscan_0001.tif: 20\nscan_0002.tif: 0\nscan_0003.tif: 340\n"
+               "scan_0004.tif: 319\n");  // it begins again after a turn
+  EXPECT_EQ(folder.scan().listed_angles_deg, (std::vector<double>{-150, -130, -110, -89}));
+}
+
+TEST(Nikon, given_numbers_go_before_all_that_is_made_of_the_header) {
+  const Folder folder;
+  folder.frames("scan_%04d.tif", 4);
+  folder.write("scan.xtekct",
+               "[XTekCT]\nCentreOfRotationTop=2.8\nCentreOfRotationBottom=2.8\nVoxelsX=8\nVoxelsY=8\nVoxelsZ=6\n"
+               "VoxelSizeX=1\nVoxelSizeY=1\nVoxelSizeZ=1\n" +
+                   with_field(with_field(header, "ObjectOffsetX", ""), "ObjectRoll", ""));
+  EXPECT_NE(folder.text().find("voxel_mm"), std::string::npos);
+  const std::string text = folder.text({.pixel_mm = 2, .source_axis_mm = 200});
+  for (const char* part : {"pixel_width_mm = 2.0", "source_axis_mm = 200.0", "axis_offset_mm = -1.4",
+                           "# Warning: the header's voxels belong to its own pixels"})
+    expect_has(text, part);
+  for (const char* part : {"pixel_height_mm", "voxel_mm", "size ="}) EXPECT_EQ(text.find(part), std::string::npos);
 }
 
 TEST(Nikon, names_what_is_wrong_with_the_frames) {

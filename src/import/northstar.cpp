@@ -7,7 +7,6 @@
 #include <set>
 
 #include "core/format.h"
-#include "core/input_file.h"
 #include "import/frame_series.h"
 #include "import/scanner.h"
 #include "io/file.h"
@@ -22,7 +21,7 @@ namespace fs = std::filesystem;
 
 // Names have blanks, values stand behind them and need no end: no XML, though it looks so.
 HeaderFields read_tagged_header(const fs::path& file) {
-  const std::string text = read_text_file(file, largest_scan_file);
+  const std::string text = read_header_text(file);
   std::vector<std::string_view> lines;
   std::set<std::string_view> sections;
   for (std::size_t start = 0; start < text.size();) {
@@ -90,7 +89,7 @@ public:
     return headers_with(files, ".nsipro", "<");
   }
 
-  ImportedScan read(const fs::path& file) const override {
+  ImportedScan read(const fs::path& file, const GivenNumbers&) const override {
     HeaderFields header = read_tagged_header(file);
     ImportedScan scan;
     scan.scanner = "North Star Imaging";

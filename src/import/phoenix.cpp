@@ -24,13 +24,13 @@ public:
     return headers_with(files, ".pca", "[Geometry]");
   }
 
-  ImportedScan read(const fs::path& file) const override {
+  ImportedScan read(const fs::path& file, const GivenNumbers& given) const override {
     HeaderFields header = read_ini_header(file);
     ImportedScan scan;
     scan.scanner = "GE phoenix " + header.text("General/SystemName", "").value_or("");
     scan.header = file;
     read_frames(header, scan);
-    read_geometry(header, scan);
+    read_geometry(header, given, scan);
     scan.fields = header.fields();
     return scan;
   }
@@ -61,7 +61,7 @@ private:
     }
   }
 
-  static void read_geometry(HeaderFields& header, ImportedScan& scan) {
+  static void read_geometry(HeaderFields& header, const GivenNumbers& given, ImportedScan& scan) {
     ScanFileText& text = scan.text;
     const double fod = header.require_length("Geometry/FOD", "geometry.source_axis_mm");
     const double fdd = header.require_length("Geometry/FDD", "geometry.source_detector_mm");
@@ -71,8 +71,10 @@ private:
     text.set("geometry.source_detector_mm", fdd, "FDD");
     text.set("geometry.columns", columns, "DimX");
     text.set("geometry.rows", rows, "DimY");
-    const double width = pixel(header, "X", "geometry.pixel_width_mm", fdd / fod, text);
-    const double height = pixel(header, "Y", "geometry.pixel_height_mm", fdd / fod, text);
+    const double magnification = given.source_detector_mm.value_or(fdd) / given.source_axis_mm.value_or(fod);
+    const double own_width = pixel(header, "X", "geometry.pixel_width_mm", magnification, text);
+    const double own_height = pixel(header, "Y", "geometry.pixel_height_mm", magnification, text);
+    const double width = given.pixel_mm.value_or(own_width), height = given.pixel_mm.value_or(own_height);
     const auto shift = [&](const char* name, const char* key, std::int64_t pixels, double edge) {
       const double middle = static_cast<double>(pixels - 1) / 2;
       const double at = header.number(format("Geometry/{}", name), key).value_or(middle);
@@ -83,6 +85,11 @@ private:
     for (const auto& [name, key] :
          {std::pair{"Image/MirrorX", "geometry.mirror_columns"}, std::pair{"Image/MirrorY", "geometry.mirror_rows"}})
       if (header.number(name, key).value_or(0) != 0) text.set(key, true, last_part(name));
+    if ((text.has("geometry.mirror_columns") && text.has("geometry.detector_shift_u_mm")) ||
+        (text.has("geometry.mirror_rows") && text.has("geometry.detector_shift_v_mm")))
+      scan.warnings.emplace_back(
+          "cx and cy are taken as pixels of the mirrored image; GE does not document it: turn the sign of the "
+          "detector's shift where the volume is blurred");
     for (const char* name : {"Geometry/DetectorRot", "Geometry/Tilt", "Image/Rotation"})
       if (const double angle = header.number(name, "").value_or(0); angle != 0)
         scan.warnings.push_back(

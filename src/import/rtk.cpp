@@ -25,7 +25,7 @@ public:
     return headers_with(files, ".xml", "<RTKThreeDCircularGeometry");
   }
 
-  ImportedScan read(const fs::path& file) const override {
+  ImportedScan read(const fs::path& file, const GivenNumbers& given) const override {
     HeaderFields header = read_xml_header(file);
     ImportedScan scan;
     scan.scanner = "RTK";
@@ -37,7 +37,7 @@ public:
       header.fail("Projection/Matrix", "the geometry has no projections", "there is no <Matrix> in it",
                   "write it again with RTK");
     for (HeaderField& field : scan.fields) field.use = "geometry.import_file";
-    const fs::path projections = find_projections(file.parent_path(), views, header);
+    const fs::path projections = find_projections(file.parent_path(), views, header, scan.warnings);
     const auto stack = open_volume(projections);
     const VolumeGrid& grid = stack->grid();
     scan.fields.push_back({"projections", projections.filename().string(), "frames.files"});
@@ -67,14 +67,21 @@ public:
     text.set("geometry.import_format", std::string("rtk"), "its root element");
     text.set("geometry.pixel_width_mm", grid.step_mm.x, "spacing of the projections");
     text.set("geometry.pixel_height_mm", grid.step_mm.y, "spacing of the projections");
-    text.set("geometry.import_first_pixel_mm", std::vector<double>{grid.origin_mm.x, grid.origin_mm.y},
+    // Where the pixel is another one, the middle of the detector stays.
+    const auto first_mm = [&](double origin_mm, std::int64_t pixels, double step_mm) {
+      return given.pixel_mm ? origin_mm + static_cast<double>(pixels - 1) / 2 * (step_mm - *given.pixel_mm) : origin_mm;
+    };
+    text.set("geometry.import_first_pixel_mm",
+             std::vector<double>{first_mm(grid.origin_mm.x, grid.nx, grid.step_mm.x),
+                                 first_mm(grid.origin_mm.y, grid.ny, grid.step_mm.y)},
              "offset of the projections");
     text.set("geometry.import_first_row", std::string("bottom"), "RTK's rows grow upwards");
     return scan;
   }
 
 private:
-  static fs::path find_projections(const fs::path& folder, std::int64_t views, const HeaderFields& header) {
+  static fs::path find_projections(const fs::path& folder, std::int64_t views, const HeaderFields& header,
+                                   std::vector<std::string>& warnings) {
     std::vector<fs::path> stacks, fitting;
     std::string sizes;
     std::error_code code;
@@ -85,9 +92,16 @@ private:
     }
     std::ranges::sort(stacks);
     for (const fs::path& stack : stacks) {
-      const std::int64_t images = open_volume(stack)->grid().nz;
-      if (images == views) fitting.push_back(stack);
-      sizes += format("{}{} has {} images", sizes.empty() ? "" : ", ", stack.filename().string(), images);
+      sizes += sizes.empty() ? "" : ", ";
+      try {
+        const std::int64_t images = open_volume(stack)->grid().nz;
+        if (images == views) fitting.push_back(stack);
+        sizes += format("{} has {} images", stack.filename().string(), images);
+      } catch (const Error& error) {
+        sizes += format("{} cannot be read ({})", stack.filename().string(), error.parts().what);
+        warnings.push_back(
+            format("{} cannot be read and is left out: {}", stack.filename().string(), error.parts().what));
+      }
     }
     if (fitting.size() == 1) return fitting.front();
     header.fail("Projection/Matrix",

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,12 @@
 #include "import/scan_file_text.h"
 
 namespace lepus {
+
+// What the user says; it goes before what a header says.
+struct GivenNumbers {
+  std::optional<double> pixel_mm = {}, source_axis_mm = {}, source_detector_mm = {}, arc_deg = {};
+  bool parallel = false;
+};
 
 struct ImportedScan {
   std::string scanner;                // "Nikon X-Tek"
@@ -28,8 +35,10 @@ public:
   virtual std::string_view title() const = 0;  // "Nikon X-Tek (.xtekct)"
   // Those of the files that are headers of scans, one for each scan, by their content; none: another scanner's folder.
   virtual std::vector<std::filesystem::path> headers(const std::vector<std::filesystem::path>& files) const = 0;
-  // Throws Error(input) where frames are missing or the header contradicts them or itself.
-  virtual ImportedScan read(const std::filesystem::path& header) const = 0;
+  // `header` is named with its folder. The caller sets the keys of the given numbers; what else is made of them, such
+  // as a shift that the header counts in pixels, is the reader's. Throws Error(input) where frames are missing or the
+  // header contradicts them or itself.
+  virtual ImportedScan read(const std::filesystem::path& header, const GivenNumbers& given) const = 0;
 };
 
 const std::vector<const Scanner*>& scanners();

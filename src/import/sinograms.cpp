@@ -47,7 +47,7 @@ public:
   std::string_view title() const override { return "sinogram files in lepus' layout (.sin)"; }
   std::vector<fs::path> headers(const std::vector<fs::path>& files) const override { return first_files(files); }
 
-  ImportedScan read(const fs::path& file) const override {
+  ImportedScan read(const fs::path& file, const GivenNumbers&) const override {
     ImportedScan scan;
     scan.scanner = "Sinogram files";
     scan.header = file;

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/format.h"
-#include "core/input_file.h"
 #include "import/frame_series.h"
 #include "import/scanner.h"
 #include "io/file.h"
@@ -33,7 +32,7 @@ struct FrameShifts {
 // Lines of number, x, y: by how many pixels the image lies to the right and below. Headings are passed over.
 FrameShifts read_shifts(const fs::path& file) {
   FrameShifts shifts;
-  const std::string text = read_text_file(file, largest_scan_file);
+  const std::string text = read_header_text(file);
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
     std::string_view line = trimmed(std::string_view(text).substr(start, end - start));
@@ -70,13 +69,13 @@ public:
     return found;
   }
 
-  ImportedScan read(const fs::path& file) const override {
+  ImportedScan read(const fs::path& file, const GivenNumbers& given) const override {
     HeaderFields header = read_ini_header(file);
     ImportedScan scan;
     scan.scanner = header.text("System/Scanner", "").value_or("Bruker SkyScan");
     scan.header = file;
     read_frames(header, scan);
-    read_geometry(header, scan);
+    read_geometry(header, given, scan);
     read_angles(header, scan);
     scan.fields = header.fields();
     return scan;
@@ -114,26 +113,29 @@ private:
     }
   }
 
-  static void read_geometry(HeaderFields& header, ImportedScan& scan) {
+  static void read_geometry(HeaderFields& header, const GivenNumbers& given, ImportedScan& scan) {
     ScanFileText& text = scan.text;
     const std::int64_t rows = header.require_count(taken("Number of Rows"), "geometry.rows");
     text.set("geometry.columns", header.require_count(taken("Number of Columns"), "geometry.columns"),
              "Number of Columns");
     text.set("geometry.rows", rows, "Number of Rows");
-    const double object = header.require_length(taken("Object to Source (mm)"), "geometry.source_axis_mm");
+    const double object = given.source_axis_mm
+                              ? *given.source_axis_mm
+                              : header.require_length(taken("Object to Source (mm)"), "geometry.source_axis_mm");
     const auto camera = header.number(taken("Camera to Source (mm)"), "geometry.source_detector_mm");
     const auto image_um = header.number(taken("Image Pixel Size (um)"), "geometry.pixel_width_mm");
     const double binning = binning_of(header.text(taken("Camera binning"), "geometry.pixel_width_mm").value_or("1x1"));
     const auto camera_um = header.number("System/Camera Pixel Size (um)", "geometry.pixel_width_mm");
-    const bool parallel = object >= parallel_beyond_mm;
+    const bool parallel = given.parallel || object >= parallel_beyond_mm;
     double pixel_mm = 0;
     if (parallel) {
-      if (!image_um) header.require_length(taken("Image Pixel Size (um)"), "geometry.pixel_width_mm");
-      pixel_mm = *image_um / 1000;
+      if (!image_um && !given.pixel_mm)
+        header.require_length(taken("Image Pixel Size (um)"), "geometry.pixel_width_mm");
+      pixel_mm = image_um.value_or(0) / 1000;
       text.set("geometry.beam", std::string("parallel"), format("Object to Source is {:g} mm", object));
       text.set("geometry.pixel_width_mm", pixel_mm, "Image Pixel Size");
     } else {
-      double detector = camera.value_or(0);
+      double detector = given.source_detector_mm.value_or(camera.value_or(0));
       std::string from = "Camera to Source";
       if (!(detector > 0)) {
         if (!image_um || !camera_um || !(*image_um > 0))
@@ -148,17 +150,19 @@ private:
         pixel_mm = *image_um / 1000 * (detector / object);
         text.set("geometry.pixel_width_mm", pixel_mm, "Image Pixel Size, magnified to the camera");
       } else {
-        pixel_mm = header.require_length("System/Camera Pixel Size (um)", "geometry.pixel_width_mm") / 1000 * binning;
+        if (!given.pixel_mm) header.require_length("System/Camera Pixel Size (um)", "geometry.pixel_width_mm");
+        pixel_mm = camera_um.value_or(0) / 1000 * binning;
         text.set("geometry.pixel_width_mm", pixel_mm, "Camera Pixel Size and Camera binning");
       }
     }
+    pixel_mm = given.pixel_mm.value_or(pixel_mm);
     const std::string ratio_name =
         header.has("System/CameraXYRatio") ? "System/CameraXYRatio" : "System/Camera X/Y Ratio";
     const double ratio = header.number(ratio_name, "geometry.pixel_height_mm").value_or(1);
     if (!(ratio > 0))
       header.fail(ratio_name, "CameraXYRatio is not above zero", format("it is {}", ratio), "correct the header");
-    const double height_mm = pixel_mm / ratio;
-    if (ratio != 1) {
+    const double height_mm = given.pixel_mm ? pixel_mm : pixel_mm / ratio;
+    if (ratio != 1 && !given.pixel_mm) {
       text.set("geometry.pixel_height_mm", height_mm, "pixel_width_mm / CameraXYRatio");
       scan.warnings.push_back(format("CameraXYRatio = {:g} is taken as width / height of a pixel", ratio));
     }

@@ -51,6 +51,10 @@ public:
     out->finish();
   }
   Scan scan() const { return read_imported(path_); }
+  // The scan file, with numbers that go before those of the header; `name` where several headers lie there.
+  std::string text(const GivenNumbers& given = {}, const std::string& name = {}) const {
+    return scan_file_text(import_place(name.empty() ? path_ : path_ / name, given), path_);
+  }
 
   // The error that importing gives; fails the test where there is none.
   Error error() const {
@@ -69,6 +73,10 @@ private:
 
 inline void expect_says(const Error& error, const std::string& part) {
   EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << "\"" << part << "\" is not in " << error.what();
+}
+
+inline void expect_has(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in\n" << text;
 }
 
 // `text` with the value of one field replaced; "" removes the line.

@@ -112,6 +112,51 @@ TEST(SkyScanHeader, names_scans_that_stop_early_and_parallel_beams) {
   EXPECT_EQ(folder.scan().geometry.beam, Beam::parallel);
 }
 
+TEST(SkyScanHeader, given_numbers_go_before_all_that_is_made_of_the_log) {
+  const Folder folder;
+  folder.frames("bone_%04d.tif", 4);
+  folder.write("bone_.log", skyscan);
+  folder.write("bone__TS.csv", "no,x,y\n0,0,0\n1,0.5,-1\n2,0,0\n3,0,0\n");
+  for (const GivenNumbers& given :
+       {GivenNumbers{.pixel_mm = 10}, GivenNumbers{.source_detector_mm = 800}, GivenNumbers{.source_axis_mm = 50}}) {
+    const Scan scan = read_scan_text(folder.text(given), folder.path() / "scan.toml");
+    EXPECT_NEAR(seen(scan, 0, {0, 0, 0}).v, 5 - 1.5, 1e-9);  // pixels stay pixels
+    EXPECT_NEAR(seen(scan, 1, {0, 0, 0}).u, 4, 1e-9);
+    EXPECT_NEAR(seen(scan, 1, {0, 0, 0}).v, 2.5, 1e-9);
+  }
+  expect_has(folder.text({.source_detector_mm = 800}), "pixel_width_mm = 10.0");  // 1.25 mm at the object
+}
+
+TEST(SkyScanHeader, a_byte_order_mark_changes_nothing) {
+  const Folder folder;
+  folder.frames("bone_%04d.tif", 4);
+  folder.write("bone_.log", "\xef\xbb\xbf" + skyscan);
+  expect_has(folder.text(), "pixel_height_mm = 4.0");
+}
+
+TEST(SkyScanHeader, of_connected_scans_the_one_that_is_named_is_read) {
+  const Folder folder;
+  for (const char* part : {"emb_~00", "emb_~01"}) {
+    folder.frames(format("{}%08d.tif", part), 4);
+    folder.write(format("{}.log", part), with_field(skyscan, "Filename Prefix", part));
+  }
+  const std::string text = folder.text({}, "emb_~01.log");
+  expect_has(text, "\"emb_~0100000003.tif\"");
+  EXPECT_EQ(text.find("emb_~0000000003"), std::string::npos);
+  EXPECT_EQ(text.find("would be named"), std::string::npos);
+}
+
+TEST(PhoenixHeader, given_numbers_go_before_all_that_is_made_of_the_header) {
+  const Folder folder;
+  folder.frames("part_%05d.tif", 4);
+  folder.write("part.pca", with_field(phoenix, "MirrorX", "0"));
+  expect_has(folder.text(), "detector_shift_u_mm = -5.0");  // cx lies a pixel beside the middle
+  expect_has(folder.text({.pixel_mm = 2}), "detector_shift_u_mm = -2.0");
+  expect_has(folder.text({.source_detector_mm = 800}), "pixel_width_mm = 10.0");  // of a voxel of 1.25 mm
+  folder.write("part.pca", phoenix);
+  expect_has(folder.text(), "# Warning: cx and cy are taken as pixels of the mirrored image");
+}
+
 TEST(PhoenixHeader, gives_the_pixel_of_the_central_ray_and_leaves_out_the_closing_frame) {
   const Folder folder;
   folder.frames("part_%05d.tif", 5);
@@ -135,6 +180,12 @@ TEST(YxlonHeader, counts_in_pixels_of_the_trajectory) {
   EXPECT_GT(seen(scan, 0, {0, 0, 1}).v, seen(scan, 0, {0, 0, 0}).v);  // raw frames begin at the bottom
   folder.write("ScanParameter.xml", replaced(yxlon, "<NumberOfProjections>4", "<NumberOfProjections>7"));
   expect_says(folder.error(), "frames are missing");
+  folder.write("ScanParameter.xml",
+               replaced(yxlon, "<ScanTrajectory>", "<ScanTrajectory xsi:type=\"HelixTrajectory\">"));
+  expect_says(folder.error(), "the trajectory is no circle");
+  folder.write("ScanParameter.xml",
+               replaced(yxlon, "<ScanTrajectory>", "<ScanTrajectory xsi:type=\"CircleTrajectory\">"));
+  EXPECT_EQ(folder.scan().geometry.views(), 4);
   expect_read_or_refused(folder, "ScanParameter.xml", yxlon);
 }
 
@@ -143,6 +194,11 @@ TEST(DiondoHeader, reads_circles_alone) {
   raw_frames(folder, "Projection/_0000,00_", 4);
   folder.write("scan.xml", diondo);
   EXPECT_NEAR(seen(folder.scan(), 0, {0, 0, 0}).u, 3.5 + 4 * 0.2 / 5, 1e-9);
+  expect_has(folder.text(), "arc_deg = 360.0");
+  expect_has(folder.text(), "# Warning: ProjectionCenterOffsetX = 0.2 is taken in mm");
+  folder.write("scan.xml", replaced(diondo, "<ProjectionDimX>",
+                                    "<ProjectionCountPer360deg>8</ProjectionCountPer360deg><ProjectionDimX>"));
+  expect_has(folder.text(), "arc_deg = 180.0");
   folder.write("scan.xml", replaced(diondo, "<HelixMode>false", "<HelixMode>true"));
   expect_says(folder.error(), "HelixMode is on");
   expect_read_or_refused(folder, "scan.xml", diondo);

@@ -117,7 +117,8 @@ private:
         if (lower_extension(file) == lower_extension(scan_.header)) files.push_back(file);
     } else {
       for (const fs::path& file : files_below(top_, 3))
-        if (is_varian_ending(file) && lower_case(file.string()).find("calibrations") == std::string::npos)
+        if (is_varian_ending(file) &&
+            lower_case(file.lexically_relative(top_).string()).find("calibrations") == std::string::npos)
           files.push_back(file);
     }
     const auto series = named_series(files);
@@ -298,7 +299,7 @@ public:
     return found;
   }
 
-  ImportedScan read(const fs::path& file) const override { return VarianHeader(file).imported(); }
+  ImportedScan read(const fs::path& file, const GivenNumbers&) const override { return VarianHeader(file).imported(); }
 };
 
 }  // namespace

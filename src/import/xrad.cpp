@@ -57,7 +57,7 @@ public:
     return found;
   }
 
-  ImportedScan read(const fs::path& file) const override {
+  ImportedScan read(const fs::path& file, const GivenNumbers&) const override {
     HeaderFields header = read_ini_header(file);
     ImportedScan scan;
     scan.scanner = "Precision X-Ray X-RAD";

@@ -27,11 +27,15 @@ public:
     return headers_with(files, ".xml", "<ConeBeamScanParameter");
   }
 
-  ImportedScan read(const fs::path& file) const override {
+  ImportedScan read(const fs::path& file, const GivenNumbers&) const override {
     HeaderFields header = read_xml_header(file);
     ImportedScan scan;
     scan.scanner = "YXLON";
     scan.header = file;
+    constexpr const char* type = "ConeBeamScanParameter/ScanTrajectory@xsi:type";
+    if (const auto said = header.text(type, ""); said && !said->ends_with("CircleTrajectory"))
+      header.fail(type, "the trajectory is no circle", format("its xsi:type is \"{}\"", *said),
+                  "give the geometry as matrices in a scan file: docs/scan-file.md");
     read_frames(header, scan);
     read_geometry(header, scan);
     scan.fields = header.fields();

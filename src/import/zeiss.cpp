@@ -44,7 +44,7 @@ const std::map<std::string_view, std::string_view>& zeiss_uses() {
 
 class ZeissHeader {
 public:
-  explicit ZeissHeader(const fs::path& path) : file_(path) {
+  ZeissHeader(const fs::path& path, const GivenNumbers& given) : file_(path), given_(given) {
     scan_.scanner = "Zeiss Xradia";
     scan_.header = path;
   }
@@ -114,23 +114,29 @@ private:
   void read_geometry() {
     ScanFileText& text = scan_.text;
     const double pixel_um = file_.number("ImageInfo/PixelSize").value_or(0);
-    if (!(pixel_um > 0)) fail("ImageInfo/PixelSize is missing or not above zero", "", "copy the file again");
+    if (!(pixel_um > 0) && !given_.pixel_mm)
+      fail("ImageInfo/PixelSize is missing or not above zero", "", "copy the file again");
     const auto beam = file_.integer("ImageInfo/XrayGeometry");
-    const bool cone = beam.value_or(1) == 1;
-    if (!beam) scan_.warnings.emplace_back("the file does not say ImageInfo/XrayGeometry: a cone beam is taken");
+    const bool cone = !given_.parallel && beam.value_or(1) == 1;
+    if (!beam && cone)
+      scan_.warnings.emplace_back("the file does not say ImageInfo/XrayGeometry: a cone beam is taken");
     text.set("geometry.beam", std::string(cone ? "cone" : "parallel"),
              beam ? format("ImageInfo/XrayGeometry is {}", *beam) : "not in the file");
     double magnification = 1;
     if (cone) {
-      const double source = steady("ImageInfo/StoRADistance"), detector = steady("ImageInfo/DtoRADistance");
-      if (!(source > 0)) fail("ImageInfo/StoRADistance is zero", "", "write a scan file for it");
-      magnification = (source + detector) / source;
-      text.set("geometry.source_axis_mm", source, "ImageInfo/StoRADistance");
-      text.set("geometry.source_detector_mm", source + detector, "ImageInfo/StoRADistance and ImageInfo/DtoRADistance");
+      const bool all_given = given_.source_axis_mm && given_.source_detector_mm;
+      const double source = all_given ? 0 : steady("ImageInfo/StoRADistance");
+      const double behind = given_.source_detector_mm ? 0 : steady("ImageInfo/DtoRADistance");
+      const double axis = given_.source_axis_mm.value_or(source);
+      const double detector = given_.source_detector_mm.value_or(source + behind);
+      if (!(axis > 0)) fail("ImageInfo/StoRADistance is zero", "", "give --source-axis");
+      magnification = detector / axis;
+      text.set("geometry.source_axis_mm", axis, "ImageInfo/StoRADistance");
+      text.set("geometry.source_detector_mm", detector, "ImageInfo/StoRADistance and ImageInfo/DtoRADistance");
     }
-    pixel_mm_ = pixel_um / 1000 * magnification;
+    pixel_mm_ = given_.pixel_mm.value_or(pixel_um / 1000 * magnification);
     text.set("geometry.pixel_width_mm", pixel_mm_,
-             cone ? "ImageInfo/PixelSize, which is at the axis, times (StoRA + DtoRA) / StoRA" : "ImageInfo/PixelSize");
+             cone ? "ImageInfo/PixelSize, which is at the axis, magnified to the detector" : "ImageInfo/PixelSize");
 
     std::vector<double> angles = file_.floats("ImageInfo/Angles");
     if (angles.size() < views_)
@@ -165,6 +171,7 @@ private:
   }
 
   ZeissFile file_;
+  GivenNumbers given_;
   ImportedScan scan_;
   std::size_t views_ = 0;
   double pixel_mm_ = 0;
@@ -186,7 +193,9 @@ public:
     return found;
   }
 
-  ImportedScan read(const fs::path& file) const override { return ZeissHeader(file).imported(); }
+  ImportedScan read(const fs::path& file, const GivenNumbers& given) const override {
+    return ZeissHeader(file, given).imported();
+  }
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ bool add_frames(const std::string& prefix, const char* ending, const std::string
 void import_header(const Scanner& scanner, const fs::path& header) {
   try {
     for (const fs::path& found : scanner.headers({header})) {
-      const ImportedScan scan = scanner.read(found);
+      const ImportedScan scan = scanner.read(found, {});
       const ScanDocument document(scan_file_text(scan, header.parent_path()), header.parent_path() / "scan.toml");
       (void)document.folder();
     }

@@ -67,6 +67,41 @@ class ImportBinaryCase(ScannerCase):
             ole.write_stream("Alignment/X-Shifts", struct.pack("<30f", *[1.5] * 30))
         self.assert_same(before, self.volume("zeiss", "after.mha"))
 
+    def test_zeiss_counts_in_pixels_at_the_axis(self):
+        self.scan("zeiss", "--shift-u=9.6", "--format", "zeiss")
+        keys = ("pixel_width_mm", "detector_shift_u_mm")
+        for option, expected in (([], (4.8, 9.6)), (["--pixel", "2"], (2, 4)), (["--source-detector", "1500"], (7.2, 14.4))):
+            self.lepus("import", "zeiss", "-o", "scan.toml", "--force", *option)
+            text = (self.folder / "scan.toml").read_text()
+            for key, value in zip(keys, expected):
+                self.assertAlmostEqual(float(re.search(rf"{key} = (\S+)", text).group(1)), value, 4)
+
+    def test_headers_named_without_their_folder(self):
+        for name in ("zeiss", "nxtomo", "varian", "elekta", "iba-dicom", "edf"):
+            with self.subTest(name):
+                folder = self.scan(name, *FORMATS[name][0], "--format", name)
+                header = pathlib.Path(self.lepus_json("info", name)["header"]).name
+                with self.inside(folder):
+                    self.lepus("reconstruct", header, "-o", "volume.mha", "--quiet")
+
+    def test_varian_below_a_folder_named_calibrations(self):
+        self.scan("calibrations/varian", "--format", "varian")
+        self.lepus("import", "calibrations/varian")
+
+    def test_elekta_frames_and_views_have_the_same_numbers(self):
+        scan = self.scan("elekta", *FORMATS["elekta"][0], "--format", "elekta")
+        (scan / "00011.his").unlink()
+        header = scan / "_Frames.xml"
+        lines = header.read_text().splitlines(keepends=True)
+        views = [i for i, line in enumerate(lines) if "<Seq>" in line]
+        header.write_text("".join(lines[:views[-1]] + lines[views[-1] + 1:]))
+        self.assert_error(self.lepus("import", "elekta", code=3), "input", "00012.his stands where view 10 is, of number 11")
+        header.write_text("".join(lines[:views[10]] + lines[views[10] + 1:]))  # that view was never taken
+        self.lepus("import", "elekta")
+        without = re.sub(r"<Seq>\d+</Seq>", "", header.read_text())
+        header.write_text(without)
+        self.assert_error(self.lepus("import", "elekta", "--force", code=3), "input", "00012.his")
+
     def test_mistakes_are_named(self):
         import h5py
         file = self.scan("nxtomo", "--format", "nxtomo") / "scan.nxs"

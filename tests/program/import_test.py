@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """lepus import: folders as scanners write them give the volume of lepus' own scan file; what is wrong with them is said."""
 import os
+import pathlib
 import shutil
 import unittest
 
@@ -59,6 +60,35 @@ class ImportCase(ScannerCase):
         self.lepus("import", "nikon/scan.xtekct", "-o", "elsewhere.toml", "--pixel", "5")
         self.assertIn("pixel_width_mm = 5.0  # given with --pixel", (self.folder / "elsewhere.toml").read_text())
         self.lepus("info", "elsewhere.toml")
+
+    def test_a_header_named_without_its_folder(self):
+        for name in ("nikon", "skyscan", "phoenix", "northstar", "rtk", "diondo", "iba", "sinograms", "xrad"):
+            with self.subTest(name):
+                folder = self.scan(name, HEIGHT, "--format", name)
+                header = pathlib.Path(self.lepus_json("info", name)["header"]).name
+                self.lepus("import", name)
+                text = (folder / "scan.toml").read_text()
+                os.remove(folder / "scan.toml")
+                with self.inside(folder):
+                    self.lepus("import", header)
+                    self.assertEqual((folder / "scan.toml").read_text(), text)
+                    self.lepus("reconstruct", header, "-o", "volume.mha", "--quiet")
+
+    def test_numbers_that_a_geometry_for_each_view_cannot_take(self):
+        self.scan("rtk", HEIGHT, "--format", "rtk")
+        for option in (["--source-axis", "100"], ["--arc", "90"], ["--parallel"]):
+            self.assert_error(self.lepus("import", "rtk", *option, code=2), "usage", option[0], "in every view")
+        self.lepus("import", "rtk", "--pixel", "2")  # 40 x 32 pixels, whose middle stays
+        self.assertIn("import_first_pixel_mm = [-39.0, -31.0]", (self.folder / "rtk/scan.toml").read_text())
+        self.scan("xrad", HEIGHT, "--format", "xrad")
+        self.assert_error(self.lepus("import", "xrad", "--pixel", "2", code=2), "usage", "--pixel")
+
+    def test_a_stack_that_cannot_be_read_is_no_projection(self):
+        scan = self.scan("rtk", HEIGHT, "--format", "rtk")
+        (scan / "mask.mha").write_text("ObjectType = Something\n")
+        self.assertIn("mask.mha cannot be read and is left out", self.lepus("import", "rtk").stderr)
+        next(file for file in scan.glob("*.mha") if file.name != "mask.mha").unlink()
+        self.assert_error(self.lepus("import", "rtk", "--force", code=3), "input", "no stack has as many images", "mask.mha cannot be read")
 
     def test_mistakes_are_named(self):
         scan = self.scan("nikon", HEIGHT, "--format", "nikon")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of scanners' folders share: writing one by `lepus simulate`, and comparing the volumes of two scans."""
+import contextlib
+
 from program_case import ProgramCase
 
 # Nothing is symmetric where a header can say so. Square pixels, unless an option says otherwise.
@@ -20,6 +22,15 @@ class ScannerCase(ProgramCase):
     def scan(self, name, *more):
         self.lepus("simulate", "shepp-logan-modified", "-o", name, *merged(SIZE, more), "--no-truth", "--quiet")
         return self.folder / name
+
+    @contextlib.contextmanager
+    def inside(self, folder):
+        """The program runs in this folder."""
+        home, self.folder = self.folder, folder
+        try:
+            yield
+        finally:
+            self.folder = home
 
     def own_scan(self, *more):
         """The same scan in lepus' own files; its scan file."""
