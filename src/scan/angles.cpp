@@ -46,14 +46,20 @@ std::vector<double> part_of_list(const ScanDocument& document, const std::string
   return list;
 }
 
-// All angles may stand in the first file, or those of each file in itself.
+// All angles may stand in the first file, or those of each file's images in itself. As many as there are chosen frames
+// are theirs only where no other file has a list: else they are those of the first file's images.
 NumberDataset listed_in_files(const Scan& scan, const std::string& dataset, std::int64_t images) {
-  NumberDataset all = read_number_dataset(scan.frames.files.front(), dataset);
-  if (static_cast<std::int64_t>(all.values.size()) >= std::min(images, scan.recorded.frames)) return all;
-  for (std::size_t i = 1; i < scan.frames.files.size(); ++i) {
-    const auto more = read_number_dataset(scan.frames.files[i], dataset).values;
-    all.values.insert(all.values.end(), more.begin(), more.end());
-  }
+  const NumberDataset first = read_number_dataset(scan.frames.files.front(), dataset);
+  const auto own = static_cast<std::int64_t>(first.values.size());
+  if (own >= images) return first;
+  NumberDataset all = first;
+  for (std::size_t i = 1; i < scan.frames.files.size(); ++i) try {
+      const auto more = read_number_dataset(scan.frames.files[i], dataset).values;
+      all.values.insert(all.values.end(), more.begin(), more.end());
+    } catch (const Error&) {
+      if (own != scan.recorded.frames) throw;
+      return first;
+    }
   return all;
 }
 

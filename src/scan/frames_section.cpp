@@ -240,13 +240,15 @@ void read_flat_series(const ScanDocument& document, Scan& scan) {
                   "write the flats of each time into a file of their own");
   if (std::adjacent_find(times.begin(), times.end(), std::greater_equal<>()) != times.end())
     document.fail(key, "the times of the flats do not ascend", "", "name the flats in the order they were taken");
-  const std::vector<std::int64_t>& frames = scan.selection.frames;
+  // In selected views, each of which is exposed half a recorded frame after its number.
+  const double step = static_cast<double>(document.get<std::int64_t>("frames.view_step"));
+  const auto in_views = [&](double frame) {
+    return (frame - static_cast<double>(scan.selection.frames.front())) / step + 0.5 * (1 - 1 / step);
+  };
   for (std::size_t i = 0; i < names.size(); ++i) {
     FrameFiles files = *scan.flats;
     files.files = located(document, "frames.flats", [&] { return expand_pattern(document.folder(), names[i]); });
-    const auto later = std::find_if(frames.begin(), frames.end(),
-                                    [&](std::int64_t frame) { return static_cast<double>(frame) >= times[i]; });
-    scan.flat_series.push_back({static_cast<double>(later - frames.begin()), std::move(files)});
+    scan.flat_series.push_back({in_views(times[i]), std::move(files)});
   }
 }
 

@@ -73,6 +73,24 @@ TEST(FrameSeries, ACopyAmongEqualStepsIsAnError) {
   expect_contains(error.parts().where, "0003 (copy).raw");
 }
 
+TEST(FlatsAtView, AreTimesOfRecordedFramesWhicheverAreSelected) {
+  const ScanFolder folder;
+  for (const char* name : {"a.raw", "b.raw", "c.raw"}) folder.write_raw(name, columns * rows);
+  const auto times = [&](const std::string& selection) {
+    const Scan scan =
+        folder.read("[frames.raw]\ncolumns = 16\nrows = 8\n[frames]\nfiles = \"frames.raw\"\n" + selection +
+                    "flats = [\"a.raw\", \"b.raw\", \"c.raw\"]\nflats_at_view = [0, 6, 12]\n" + cone_text);
+    std::vector<double> views;
+    for (const Scan::FlatsAt& flats : scan.flat_series) views.push_back(flats.view);
+    return views;
+  };
+  EXPECT_EQ(times(""), (std::vector<double>{0, 6, 12}));
+  EXPECT_EQ(times("first_view = 8\n"), (std::vector<double>{-8, -2, 4}));
+  EXPECT_EQ(times("last_view = 3\n"), (std::vector<double>{0, 6, 12}));
+  // Frame 1 + 2 i is exposed at 1.5 + 2 i, view i at i + 0.5.
+  EXPECT_EQ(times("first_view = 1\nview_step = 2\n"), (std::vector<double>{-0.25, 2.75, 5.75}));
+}
+
 TEST(FrameSeries, ALostFrameIsNamed) {
   const ScanFolder folder;
   write_series(folder);
@@ -303,9 +321,21 @@ TEST(AnglesDataset, OfEachFileFollowEachOther) {
     writer->finish();
     write_list(file, "/theta", {10.0 * part, 10.0 * part + 5}, "deg");
   }
-  const Scan scan = folder.read("[frames]\nfiles = \"part*.h5\"\ndataset = \"/data\"\ncontent = \"line-integrals\"\n" +
-                                cone_text + "angles_dataset = \"/theta\"\n");
-  EXPECT_EQ(scan.listed_angles_deg, (std::vector<double>{0, 5, 10, 15}));
+  const std::string text = "[frames]\nfiles = \"part*.h5\"\ndataset = \"/data\"\ncontent = \"line-integrals\"\n";
+  const std::string angles = cone_text + "angles_dataset = \"/theta\"\n";
+  EXPECT_EQ(folder.read(text + angles).listed_angles_deg, (std::vector<double>{0, 5, 10, 15}));
+  // As many frames as the first file has angles, which are not theirs.
+  EXPECT_EQ(folder.read(text + "images = \"2..3\"\n" + angles).listed_angles_deg, (std::vector<double>{10, 15}));
+  write_list(folder.file("part0.h5"), "/key", {2, 1}, nullptr);
+  write_list(folder.file("part1.h5"), "/key", {0, 0}, nullptr);
+  const std::string keyed = "[frames]\nfiles = \"part*.h5\"\ndataset = \"/data\"\nimage_key = \"/key\"\n";
+  EXPECT_EQ(folder.read(keyed + angles).listed_angles_deg, (std::vector<double>{10, 15}));
+  // Those of the chosen frames, and no list in the other file.
+  write_list(folder.file("part0.h5"), "/chosen", {20, 40}, "deg");
+  const std::string chosen = cone_text + "angles_dataset = \"/chosen\"\n";
+  EXPECT_EQ(folder.read(text + "images = \"1..2\"\n" + chosen).listed_angles_deg, (std::vector<double>{20, 40}));
+  const std::string too_few = text + chosen;
+  expect_error(folder.error(too_few), too_few, "angles_dataset", "/chosen cannot be opened", "", "");
 }
 #endif
 

@@ -48,7 +48,8 @@ struct Scan {
   RecordedFrames recorded;   // all that the files hold
   FrameSelection selection;  // of views and rows; already applied to geometry
   std::optional<FrameFiles> flats, darks;
-  // Flats taken at several times, in order; each before that view (of the selected ones). Empty: all at one time.
+  // Flats taken at several times, in order; each before that view, counted in the selected ones: between them, too,
+  // or outside. Empty: all at one time.
   struct FlatsAt {
     double view = 0;
     FrameFiles files;
