@@ -62,9 +62,12 @@ GeometryKeys geometry_keys(const Scan& scan, const CenterResult& r, CenterKey ke
   const auto number = [&](const char* name) { return geometry[name].value<double>(); };
   const auto width = number("pixel_width_mm");
   if (!width || !number("detector_shift_u_mm")) return {};
-  // Along the middle row, from the detector's middle; the shift is across the axis, and the row may be slanted.
+  // Along the middle row, from the detector's middle; the shift is across the axis, and the row may be slanted. On an
+  // arc it is along the arc, while an axis is moved along the flat detector that touches it.
   const double middle = 0.5 * static_cast<double>(scan.geometry.columns - 1);
+  const bool flat_of_arc = scan.geometry.recorded_on_arc && key == CenterKey::axis_offset;
   const auto across = [&](double column, double in_plane_deg) {
+    if (flat_of_arc) column = ArcMap(scan.geometry).to_flat({column, r.middle_row}).column;
     return (column - middle) * *width * std::cos(radians(in_plane_deg));
   };
   const double in_plane_deg = r.tilt_matters() ? r.in_plane_deg : r.given_in_plane_deg;
@@ -124,7 +127,7 @@ std::vector<TrialImage> trials(const CenterScan& rows, const CenterResult& in_in
   for (int i = -2; i <= 2; ++i) {
     const double column = in_input.column + i * trial_step / binning;
     images.push_back(trial_image(rows.input, band, column, in_input.in_plane_deg, session.context()));
-    images.back().column = column * binning + 0.5 * (binning - 1);
+    images.back().column = rows.in_frames(PixelPosition{column, in_input.middle_row}).column;
     session.context().progress.advance();
   }
   session.context().progress.end();
@@ -134,10 +137,11 @@ std::vector<TrialImage> trials(const CenterScan& rows, const CenterResult& in_in
 CenterResult taken_from_user(const CenterScan& rows, double column, Session& session) {
   CenterInput one = rows.input;
   one.options.tilt = false;
-  one.options.first = rows.column_in_input(column) - 2;
-  one.options.last = rows.column_in_input(column) + 2;
+  const double taken = rows.in_input(PixelPosition{column, 0}).column;
+  one.options.first = taken - 2;
+  one.options.last = taken + 2;
   CenterResult r = find_center(one, session.context());
-  r.column = rows.column_in_input(column);
+  r.column = taken;
   r.column_error = 0;
   r.known = true;
   r.warnings.clear();

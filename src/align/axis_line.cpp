@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/format.h"
+#include "geometry/arc.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -56,7 +57,21 @@ AxisLine axis_line(const ScanGeometry& geometry, std::optional<double> middle_ro
   return line;
 }
 
+// An arc is never tilted, so that the axis is seen on the same column in all its rows.
+double recorded_axis_column(const ScanGeometry& geometry) {
+  const AxisLine line = axis_line(geometry, {});
+  return geometry.recorded_on_arc ? ArcMap(geometry).to_recorded({line.column, line.middle_row}).column : line.column;
+}
+
 ScanGeometry with_axis_at(const ScanGeometry& geometry, double row, double column, CenterKey key) {
+  if (geometry.recorded_on_arc && key == CenterKey::detector_shift)
+    return with_central_column(geometry,
+                               geometry.recorded_on_arc->central_column + column - recorded_axis_column(geometry));
+  if (geometry.recorded_on_arc) {
+    const PixelPosition flat = ArcMap(geometry).to_flat({column, row});
+    row = flat.row;
+    column = flat.column;
+  }
   ScanGeometry moved = geometry;
   const double now = axis_line(geometry, row).column;
   if (key == CenterKey::detector_shift) {
@@ -104,6 +119,7 @@ ScanGeometry turned(const ScanGeometry& geometry, double middle_row, double angl
 }
 
 ScanGeometry centred(const ScanGeometry& geometry, const CenterResult& result, CenterKey key) {
+  if (geometry.recorded_on_arc) return with_axis_at(geometry, result.middle_row, result.column, key);
   const AxisLine line = axis_line(geometry, result.middle_row);
   const double angle = line.angle_of_in_plane(result.in_plane_deg) - line.angle_rad;
   return with_axis_at(turned(geometry, result.middle_row, angle), result.middle_row, result.column, key);

@@ -90,7 +90,8 @@ CenterResult find_center(const CenterInput& input, Context& context);
 // Which rows find_center should be given: `count` heights spread over the detector, each high enough for the tilt.
 std::vector<RowBand> center_bands(const ScanGeometry& geometry, std::int64_t count, const CenterOptions& options);
 
-// The geometry with the axis on another column and at another angle, as find_center found them.
+// The geometry with the axis on another column of the frames and, unless they were recorded on an arc, which cannot be
+// tilted, at another angle.
 ScanGeometry centred(const ScanGeometry& geometry, const CenterResult& result, CenterKey key);
 
 // A trial reconstruction of a band's middle row with the axis on a column: size x size pixels, y downwards. For

@@ -78,6 +78,32 @@ TEST(AxisLine, CentredGeometryIsTheTrueOne) {
   }
 }
 
+// On an arc the frames move against the central ray, and the flat detector that covers them with them.
+TEST(AxisLine, CentredArcIsTheTrueOne) {
+  for (const Beam beam : {Beam::cone, Beam::fan})
+    for (const CenterKey key : {CenterKey::detector_shift, CenterKey::axis_offset}) {
+      CircularScan stated = cone_scan(120, 90, 6);
+      stated.beam = beam;
+      stated.arc = true;
+      stated.mirror_columns = true;
+      if (key == CenterKey::detector_shift) stated.axis_offset_mm = 2;
+      CircularScan truth = stated;
+      (key == CenterKey::detector_shift ? truth.detector_shift_u_mm : truth.axis_offset_mm) += 12.3;
+      const ScanGeometry real = build_scan(truth);
+      CenterResult found;
+      found.column = recorded_axis_column(real);
+      found.middle_row = 44.5;
+      const ScanGeometry moved = centred(build_scan(stated), found, key);
+      EXPECT_NEAR(recorded_axis_column(moved), found.column, 1e-9);
+      EXPECT_NEAR(moved.recorded_on_arc->central_column, real.recorded_on_arc->central_column, 1e-9);
+      EXPECT_EQ(moved.columns, real.columns);
+      EXPECT_EQ(moved.rows, real.rows);
+      for (std::size_t view = 0; view < moved.matrices.size(); ++view)
+        for (std::size_t i = 0; i < 12; ++i)
+          EXPECT_NEAR(moved.matrices[view].m[i], real.matrices[view].m[i], 1e-9) << view << ' ' << i;
+    }
+}
+
 TEST(RowFan, OppositeRaysMakeOppositeAngles) {
   CircularScan scan = cone_scan(200, 10, 8);
   scan.axis_offset_mm = 5;

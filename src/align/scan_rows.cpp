@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "align/axis_line.h"
 #include "core/format.h"
 #include "run/prepass.h"
 #include <lepus/error.h>
@@ -31,7 +32,8 @@ CenterBand binned_band(const std::vector<float>& flat, RowBand rows, std::int64_
   return band;
 }
 
-std::vector<RowBand> chosen_bands(const ScanGeometry& geometry, const CenterRequest& request, std::int64_t binning) {
+std::vector<RowBand> chosen_bands(const CenterScan& scan, const CenterRequest& request, const ScanGeometry& whole) {
+  const ScanGeometry& geometry = scan.input.geometry;
   if (!request.row) {
     std::int64_t count = request.bands;
     while (true) {
@@ -45,11 +47,13 @@ std::vector<RowBand> chosen_bands(const ScanGeometry& geometry, const CenterRequ
       count = count > 3 ? 3 : 1;
     }
   }
-  const std::int64_t row = *request.row / binning;
-  if (*request.row < 0 || row >= geometry.rows)
+  const std::int64_t rows = whole.recorded_on_arc ? whole.recorded_on_arc->rows : geometry.rows * scan.binning;
+  const PixelPosition asked{recorded_axis_column(whole), static_cast<double>(*request.row)};
+  const auto row = static_cast<std::int64_t>(std::llround(scan.in_input(asked).row));
+  if (*request.row < 0 || *request.row >= rows || row >= geometry.rows)
     throw Error(ErrorKind::usage, {.what = format("there is no row {}", *request.row),
                                    .where = "centre",
-                                   .why = format("the selected rows are 0 to {}", geometry.rows * binning - 1),
+                                   .why = format("the selected rows are 0 to {}", rows - 1),
                                    .hint = "give a row of the frames, counted from the top"});
   return {{row, row + 1}};
 }
@@ -72,16 +76,31 @@ ScanGeometry binned(const ScanGeometry& geometry, std::int64_t binning) {
   return result;
 }
 
-CenterResult CenterScan::in_frames(CenterResult r) const {
+PixelPosition CenterScan::in_frames(PixelPosition seen) const {
   const auto n = static_cast<double>(binning);
-  const auto place = [&](double x) { return n * x + 0.5 * (n - 1); };
-  r.column = place(r.column);
-  r.given_column = place(r.given_column);
-  r.middle_row = place(r.middle_row);
-  r.column_error *= n;
+  const PixelPosition flat{n * seen.column + 0.5 * (n - 1), n * seen.row + 0.5 * (n - 1)};
+  return arc ? arc->to_recorded(flat) : flat;
+}
+
+PixelPosition CenterScan::in_input(PixelPosition frames) const {
+  const auto n = static_cast<double>(binning);
+  const PixelPosition flat = arc ? arc->to_flat(frames) : frames;
+  return {(flat.column - 0.5 * (n - 1)) / n, (flat.row - 0.5 * (n - 1)) / n};
+}
+
+CenterResult CenterScan::in_frames(CenterResult r) const {
+  const auto column = [&](double x) { return in_frames(PixelPosition{x, r.middle_row}).column; };
+  const PixelPosition middle = in_frames(PixelPosition{r.column, r.middle_row});
   for (auto* curve : {&r.curve, &r.wide_curve})
-    for (ScorePoint& p : *curve) p.column = place(p.column);
-  for (RowCenter& c : r.rows) c = {place(c.row), place(c.column)};
+    for (ScorePoint& p : *curve) p.column = column(p.column);
+  for (RowCenter& c : r.rows) {
+    const PixelPosition place = in_frames(PixelPosition{c.column, c.row});
+    c = {place.row, place.column};
+  }
+  r.column_error *= column(r.column + 0.5) - column(r.column - 0.5);
+  r.given_column = column(r.given_column);
+  r.column = middle.column;
+  r.middle_row = middle.row;
   return r;
 }
 
@@ -94,20 +113,19 @@ CenterScan read_center_rows(const Scan& scan, const CenterRequest& request, Cont
   CenterInput& input = result.input;
   input.geometry = binned(scan.geometry, result.binning);
   input.geometry.recorded_on_arc.reset();
+  if (scan.geometry.recorded_on_arc) result.arc.emplace(scan.geometry);
   input.options = request.options;
-  const auto in_input = [&](std::optional<double>& column) {
-    if (column) column = result.column_in_input(*column);
-  };
-  in_input(input.options.first);
-  in_input(input.options.last);
+  if (result.arc) input.options.tilt = false;  // no arc is tilted
+  for (std::optional<double>* column : {&input.options.first, &input.options.last})
+    if (*column) *column = result.in_input(PixelPosition{**column, 0}).column;
   // The detector turns about the middle of all its rows, selected or not.
   const double middle =
       (0.5 * static_cast<double>(scan.recorded.rows - 1) - static_cast<double>(scan.selection.first_row)) /
       static_cast<double>(scan.selection.row_step);
-  if (!scan.geometry.recorded_on_arc) input.middle_row = result.column_in_input(middle);
+  if (!result.arc) input.middle_row = result.in_input(PixelPosition{0, middle}).row;
 
   const std::int64_t k = result.binning;
-  const std::vector<RowBand> bands = chosen_bands(input.geometry, request, k);
+  const std::vector<RowBand> bands = chosen_bands(result, request, scan.geometry);
   context.progress.begin("reading", static_cast<std::int64_t>(bands.size()));
   for (const RowBand& band : bands) {
     const std::vector<float> flat = flat_rows(scan.geometry, pre, {band.first * k, band.last * k}, context);

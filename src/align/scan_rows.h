@@ -4,6 +4,7 @@
 #pragma once
 
 #include "align/center.h"
+#include "geometry/arc.h"
 #include "scan/scan.h"
 
 namespace lepus {
@@ -18,13 +19,13 @@ struct CenterRequest {
 
 struct CenterScan {
   CenterInput input;
-  std::int64_t binning = 1;  // pixels of the frames along a side of one of the input's
+  std::int64_t binning = 1;   // pixels of the flat detector along a side of one of the input's
+  std::optional<ArcMap> arc;  // from the frames to the flat detector, where they were recorded on an arc
   std::vector<std::string> warnings;
 
   CenterResult in_frames(CenterResult result) const;  // columns and rows of the frames
-  double column_in_input(double column) const {
-    return (column - 0.5 * static_cast<double>(binning - 1)) / static_cast<double>(binning);
-  }
+  PixelPosition in_frames(PixelPosition seen) const;  // of a place in the input
+  PixelPosition in_input(PixelPosition frames) const;
 };
 
 CenterScan read_center_rows(const Scan& scan, const CenterRequest& request, Context& context);

@@ -84,4 +84,21 @@ FlatCover cover_arc(const ArcDetector& arc, Beam beam) {
   return flat;
 }
 
+ScanGeometry with_central_column(const ScanGeometry& geometry, double column) {
+  ScanGeometry moved = geometry;
+  ArcDetector& arc = *moved.recorded_on_arc;
+  const FlatCover before = cover_arc(arc, geometry.beam);
+  arc.central_column = column;
+  const FlatCover after = cover_arc(arc, geometry.beam);
+  moved.columns = after.columns;
+  moved.rows = after.rows;
+  for (Matrix34& p : moved.matrices)
+    for (int j = 0; j < 4; ++j) {
+      p(0, j) += (after.central_column - before.central_column) * p(2, j);
+      // A fan's rows stay: its second row gives v itself, and both covers have the recorded rows.
+      if (geometry.beam == Beam::cone) p(1, j) += (after.central_row - before.central_row) * p(2, j);
+    }
+  return moved;
+}
+
 }  // namespace lepus

@@ -19,6 +19,7 @@ public:
   // s = D tan(gamma); a cone beam also stretches heights by 1/cos(gamma), a fan beam's rows stay where they are.
   PixelPosition to_flat(PixelPosition recorded) const;
   PixelPosition to_recorded(PixelPosition flat) const;
+  double flat_row() const { return flat_row_; }  // of the flat detector that shows the arc's central row
 
 private:
   ArcDetector arc_;
@@ -33,5 +34,8 @@ struct FlatCover {
   double central_column = 0, central_row = 0;
 };
 FlatCover cover_arc(const ArcDetector& arc, Beam beam);
+
+// The same scan, recorded with the central ray on another column of its arc: the arc turned about the source.
+ScanGeometry with_central_column(const ScanGeometry& geometry, double column);
 
 }  // namespace lepus

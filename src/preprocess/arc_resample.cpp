@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "geometry/arc.h"
 #include "geometry/camera.h"
 #include <lepus/error.h>
 
@@ -17,7 +18,7 @@ ArcResampler::ArcResampler(const ScanGeometry& geometry, Onto onto) {
   const ArcDetector& arc = *geometry.recorded_on_arc;
   const Camera camera = camera_of(geometry, 0);
   from_ = {arc.columns, arc.rows, arc.central_row};
-  to_ = {geometry.columns, geometry.rows, camera.principal_row};
+  to_ = {geometry.columns, geometry.rows, ArcMap(geometry).flat_row()};
   if (onto == Onto::arc) std::swap(from_, to_);
   for (std::int64_t i = 0; i < to_.columns; ++i) {
     const auto column = static_cast<double>(i);

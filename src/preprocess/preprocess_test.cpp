@@ -296,6 +296,25 @@ TEST(RowAudit, ReplacesWhatIsNotANumberByItsNeighbours) {
   EXPECT_EQ(audit.not_finite(), 3);
 }
 
+// A fan's rows are those of the frames, however high its first view stands.
+TEST(ArcResampler, AFanKeepsItsRowsWhereViewsMoveAlongTheAxis) {
+  CircularScan scan;
+  scan.beam = Beam::fan;
+  scan.arc = true;
+  scan.source_axis_mm = 300;
+  scan.source_detector_mm = 500;
+  scan.columns = 41;
+  scan.rows = 31;
+  scan.pixel_width_mm = scan.pixel_height_mm = 2;
+  scan.angles_rad = {0, 1};
+  scan.perturbations.resize(2);
+  scan.perturbations[0].source_mm.y = scan.perturbations[0].detector_mm.y = 8;
+  const ScanGeometry geometry = build_scan(scan);
+  const ArcResampler resampler(geometry);
+  EXPECT_EQ(resampler.map().row_from, resampler.map().row_to);
+  EXPECT_EQ(geometry.rows, scan.rows);
+}
+
 // A quadratic of the direction is reproduced but for Catmull-Rom's third-order error.
 TEST(ArcResampler, ReadsTheArcWhereTheFlatPixelLooks) {
   CircularScan scan;

@@ -146,7 +146,7 @@ nlohmann::json ScanView::json() const {
     object["corrections"] = nlohmann::json::array();
     for (const CorrectionSpec& spec : scan.corrections)
       object["corrections"].push_back({{"kind", spec.kind}, {"options", options_json(spec)}});
-    object["axis_column"] = axis_line(scan.geometry, std::nullopt).column;
+    object["axis_column"] = recorded_axis_column(scan.geometry);
     object["flats"] = frames_in(scan.flats);
     object["darks"] = frames_in(scan.darks);
     object["stages"] = {"raw", "corrected", "line"};

@@ -51,6 +51,27 @@ class Align(ProgramCase):
         self.assertAlmostEqual(again["column"], again["given_column"], delta=0.1)
         self.assertEqual(sorted(p.name for p in file.parent.iterdir() if "partial" in p.name or "lock" in p.name), [])
 
+    def test_an_arc_is_centred_by_columns_of_its_frames(self):
+        scan = self.scan("arc", "shepp-logan-modified", "--arc-detector", "--shift-u", "6.6")
+        known = self.lepus_json("center", scan, "--column", "44.2")
+        self.assertAlmostEqual(known["given_column"], 44.2, delta=1e-6)
+        self.assertAlmostEqual(known["geometry"]["detector_shift_u_mm"], 6.6, delta=1e-6)
+        self.assertAlmostEqual(known["middle_row"], 31.5, delta=0.6)
+        text = (self.folder / scan).read_text()
+        plain = re.sub(r"(?m)^detector_shift_u_mm.*\n", "", text)
+        self.assertNotEqual(plain, text)
+        (self.folder / "arc/plain.toml").write_text(plain)
+        found = self.lepus_json("center", "arc/plain.toml")
+        self.assertAlmostEqual(found["given_column"], 47.5, delta=1e-6)
+        self.assertAlmostEqual(found["column"], 44.2, delta=0.05)
+        self.assertAlmostEqual(found["geometry"]["detector_shift_u_mm"], 6.6, delta=0.1)
+        self.assertEqual(list(found["geometry"]), ["detector_shift_u_mm"], "an arc has no tilt")
+        (self.folder / "arc/auto.toml").write_text(plain.replace("[geometry]\n", '[geometry]\ncenter = "auto"\n'))
+        for name in ["scan", "plain", "auto"]:
+            self.lepus("reconstruct", f"arc/{name}.toml", "-o", f"{name}.mha", "--backend", "cpu", "--quiet")
+        plain, auto = (self.lepus_json("compare", "scan.mha", f"{name}.mha")["metrics"] for name in ["plain", "auto"])
+        self.assertLess(auto["rmse"], 0.05 * plain["rmse"])
+
     def test_two_writes_at_once_and_a_change_meanwhile(self):
         scan = self.scan("head", "shepp-logan-modified", "--hidden-shift", "3.3")
         one, other = (subprocess.Popen([PROGRAM, "center", scan, "--write", "--no-tilt", "--quiet"], cwd=self.folder, text=True,
