@@ -53,6 +53,12 @@ CircularScan circular_of(const Scan& scan) {
                                    .where = scan.file.string(),
                                    .why = "the scan file selects some of them",
                                    .hint = "leave the selection of rows out"});
+  for (const char* key : {"perturbations_file", "view_perturbations", "pitch_mm"})
+    if (g[key] && g[key].value<double>() != 0.0)
+      throw Error(ErrorKind::usage, {.what = "a calibration finds one geometry for all views",
+                                     .where = scan.file.string(),
+                                     .why = format("geometry.{} moves views off the circle", key),
+                                     .hint = "calibrate with a scan on a circle, without that key"});
   CircularScan s;
   s.beam = scan.geometry.beam;
   s.arc = scan.geometry.recorded_on_arc.has_value();
@@ -75,6 +81,15 @@ CircularScan circular_of(const Scan& scan) {
     const double angle = view_angle_rad(camera_of(scan.geometry, view));
     last = view == 0 ? angle : last + std::remainder(angle - last, 2 * pi);
     s.angles_rad.push_back(last);
+  }
+  for (const auto& [key, direction] :
+       {std::pair{"view_shifts_u_mm", &Vec3::x}, std::pair{"view_shifts_v_mm", &Vec3::y}}) {
+    const toml::array* shifts = g[key].as_array();
+    if (!shifts) continue;
+    s.perturbations.resize(s.angles_rad.size());
+    for (std::size_t i = 0; i < s.perturbations.size(); ++i)
+      s.perturbations[i].detector_mm.*direction =
+          (*shifts)[static_cast<std::size_t>(scan.selection.frames[i])].value_or(0.0);
   }
   return s;
 }

@@ -86,7 +86,6 @@ Vec3 triangulate(const ScanGeometry& geometry, const BeadTrack& track) {
 class Adjustment {
 public:
   explicit Adjustment(const CalibrateInput& input) : scan_(input.scan), given_(input.scan) {
-    scan_.perturbations.clear();
     const ScanGeometry start = build_scan(scan_);
     for (std::size_t b = 0; b < input.tracks.size(); ++b) {
       beads_.push_back(triangulate(start, input.tracks[b]));
@@ -190,6 +189,10 @@ public:
     if (spacing) scale = *spacing * static_cast<double>(beads_.size() - 1) / (beads_.back().z - beads_.front().z);
     scan_.source_axis_mm *= scale;
     scan_.axis_offset_mm *= scale;
+    for (ViewPerturbation& view : scan_.perturbations) {  // the detector stays where it is, seen from the source
+      view.detector_mm = view.detector_mm + (scale - 1) * view.source_mm;
+      view.source_mm = scale * view.source_mm;
+    }
     for (Vec3& bead : beads_) bead = scale * bead;
     r.beads_mm = beads_;
     r.scan = scan_;

@@ -18,7 +18,7 @@
 namespace lepus {
 
 struct CalibrateInput {
-  CircularScan scan;  // where to start: angles, pixel size and detector are kept, all else is found
+  CircularScan scan;  // where to start: angles, perturbations, pixel size and detector are kept, all else is found
   std::vector<BeadTrack> tracks;
   // A world and a scanner twice as large give the same frames. The scale comes from the mean distance of neighbouring
   // beads along the axis where it is given; else from scan.source_axis_mm, which is then kept.

@@ -150,8 +150,18 @@ class Align(ProgramCase):
         self.assertRegex(text, r"detector_shift_u_mm = (3\.0|2\.9)")
         self.lepus("calibrate", "beads/scan.toml", "--write")
         again = self.lepus_json("calibrate", "beads/scan.toml")
-        self.assertRegex((self.folder / "beads/scan.toml").read_text(), r"detector_shift_u_mm = (3\.0|2\.9)")
+        text = (self.folder / "beads/scan.toml").read_text()
+        self.assertRegex(text, r"detector_shift_u_mm = (3\.0|2\.9)")
         self.assertLess(again["rms_px"], 0.15)
+        # What the scan file knows of single views is not found once more.
+        text = re.sub(r"(?m)^detector_shift_u_mm.*\n", "", text)
+        shifts = ", ".join(["3.0"] * 36)
+        (self.folder / "beads/shifted.toml").write_text(
+            text.replace("[geometry]\n", f"[geometry]\nview_shifts_u_mm = [{shifts}]\n"))
+        shifted = self.lepus_json("calibrate", "beads/shifted.toml")
+        self.assertAlmostEqual(shifted["geometry"]["detector_shift_u_mm"], 0, delta=0.05)
+        (self.folder / "beads/helix.toml").write_text(text.replace("[geometry]\n", "[geometry]\npitch_mm = 2.0\n"))
+        self.assert_error(self.lepus("calibrate", "beads/helix.toml", "--json", code=2), "usage", "one geometry for all views")
 
     def test_plate(self):
         (self.folder / "plate.toml").write_text(
