@@ -22,6 +22,7 @@
 #include "io/resumable_volume.h"
 #include "io/volume_axes.h"
 #include "io/volume_file.h"
+#include "scan/document.h"
 #include "scan/scan.h"
 #include <lepus/version.h>
 
@@ -232,6 +233,7 @@ int convert_geometry(const ConvertArguments& a, Session& session) {
   const Scan scan = read_scan(a.input);
   GeometryFileOptions options;
   options.force = session.common().force;
+  options.pixel_width_mm = ScanDocument(scan.resolved, scan.file).find<double>("geometry.pixel_width_mm").value_or(0);
   write_geometry(scan.geometry, a.output, a.geometry, options);
   session.note(format("wrote {} (the geometry of {} views for {})", a.output, scan.geometry.views(), a.geometry));
   session.result({{"kind", "geometry"},

@@ -65,7 +65,7 @@ void write_geometry(const ScanGeometry& geometry, const std::filesystem::path& p
 std::string geometry_text(const ScanGeometry& geometry, const std::string& format, const GeometryFileOptions& options) {
   require_known(format, geometry_formats());
   check_views(geometry);
-  return format == "rtk"     ? format_rtk(geometry)
+  return format == "rtk"     ? format_rtk(geometry, options)
          : format == "astra" ? format_astra(geometry, options)
          : format == "tigre" ? format_tigre(geometry)
                              : format_matrices(geometry, options);

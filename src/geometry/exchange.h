@@ -16,7 +16,8 @@ namespace lepus {
 
 struct GeometryFileOptions {
   std::int64_t columns = 0, rows = 0;              // of the frames; 0: the file says it (tigre always does)
-  double pixel_width_mm = 0, pixel_height_mm = 0;  // rtk: the frames' spacing; other formats hold it
+  double pixel_width_mm = 0, pixel_height_mm = 0;  // rtk: the frames' spacing; other formats hold it. Written: the
+                                                   // width alone counts; 0: that of view 0 at source_detector_mm
   // rtk and tigre describe the detector with y or z upwards; frames made for them have row 0 at the bottom. Set this
   // where the frames have row 0 on top.
   std::optional<bool> first_row_on_top;

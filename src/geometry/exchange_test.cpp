@@ -388,6 +388,47 @@ TEST_F(ExchangeFile, RefusesWhatAFormatCannotHold) {
   expect_error(ErrorKind::input, "not found", [&] { read_geometry(file("missing"), "rtk"); });
 }
 
+TEST(Exchange, FramesOfAnotherSizeThanWrittenAreRefused) {
+  CircularScan scan;
+  scan.source_axis_mm = 500, scan.source_detector_mm = 1000;
+  scan.columns = 101, scan.rows = 61, scan.pixel_width_mm = scan.pixel_height_mm = 0.5;
+  scan.angles_rad = {0, 1, 2};
+  const ScanGeometry geometry = build_scan(scan);
+  for (const std::string format : {"rtk", "astra", "matrices"}) {
+    const std::string text = geometry_text(geometry, format);
+    EXPECT_EQ(parse_geometry(text, "x", format, frames(101, 61)).columns, 101);
+    for (const auto& [columns, rows] : {std::pair{50, 61}, std::pair{101, 62}}) try {
+        parse_geometry(text, "x", format, frames(columns, rows));
+        ADD_FAILURE() << format;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::input);
+        EXPECT_NE(error.parts().what.find("another size"), std::string::npos);
+      }
+  }
+  const std::string rtk = geometry_text(geometry, "rtk");
+  EXPECT_NO_THROW(parse_rtk(rtk, "x", frames(101, 61, 0.5, 0.5)));
+  EXPECT_THROW(parse_rtk(rtk, "x", frames(101, 61, 0.502, 0.5)), Error);
+}
+
+// The matrices of a view whose detector stands farther off do not tell its pixels' size.
+TEST(Rtk, IsWrittenForThePixelsOfTheFrames) {
+  CircularScan scan;
+  scan.source_axis_mm = 500, scan.source_detector_mm = 1000;
+  scan.columns = 101, scan.rows = 61, scan.pixel_width_mm = 0.5, scan.pixel_height_mm = 0.25;
+  scan.angles_rad = {0, 1};
+  scan.perturbations.resize(2);
+  scan.perturbations[0].detector_mm.z = 4;
+  const ScanGeometry geometry = build_scan(scan);
+  const std::string text = geometry_text(geometry, "rtk", frames(0, 0, 0.5));
+  const Notes notes = parse_notes(text, "<!-- lepus detector");
+  EXPECT_NEAR(parse_number(notes.at("pixel_width_mm"), ""), 0.5, tolerance);
+  EXPECT_NEAR(parse_number(notes.at("pixel_height_mm"), ""), 0.25, tolerance);
+  const ScanGeometry again = parse_rtk(text, "x", frames(101, 61, 0.5, 0.25));
+  EXPECT_NEAR(again.source_detector_mm, 1004, 1e-9);
+  for (std::size_t view = 0; view < 2; ++view)
+    for (std::size_t i = 0; i < 12; ++i) EXPECT_NEAR(again.matrices[view].m[i], geometry.matrices[view].m[i], 1e-9);
+}
+
 TEST(Exchange, SaysWhatIsMissingOrWrong) {
   const std::string good = "0 -500 0 0 500 0 0.5 0 0 0 0 0.25";
   expect_error(ErrorKind::usage, "columns", [&] { parse_astra(good, "x", {}); });
@@ -414,7 +455,7 @@ TEST(Exchange, SaysWhatIsMissingOrWrong) {
 TEST(Exchange, GarbageIsRefusedAndNeverCrashes) {
   // Files with bytes changed, removed, doubled, cut off. Each must be read or refused with an Error; sanitizers watch.
   const ScanGeometry g = build_scan(random_scan(2, Beam::cone, 3));
-  const std::string texts[] = {format_rtk(g), format_astra(g, {}), format_tigre(g), format_matrices(g, {})};
+  const std::string texts[] = {format_rtk(g, {}), format_astra(g, {}), format_tigre(g), format_matrices(g, {})};
   std::mt19937_64 engine(7);
   int refused = 0;
   for (int round = 0; round < 4000; ++round) {

@@ -92,7 +92,13 @@ FrameLayout frame_layout(const GeometryFileOptions& options, const Notes& notes,
     return found == notes.end() ? 0.0 : parse_number(found->second, where + ", note " + key);
   };
   const auto size = [&](std::int64_t given, const char* key) {
-    const double value = given > 0 ? static_cast<double>(given) : note(key);
+    const double noted = note(key), value = given > 0 ? static_cast<double>(given) : noted;
+    if (given > 0 && noted > 0 && noted != value)
+      refuse_text(
+          "the frames have another size than the geometry", where,
+          format("it was written for {:g} {}, the frames have {}", noted, key, given),
+          "use the geometry of these very frames, neither cut nor binned; what is written of an arc detector is "
+          "the flat one that its frames are resampled onto");
     if (!(value >= 1 && value < 1e9))
       throw Error(ErrorKind::usage, {.what = format("the number of detector {} is not known", key),
                                      .where = where,
@@ -100,9 +106,16 @@ FrameLayout frame_layout(const GeometryFileOptions& options, const Notes& notes,
                                      .hint = "give the size of the frames"});
     return static_cast<std::int64_t>(value);
   };
-  return {size(options.columns, "columns"), size(options.rows, "rows"),
-          options.pixel_width_mm > 0 ? options.pixel_width_mm : note("pixel_width_mm"),
-          options.pixel_height_mm > 0 ? options.pixel_height_mm : note("pixel_height_mm"),
+  const auto pixel = [&](double given, const char* key) {
+    const double noted = note(key);
+    if (given > 0 && noted > 0 && !(std::abs(given - noted) <= 1e-6 * noted))
+      refuse_text("the pixels have another size than those of the geometry", where,
+                  format("it was written for {} = {:.9g}, {:.9g} is given", key, noted, given),
+                  "leave the size of the pixels out: the file says it");
+    return given > 0 ? given : noted;
+  };
+  return {size(options.columns, "columns"), size(options.rows, "rows"), pixel(options.pixel_width_mm, "pixel_width_mm"),
+          pixel(options.pixel_height_mm, "pixel_height_mm"),
           options.first_row_on_top.value_or(note("first_row_on_top") != 0)};
 }
 

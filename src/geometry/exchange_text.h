@@ -25,7 +25,8 @@ std::vector<double> parse_numbers(std::string_view text, const std::string& wher
 using Notes = std::map<std::string, std::string>;
 Notes parse_notes(std::string_view text, std::string_view mark);
 
-// What the caller says, else what the file's notes say. Throws Error(usage) where the size of the frames is in neither.
+// What the caller says, else what the file's notes say. Throws Error(usage) where the size of the frames is in neither,
+// Error(input) where they say something else.
 struct FrameLayout {
   std::int64_t columns, rows;
   double pixel_width_mm, pixel_height_mm;
@@ -41,7 +42,7 @@ ScanGeometry parse_astra(const std::string& text, const std::string& name, const
 ScanGeometry parse_tigre(const std::string& text, const std::string& name, const GeometryFileOptions& options);
 ScanGeometry parse_matrices(const std::string& text, const std::string& name, const GeometryFileOptions& options);
 ScanGeometry parse_xrad(const std::string& text, const std::string& name, const GeometryFileOptions& options);
-std::string format_rtk(const ScanGeometry& geometry);
+std::string format_rtk(const ScanGeometry& geometry, const GeometryFileOptions& options);
 std::string format_astra(const ScanGeometry& geometry, const GeometryFileOptions& options);
 std::string format_tigre(const ScanGeometry& geometry);
 std::string format_matrices(const ScanGeometry& geometry, const GeometryFileOptions& options);

@@ -245,8 +245,8 @@ ScanGeometry parse_rtk(const std::string& text, const std::string& name, const G
   return geometry;
 }
 
-std::string format_rtk(const ScanGeometry& geometry) {
-  const RigidScan scan = rigid_scan_of(geometry, "RTK");
+std::string format_rtk(const ScanGeometry& geometry, const GeometryFileOptions& options) {
+  const RigidScan scan = rigid_scan_of(geometry, "RTK", options.pixel_width_mm);
   std::string text = "<?xml version=\"1.0\"?>\n<!DOCTYPE RTKGEOMETRY>\n";
   text += format(
       "{} columns=\"{}\" rows=\"{}\" pixel_width_mm=\"{:.17g}\" pixel_height_mm=\"{:.17g}\" first_row_on_top=\"{:d}\" "

@@ -70,7 +70,7 @@ ViewVectors vectors_of(const ScanGeometry& geometry, std::int64_t view, const st
   return {c.source_mm, c.source_mm + scale * (middle - c.source_mm), scale * c.column_step_mm, scale * c.row_step_mm};
 }
 
-RigidScan rigid_scan_of(const ScanGeometry& geometry, const std::string& tool) {
+RigidScan rigid_scan_of(const ScanGeometry& geometry, const std::string& tool, double pixel_width_mm) {
   const auto unsupported = [&](std::int64_t view, std::string why) {
     throw Error(ErrorKind::unsupported, {.what = format("{} cannot describe this detector", tool),
                                          .where = format("view {}", view),
@@ -84,8 +84,8 @@ RigidScan rigid_scan_of(const ScanGeometry& geometry, const std::string& tool) {
     const ViewVectors v = vectors_of(geometry, view, tool);
     const double width = norm(v.column_step_mm), height = norm(v.row_step_mm);
     if (view == 0) {
-      scan.pixel_width_mm = width;
-      scan.pixel_height_mm = height;
+      scan.pixel_width_mm = pixel_width_mm > 0 && !parallel ? pixel_width_mm : width;
+      scan.pixel_height_mm = scan.pixel_width_mm / width * height;
     }
     if (std::abs(dot(v.column_step_mm, v.row_step_mm)) > tolerance * width * height)
       unsupported(view, "its rows and columns are not perpendicular");

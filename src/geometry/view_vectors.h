@@ -26,7 +26,7 @@ ViewVectors vectors_of(const ScanGeometry& geometry, std::int64_t view, const st
 
 // For tools that know only rectangular pixels of one size: the same with unit vectors along columns (across) and
 // against the rows or along them, so that across x up points towards the source; the distance is chosen for the pixel
-// width.
+// width: pixel_width_mm, or where that is 0 view 0's at geometry.source_detector_mm (its own distance may be another).
 struct RigidView {
   Vec3 source_mm, middle_mm;  // parallel: source_mm is the direction of the rays
   Vec3 across, up;
@@ -36,6 +36,6 @@ struct RigidScan {
   double pixel_width_mm = 0, pixel_height_mm = 0;
   bool first_row_on_top = true;  // rows count against `up`
 };
-RigidScan rigid_scan_of(const ScanGeometry& geometry, const std::string& tool);
+RigidScan rigid_scan_of(const ScanGeometry& geometry, const std::string& tool, double pixel_width_mm = 0);
 
 }  // namespace lepus
