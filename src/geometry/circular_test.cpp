@@ -3,6 +3,7 @@
 // that the test writes down itself.
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <functional>
 #include <limits>
 #include <string>
@@ -300,6 +301,39 @@ TEST(Helix, SourceAndDetectorRiseByThePitchInATurn) {
   EXPECT_TRUE(is_helical(helix));
   EXPECT_FALSE(is_helical(build_scan(s)));
   EXPECT_FALSE(is_helical(build_scan(with_helix(s, 0.1))));  // a scanner that wobbles
+}
+
+TEST(Helix, HeightsThatJitterAreNone) {
+  CircularScan s;
+  s.source_axis_mm = 200;
+  s.source_detector_mm = 400;
+  s.columns = s.rows = 40;
+  s.pixel_width_mm = s.pixel_height_mm = 1;  // 20 mm at the axis
+  for (int i = 0; i < 90; ++i) s.angles_rad.push_back(2 * pi * i / 90);
+  const auto jittering = [&](double by_mm) {
+    CircularScan shaken = s;
+    shaken.perturbations.resize(90);
+    std::mt19937 random(1);
+    for (ViewPerturbation& view : shaken.perturbations)
+      view.source_mm.y = std::uniform_real_distribution<double>(-by_mm, by_mm)(random);
+    return shaken;
+  };
+  EXPECT_NO_THROW(refuse_helix(build_scan(jittering(2)), ""));
+  EXPECT_THROW(refuse_helix(build_scan(jittering(8)), ""), Error);
+  EXPECT_THROW(refuse_helix(build_scan(with_helix(jittering(1), 4)), ""), Error);
+  // Of one turn and of three, taken in any order.
+  for (const double turns : {1.0, 3.0}) {
+    CircularScan helix = s;
+    for (double& angle : helix.angles_rad) angle *= turns;
+    helix = with_helix(helix, 5);
+    CircularScan mixed = helix;
+    for (std::size_t i = 0; i < 90; ++i) {
+      mixed.angles_rad[i] = helix.angles_rad[37 * i % 90];
+      mixed.perturbations[i] = helix.perturbations[37 * i % 90];
+    }
+    EXPECT_THROW(refuse_helix(build_scan(helix), ""), Error);
+    EXPECT_THROW(refuse_helix(build_scan(mixed), ""), Error);
+  }
 }
 
 }  // namespace

@@ -53,6 +53,22 @@ struct Heights {
   double low = -infinity, high = infinity;
 };
 
+// Where rows climb by more than 45 degrees the axis leaves the detector at its sides, not at its first and last row.
+void require_rows_across_axis(const ScanGeometry& geometry) {
+  for (std::int64_t view = 0; view < geometry.views(); ++view) {
+    const Vec3 along_row = camera_of(geometry, view).column_step_mm;
+    const double climb_deg = degrees(std::asin(std::min(1.0, std::abs(along_row.z) / norm(along_row))));
+    if (!(climb_deg <= 45))
+      throw Error(ErrorKind::geometry,
+                  {.what = "the detector's rows run along the rotation axis",
+                   .where = format("view {}", view),
+                   .why = format("they climb by {:.4g} degrees, and the automatic volume is as high as what the first "
+                                 "and the last row see",
+                                 climb_deg),
+                   .hint = "turn the frames by 90 degrees, or give the volume"});
+  }
+}
+
 // The part of the axis that every view sees.
 Heights axis_seen(const ScanGeometry& geometry) {
   Heights seen;
@@ -99,6 +115,7 @@ VolumeGrid automatic_grid(const ScanGeometry& geometry) {
                                       .where = "volume",
                                       .why = "the axis projects beside the detector in at least one view",
                                       .hint = "check detector_shift_u_mm and axis_offset_mm, or give the volume"});
+  require_rows_across_axis(geometry);
   const Heights seen = axis_seen(geometry);
   const PixelPitch pitch = pitch_at_axis(camera_of(geometry, 0));
   // Less than a row short: one slice is as good as seen (a single row that jitters).

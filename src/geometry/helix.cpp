@@ -2,7 +2,9 @@
 #include "geometry/helix.h"
 
 #include <algorithm>
+#include <limits>
 #include <numbers>
+#include <vector>
 
 #include "geometry/camera.h"
 #include <lepus/error.h>
@@ -21,23 +23,62 @@ CircularScan with_helix(CircularScan scan, double pitch_mm) {
   return scan;
 }
 
-bool is_helical(const ScanGeometry& geometry) {
-  double low = 0, high = 0, height = 0;
+namespace {
+
+struct ViewHeight {
+  double angle_rad, z_mm;  // of the source; parallel and fan beams: of the detector
+};
+
+std::vector<ViewHeight> heights_of(const ScanGeometry& geometry) {
+  std::vector<ViewHeight> heights;
   for (std::int64_t view = 0; view < geometry.views(); ++view) {
     const Camera camera = camera_of(geometry, view);
-    const double z = geometry.beam == Beam::cone ? camera.source_mm.z : camera.origin_mm.z;
-    if (view == 0) {
-      low = high = z;
-      height = pitch_at_axis(camera).height_mm * static_cast<double>(geometry.rows);
-    }
-    low = std::min(low, z);
-    high = std::max(high, z);
+    heights.push_back({view_angle_rad(camera), geometry.beam == Beam::cone ? camera.source_mm.z : camera.origin_mm.z});
   }
-  return high - low > height / 10;
+  return heights;
+}
+
+// Between the lowest and the highest mean of so many neighbours.
+double spread_mm(const std::vector<ViewHeight>& heights, std::size_t neighbours) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (std::size_t first = 0; first + neighbours <= heights.size(); ++first) {
+    double mean = 0;
+    for (std::size_t i = 0; i < neighbours; ++i) mean += heights[first + i].z_mm / static_cast<double>(neighbours);
+    low = std::min(low, mean);
+    high = std::max(high, mean);
+  }
+  return heights.empty() ? 0 : high - low;
+}
+
+double height_seen_mm(const ScanGeometry& geometry) {
+  return geometry.matrices.empty()
+             ? 0
+             : pitch_at_axis(camera_of(geometry, 0)).height_mm * static_cast<double>(geometry.rows);
+}
+
+// Whether the views climb, or fall, by more than a tenth of what is seen, in the order they were taken or around the
+// axis. Jitter leaves the means over a quarter of them where they are; where it takes half of the detector away, it is
+// no better.
+bool climbs(const ScanGeometry& geometry) {
+  std::vector<ViewHeight> heights = heights_of(geometry);
+  const double seen = height_seen_mm(geometry);
+  if (spread_mm(heights, 1) > seen / 2) return true;
+  const std::size_t views = heights.size(), quarter = std::max<std::size_t>(1, views / 4);
+  const double kept = static_cast<double>(views - quarter) / static_cast<double>(views - 1);  // of a steady climb
+  if (spread_mm(heights, quarter) > kept * seen / 10) return true;
+  std::sort(heights.begin(), heights.end(),
+            [](const ViewHeight& a, const ViewHeight& b) { return a.angle_rad < b.angle_rad; });
+  return spread_mm(heights, quarter) > kept * seen / 10;
+}
+
+}  // namespace
+
+bool is_helical(const ScanGeometry& geometry) {
+  return spread_mm(heights_of(geometry), 1) > height_seen_mm(geometry) / 10;
 }
 
 void refuse_helix(const ScanGeometry& geometry, const std::string& where) {
-  if (!is_helical(geometry)) return;
+  if (!is_helical(geometry) || !climbs(geometry)) return;
   throw Error(ErrorKind::unsupported,
               {.what = "FDK cannot reconstruct a helical scan",
                .where = where,

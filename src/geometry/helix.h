@@ -11,9 +11,10 @@ namespace lepus {
 // The scan with `pitch_mm` along +z for every counter-clockwise turn, as perturbations of its views.
 CircularScan with_helix(CircularScan scan, double pitch_mm);
 // Whether the source moves along the axis by more than a tenth of the height that the detector sees there; parallel
-// beams: the detector. Less is a scanner that wobbles, which FDK allows for.
+// beams: the detector. Less is a scanner that wobbles.
 bool is_helical(const ScanGeometry& geometry);
-// Throws Error(unsupported) where it is, for FDK, whose weights are those of a circle. where: a file, or "".
+// Throws Error(unsupported) where it does, for FDK, whose weights are those of a circle. They allow for heights that
+// jitter from view to view, by up to half of what the detector sees. where: a file, or "".
 void refuse_helix(const ScanGeometry& geometry, const std::string& where);
 
 }  // namespace lepus

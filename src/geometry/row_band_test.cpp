@@ -206,6 +206,16 @@ TEST(AutomaticGrid, FillsWhatIsSeen) {
   EXPECT_EQ(automatic_grid(build_scan(low)).nz, 1);
 }
 
+TEST(AutomaticGrid, RowsAlongTheAxisAreRefused) {
+  CircularScan s = centred_scan(Beam::cone);
+  s.in_plane_rad = radians(30);
+  EXPECT_GT(automatic_grid(build_scan(s)).nz, 1);
+  for (const double in_plane_deg : {60.0, 89.9999, 90.0, 90.0001, -90.0, 270.0}) {
+    s.in_plane_rad = radians(in_plane_deg);
+    EXPECT_THROW(automatic_grid(build_scan(s)), Error) << in_plane_deg;
+  }
+}
+
 TEST(AutomaticGrid, EveryVoxelOnTheAxisIsSeenByEveryView) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     CircularScan s = random_scan(seed, Beam::cone, 20);

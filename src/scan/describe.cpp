@@ -56,23 +56,37 @@ const char* word(Interpolation interpolation) {
 }
 
 // The angle of the first view, and how far the views turn from there: the last one's share of the arc is counted, so
-// 360 views of one degree cover 360 degrees.
+// 360 views of one degree cover 360 degrees. Of views in any order: counter-clockwise.
 struct Turn {
   double first_deg = 0, step_deg = 0, covered_deg = 0;
 };
 Turn turn_of(const ScanGeometry& geometry) {
-  Turn turn;
-  double previous = 0, sum = 0;
-  for (std::int64_t view = 0; view < geometry.views(); ++view) {
-    const double angle = view_angle_rad(camera_of(geometry, view));
-    if (view == 0)
-      turn.first_deg = degrees(angle);
-    else
-      sum += std::remainder(angle - previous, 2 * pi);
-    previous = angle;
+  std::vector<double> angles;
+  for (std::int64_t view = 0; view < geometry.views(); ++view)
+    angles.push_back(view_angle_rad(camera_of(geometry, view)));
+  const auto step = [&](std::size_t i) { return std::remainder(angles[i] - angles[i - 1], 2 * pi); };
+  double sum = 0, there_and_back = 0;
+  for (std::size_t i = 1; i < angles.size(); ++i) {
+    sum += step(i);
+    there_and_back += std::abs(step(i));
   }
-  if (geometry.views() > 1) turn.step_deg = degrees(sum) / static_cast<double>(geometry.views() - 1);
-  turn.covered_deg = turn.step_deg * static_cast<double>(geometry.views());
+  Turn turn;
+  turn.first_deg = degrees(angles.front());
+  // Views in any order have no way that they turn: they cover the circle but for its widest gap.
+  if (std::abs(sum) < 0.9 * there_and_back) {
+    const double first = angles.front();
+    for (double& angle : angles) angle = std::fmod(angle - first + 2 * pi, 2 * pi);
+    std::sort(angles.begin(), angles.end());
+    double gap = 2 * pi - angles.back();
+    for (std::size_t i = 1; i < angles.size(); ++i)
+      if (angles[i] - angles[i - 1] > gap * (1 + 1e-9)) {  // a full turn begins with the first view
+        gap = angles[i] - angles[i - 1];
+        turn.first_deg = degrees(std::remainder(first + angles[i], 2 * pi));
+      }
+    sum = 2 * pi - gap;
+  }
+  if (angles.size() > 1) turn.step_deg = degrees(sum) / static_cast<double>(angles.size() - 1);
+  turn.covered_deg = turn.step_deg * static_cast<double>(angles.size());
   return turn;
 }
 

@@ -39,6 +39,24 @@ TEST(Describe, NumbersOfAConeBeamScan) {
   EXPECT_EQ(j["output"], "v.mha");
 }
 
+TEST(Describe, ViewsInAnyOrderCoverWhatTheyCover) {
+  const ScanFolder folder;
+  const auto geometry = [&](const std::string& angles) {
+    return describe_json(folder.read(scan_text + "angles_deg = [" + angles + "]\n"))["geometry"];
+  };
+  const auto turn = geometry("90, 0, 180, 30, 270, 330, 60, 210, 120, 300, 240, 150");
+  EXPECT_NEAR(turn["first_angle_deg"].get<double>(), 90, 1e-9);
+  EXPECT_NEAR(turn["arc_deg"].get<double>(), 360, 1e-9);
+  EXPECT_NEAR(turn["angle_step_deg"].get<double>(), 30, 1e-9);
+  const auto part = geometry("10, 350, 30, 340, 0, 50, 40, -40, 20, -30, 60, 70");
+  EXPECT_NEAR(part["first_angle_deg"].get<double>(), -40, 1e-9);
+  EXPECT_NEAR(part["arc_deg"].get<double>(), 120, 1e-9);
+  const auto twice = geometry("0, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 660");
+  EXPECT_NEAR(twice["arc_deg"].get<double>(), 720, 1e-9);
+  EXPECT_NEAR(geometry("0, -60, -120, -180, -240, -300, -360, -420, -480, -540, -600, -660")["arc_deg"].get<double>(),
+              -720, 1e-9);
+}
+
 TEST(Describe, TextForPeople) {
   const ScanFolder folder;
   const std::string text = describe_text(folder.read(scan_text + "[volume]\nsize = [64, 4, 3]\n"));
