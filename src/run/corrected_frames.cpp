@@ -113,7 +113,7 @@ void CorrectedFrames::correct(const std::vector<std::int64_t>& bands) const {
     }
     if (i == 0) continue;
     const RowBand rows = rows_of(bands[i - 1]);
-    store_->put(chain_.correct_sent(rows, engine_, look_for(bands[i - 1]), store_->place_for(rows)), rows);
+    store_->put(chain_.correct_sent(rows, engine_, look_for(bands[i - 1]), &audit_, store_->place_for(rows)), rows);
   }
 }
 

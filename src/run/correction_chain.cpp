@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -29,6 +29,8 @@ std::optional<Stage> stage_of(const CorrectionSpec& spec) {
   if (on == "either") return std::nullopt;
   return on.starts_with("grey") ? Stage::grey_levels : Stage::line_integrals;
 }
+
+std::int64_t middle_row_of(RowBand rows) { return (rows.first + rows.last) / 2; }
 
 }  // namespace
 
@@ -204,24 +206,54 @@ void CorrectionChain::compare(Step& step, std::int64_t row, const SeenRow& befor
   });
 }
 
-void CorrectionChain::count_lowest(std::int64_t row, const SeenRow& lines, BandEngine& engine) {
-  double& share = lowest_shares_.emplace_back(0);
-  engine.later([this, row, lines, &share](ThreadPool&) {
-    std::vector<float> limit = lowest_grey(row);
+std::vector<CorrectionChain::AtLowest> CorrectionChain::rows_to_count(RowBand rows, Look look, const RowAudit* audit) {
+  std::vector<AtLowest> dark;
+  if (audit && audit->at_dark().pixels > 0)
+    for (const auto& [row, pixels] : audit->state().dark.in_row)
+      if (rows.first <= row && row < rows.last) dark.push_back({.row = row, .recorded = pixels});
+  const bool middle_is_dark = std::ranges::find(dark, middle_row_of(rows), &AtLowest::row) != dark.end();
+  if (dark.size() > 2) {
+    // The one that has most, and the middle one of the others: a dead row says nothing of single pixels.
+    std::ranges::sort(dark, std::greater(), &AtLowest::recorded);
+    dark[1] = dark[dark.size() / 2];
+    dark[1].stands_for = std::ssize(dark) - 1;
+    dark.resize(2);
+  }
+  if (look == Look::yes && !middle_is_dark) dark.push_back({.row = middle_row_of(rows)});
+  return dark;
+}
+
+void CorrectionChain::count_lowest(AtLowest at, const SeenRow& lines, BandEngine& engine) {
+  const SeenRow logged = std::exchange(at.logged, nullptr);
+  AtLowest& kept = at_lowest_.emplace_back(std::move(at));
+  engine.later([this, logged, lines, &kept](ThreadPool&) {
+    std::vector<float> limit = lowest_grey(kept.row);
     constexpr float rounding = 1e-4F;  // of two logarithms
-    for (float& grey : limit) grey = -std::log(grey) - rounding;
-    std::int64_t found = 0;
-    for (std::int64_t view = 0; view < views_; ++view)
-      for (std::int64_t i = 0; i < columns_; ++i)
-        found += lines.get()[view * columns_ + i] >= limit[static_cast<std::size_t>(i)];
-    share = static_cast<double>(found) / static_cast<double>(views_ * columns_);
+    // One count was taken before corrections of grey levels; dose and drift may triple it.
+    const float below = kept.recorded > 0 ? std::log(3.0F) : rounding;
+    constexpr float about_as_high = 0.7F;  // hardening and rings move a value, neighbours that replace it are far below
+    for (float& grey : limit) grey = -std::log(grey) - below;
+    for (std::int64_t i = 0; i < views_ * columns_; ++i) {
+      const float of_one_count = limit[static_cast<std::size_t>(i % columns_)];
+      kept.left += logged.get()[i] >= of_one_count && lines.get()[i] >= about_as_high * of_one_count;
+    }
   });
 }
 
-std::optional<double> CorrectionChain::share_at_lowest() const {
-  if (lowest_shares_.empty()) return std::nullopt;
-  return std::accumulate(lowest_shares_.begin(), lowest_shares_.end(), 0.0) /
-         static_cast<double>(lowest_shares_.size());
+std::optional<double> CorrectionChain::share_at_lowest(double recorded) const {
+  double any_rows = 0, in_any = 0, dark = 0, left = 0;
+  for (const AtLowest& at : at_lowest_) {
+    if (at.recorded == 0) {
+      ++any_rows;
+      in_any += static_cast<double>(at.left);
+    } else {
+      dark += static_cast<double>(at.stands_for * at.recorded);
+      left += static_cast<double>(at.stands_for * std::min(at.left, at.recorded));
+    }
+  }
+  if (recorded > 0 ? dark == 0 : any_rows == 0) return std::nullopt;
+  const double of_any = any_rows > 0 ? in_any / (any_rows * static_cast<double>(views_ * columns_)) : 0;
+  return std::max(of_any, dark > 0 ? recorded * left / dark : 0);
 }
 
 Stage CorrectionChain::first_stage(std::size_t steps, Stage leave_as) const {
@@ -229,14 +261,22 @@ Stage CorrectionChain::first_stage(std::size_t steps, Stage leave_as) const {
 }
 
 void CorrectionChain::work_on(const SinogramBand& kept, RowBand wanted, std::size_t steps, Stage leave_as,
-                              BandEngine& engine, Look look) {
+                              BandEngine& engine, Look look, std::vector<AtLowest> counted) {
   const std::vector<RowBand> rows = rows_of_steps(wanted, steps);
   Stage now = first_stage(steps, leave_as);
-  const std::int64_t middle = (wanted.first + wanted.last) / 2;
+  const std::int64_t middle = middle_row_of(wanted);
   const auto middle_row = [&] { return engine.look_at(kept, middle); };
+  const auto look_at_log = [&] {
+    for (AtLowest& at : counted) at.logged = engine.look_at(kept, at.row);
+  };
+  if (now == Stage::line_integrals) look_at_log();
+  const auto take_log = [&](RowBand of) {
+    engine.take_log(part_of(kept, of), normalisation_);
+    look_at_log();
+  };
   for (std::size_t i = 0; i < steps; ++i) {
     Step& step = *steps_[i];
-    if (now != step.stage) engine.take_log(part_of(kept, rows[i]), normalisation_);
+    if (now != step.stage) take_log(rows[i]);
     now = step.stage;
     const SeenRow before = look == Look::yes ? middle_row() : nullptr;
     engine.apply(*step.correction, part_of(kept, rows[i]), rows[i + 1]);
@@ -248,8 +288,11 @@ void CorrectionChain::work_on(const SinogramBand& kept, RowBand wanted, std::siz
     engine.download(kept, wanted, left.data);
     writer_(i, wanted, left.sinograms(wanted));
   }
-  if (now != leave_as) engine.take_log(part_of(kept, wanted), normalisation_);
-  if (look == Look::yes && leave_as == Stage::line_integrals) count_lowest(middle, middle_row(), engine);
+  if (now != leave_as) take_log(wanted);
+  for (AtLowest& at : counted) {
+    const SeenRow lines = engine.look_at(kept, at.row);
+    count_lowest(std::move(at), lines, engine);
+  }
 }
 
 Buffer<float> CorrectionChain::rows_after(std::size_t steps, Stage leave_as, RowBand wanted, ThreadPool& threads) {
@@ -259,7 +302,7 @@ Buffer<float> CorrectionChain::rows_after(std::size_t steps, Stage leave_as, Row
   Buffer<float> values(out.floats());
   out.data = values.data();
   const SinogramBand kept = engine.take_sent(normalisation_, first_stage(steps, leave_as), &out);
-  work_on(kept, wanted, steps, leave_as, engine, Look::no);
+  work_on(kept, wanted, steps, leave_as, engine, Look::no, {});
   engine.download(kept, wanted, values.data());
   return values;
 }
@@ -268,10 +311,11 @@ Buffer<float> CorrectionChain::corrected(RowBand wanted, ThreadPool& threads) {
   return rows_after(steps_.size(), Stage::line_integrals, wanted, threads);
 }
 
-SinogramBand CorrectionChain::correct_sent(RowBand wanted, BandEngine& engine, Look look, const SinogramBand* place) {
+SinogramBand CorrectionChain::correct_sent(RowBand wanted, BandEngine& engine, Look look, const RowAudit* audit,
+                                           const SinogramBand* place) {
   constexpr Stage leave_as = Stage::line_integrals;
   const SinogramBand kept = engine.take_sent(normalisation_, first_stage(steps_.size(), leave_as), place);
-  work_on(kept, wanted, steps_.size(), leave_as, engine, look);
+  work_on(kept, wanted, steps_.size(), leave_as, engine, look, rows_to_count(wanted, look, audit));
   return kept;
 }
 

@@ -54,15 +54,18 @@ public:
   // Whether what it does to the band is measured for the reports: that takes longer than some corrections.
   enum class Look { no, yes };
   // The rows that `wanted` are made from, for the engine to be sent (audit may be null); and what becomes of the band
-  // that was sent first, where the engine keeps it: in `place` if it can. Nobody else uses the engine meanwhile.
+  // that was sent first, where the engine keeps it: in `place` if it can. Nobody else uses the engine meanwhile. The
+  // audit says which rows have pixels that are not above the dark: what becomes of some of them is looked at always.
   RecordedBand read_recorded(RowBand wanted, RowAudit* audit, BandEngine& engine, ThreadPool& readers) const;
-  SinogramBand correct_sent(RowBand wanted, BandEngine& engine, Look look, const SinogramBand* place = nullptr);
+  SinogramBand correct_sent(RowBand wanted, BandEngine& engine, Look look, const RowAudit* audit,
+                            const SinogramBand* place = nullptr);
   // Both at once on the host: [row][view][column].
   Buffer<float> corrected(RowBand wanted, ThreadPool& threads);
   // When the engine has finished:
   std::vector<CorrectionReport> reports() const;
-  // Of the values that were looked at: as few as one count, which the log is taken of. None: no row was.
-  std::optional<double> share_at_lowest() const;
+  // The share of all values that are as few as one count, which the log is taken of, where the share `recorded` of the
+  // pixels is not above the dark. None: no row that tells was looked at.
+  std::optional<double> share_at_lowest(double recorded) const;
   // What the corrections said of the scan when they were made; and, when the engine has finished, what they did that a
   // person should look at. judge_replaced() throws Error(input) where one replaced more pixels so far, in the rows it
   // has seen, than it may (correct/replaced_share.h).
@@ -82,18 +85,25 @@ private:
   RecordedBand read_rows(RowBand rows, RowAudit* audit, BandEngine& engine, ThreadPool& readers) const;
   Buffer<float> rows_after(std::size_t steps, Stage leave_as, RowBand wanted, ThreadPool& threads);
   Stage first_stage(std::size_t steps, Stage leave_as) const;
-  void work_on(const SinogramBand& kept, RowBand wanted, std::size_t steps, Stage leave_as, BandEngine& engine,
-               Look look);
   using SeenRow = std::shared_ptr<const float>;
+  // Pixels of a row in all views that were not above the dark; and values of it that the log takes one count for and
+  // that stay about as high. It stands for other rows of its band that have some of them.
+  struct AtLowest {
+    std::int64_t row = 0, recorded = 0, stands_for = 1, left = 0;
+    SeenRow logged = nullptr;
+  };
+  static std::vector<AtLowest> rows_to_count(RowBand rows, Look look, const RowAudit* audit);
+  void work_on(const SinogramBand& kept, RowBand wanted, std::size_t steps, Stage leave_as, BandEngine& engine,
+               Look look, std::vector<AtLowest> counted);
   std::vector<float> lowest_grey(std::int64_t row) const;  // what the log is taken of at least, of every column
   void compare(Step& step, std::int64_t row, const SeenRow& before, const SeenRow& after, BandEngine& engine) const;
-  void count_lowest(std::int64_t row, const SeenRow& lines, BandEngine& engine);
+  void count_lowest(AtLowest at, const SeenRow& lines, BandEngine& engine);
 
   const FrameSource& frames_;
   const Normalisation* normalisation_;
   std::int64_t columns_, rows_, views_;
   std::vector<std::unique_ptr<Step>> steps_;
-  std::deque<double> lowest_shares_;  // of each row that was looked at; elements stay where they are
+  std::deque<AtLowest> at_lowest_;  // of each row that was looked at; elements stay where they are
   std::vector<std::string> warnings_of_making_;
   Writer writer_;
 };

@@ -100,7 +100,7 @@ TEST(CorrectedFrames, AreTheSameBitsForAnyMemoryThreadsAndOrderOfReading) {
            {std::int64_t{1} << 30, 1}, {std::int64_t{1} << 30, 3}, {600000, 2}, {1, 1}}) {
     CorrectionChain chain(scan.scan, frames, &normalisation, scan.context());
     for (const auto& report : chain.reports()) EXPECT_FALSE(report.seen) << report.kind;
-    EXPECT_FALSE(chain.share_at_lowest());
+    EXPECT_FALSE(chain.share_at_lowest(0));
     RowAudit audit(frames, {1, 0});
     const CorrectedFrames corrected(
         frames, chain, audit,
@@ -123,6 +123,36 @@ TEST(CorrectedFrames, AreTheSameBitsForAnyMemoryThreadsAndOrderOfReading) {
   }
   EXPECT_EQ(in_files, 2);
   EXPECT_FALSE(std::filesystem::exists(rows_file)) << "it goes with its run";
+}
+
+// In some rows only, wherever they are.
+TEST(CorrectedFrames, PixelsAtTheDarkThatAreLeftAreSeen) {
+  const auto share_left = [](std::vector<CorrectionSpec> specs, std::int64_t memory_bytes) {
+    const chain_test::SmallScan scan(std::move(specs));
+    auto [frames, normalisation] = scan.inputs();
+    CorrectionChain chain(scan.scan, frames, &normalisation, scan.context());
+    RowAudit audit(frames, {1, 0});
+    audit.watch_dark(normalisation, {});
+    const CancelFlag never;
+    CorrectedFrames corrected(
+        frames, chain, audit,
+        {.memory_bytes = memory_bytes, .scratch = "v.mha", .force = false, .threads = 2, .device = nullptr}, never);
+    std::vector<float> row(static_cast<std::size_t>(frames.columns()));
+    for (std::int64_t i = 0; i < frames.rows(); ++i) corrected.read_native(0, i, i + 1, row.data());
+    corrected.finish();
+    const double recorded = static_cast<double>(audit.at_dark().pixels) / static_cast<double>(audit.pixels());
+    EXPECT_GT(recorded, 1e-4);
+    EXPECT_FALSE(CorrectionChain(scan.scan, frames, &normalisation, scan.context()).share_at_lowest(recorded));
+    return chain.share_at_lowest(recorded).value_or(-1) / recorded;
+  };
+  for (const std::int64_t memory : {std::int64_t{1} << 30, std::int64_t{600000}}) {
+    auto hardening = chain_test::spec_of("hardening"), map = chain_test::spec_of("filter");
+    hardening.parameters["coefficients"] = std::vector<double>{0.9};
+    EXPECT_NEAR(share_left({chain_test::spec_of("drift"), hardening}, memory), 1, 1e-6);
+    map.parameters["filter"] = std::string("median");
+    map.parameters["radius_px"] = std::int64_t{2};
+    EXPECT_EQ(share_left({map, hardening}, memory), 0);
+  }
 }
 
 TEST(CorrectedFrames, WriteWhatAStepLeaves) {

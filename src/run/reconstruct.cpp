@@ -58,18 +58,19 @@ std::string warning_of_dark(const Scan& scan, const PrePass& pre, const RowAudit
   const double recorded =
       static_cast<double>(dark.pixels) / static_cast<double>(std::max<std::int64_t>(1, audit.pixels()));
   const bool corrected = !pre.chain->empty() && !pre.only_dead_pixels;
-  const std::optional<double> after = corrected ? pre.chain->share_at_lowest() : std::nullopt;
+  const std::optional<double> after = corrected ? pre.chain->share_at_lowest(recorded) : std::nullopt;
   const double left = after.value_or(recorded);
   if (left < 1e-4) return "";
   return format(
       "{:.3g} % of the pixels are not above the dark{} and were taken for one count, most of them in row {} and "
-      "column {} of the detector: bright arcs or noise will be where they are projected to; add [[correct]] kind = "
-      "\"dead-pixels\" (with a defect map) or \"hot-pixels\" with below = true, and check the darks",
+      "column {} of the detector: bright arcs or noise will be where they are projected to; name them with [[correct]] "
+      "kind = \"defect-map\", or add \"hot-pixels\" with below = true{}, and check the darks",
       100 * left,
       after       ? " after the corrections"
       : corrected ? " before the corrections, which this process did not make,"
                   : "",
-      scan.selection.first_row + dark.row * scan.selection.row_step, dark.column);
+      scan.selection.first_row + dark.row * scan.selection.row_step, dark.column,
+      scan.intensity == Intensity::flats ? " (\"dead-pixels\" where the flats show them, too)" : "");
 }
 
 // Half of the memory is for what the corrections need; the plan gets the rest. Null: rows need no other views. On a

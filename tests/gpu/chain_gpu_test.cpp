@@ -64,7 +64,7 @@ Difference difference(const std::vector<CorrectionSpec>& specs, bool flats_chang
   const Buffer<float> host = on_host.corrected(rows, scan.context().threads);
   BandEngine engine(scan.context().threads, &card());
   engine.send(on_device.read_recorded(rows, nullptr, engine, scan.context().threads));
-  const SinogramBand kept = on_device.correct_sent(rows, engine, CorrectionChain::Look::no);
+  const SinogramBand kept = on_device.correct_sent(rows, engine, CorrectionChain::Look::no, nullptr);
   std::vector<float> device(static_cast<std::size_t>(kept.floats()));
   engine.download(kept, rows, device.data());
   double squares = 0, largest = 0, value = 0;
