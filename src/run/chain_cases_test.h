@@ -70,7 +70,8 @@ inline Normalisation normalisation_of(std::int64_t columns, std::int64_t rows) {
   normalisation.rows = rows;
   normalisation.dark = Buffer<float>(columns * rows);
   for (float& dark : normalisation.dark) dark = 100;
-  normalisation.log_i0_everywhere = std::log(50000.0F);
+  normalisation.log_i0 = Buffer<float>(columns * rows);
+  for (float& log_i0 : normalisation.log_i0) log_i0 = std::log(50000.0F);
   return normalisation;
 }
 

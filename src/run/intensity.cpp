@@ -9,6 +9,25 @@
 namespace lepus {
 namespace {
 
+double mean_of(const FrameSource& source, const Region& part, const CancelFlag& cancel) {
+  const std::int64_t height = part.row1 - part.row0;
+  Buffer<float> rows(height * source.columns());
+  double sum = 0;
+  for (std::int64_t frame = 0; frame < source.frames(); ++frame) {
+    cancel.check();
+    source.read(frame, part.row0, part.row1, rows.data());
+    for (std::int64_t row = 0; row < height; ++row)
+      for (std::int64_t column = part.column0; column < part.column1; ++column)
+        sum += static_cast<double>(rows[row * source.columns() + column]);
+  }
+  return sum / static_cast<double>(source.frames() * height * (part.column1 - part.column0));
+}
+
+// In counts of the recorded frames; 0 where there are no darks.
+double mean_dark_in(const Scan& scan, const Region& part, const CancelFlag& cancel) {
+  return scan.darks ? mean_of(*open_frames(*scan.darks), part, cancel) * scan.scales.darks / scan.scales.frames : 0.0;
+}
+
 // The whole recorded detector of the selected views: an air region may lie outside the selected rows.
 double mean_of_air_region(const Scan& scan, const CancelFlag& cancel) {
   const Region air = scan.air_region.value_or(Region{});
@@ -22,24 +41,14 @@ double mean_of_air_region(const Scan& scan, const CancelFlag& cancel) {
                  .why = format("columns {}..{}, rows {}..{} of a detector of {}x{}", air.column0, air.column1, air.row0,
                                air.row1, frames.columns(), frames.rows()),
                  .hint = "give [first column, end column, first row, end row] of a part without object"});
-  const auto mean = [&](const FrameSource& source) {
-    Buffer<float> rows((air.row1 - air.row0) * source.columns());
-    double sum = 0;
-    for (std::int64_t frame = 0; frame < source.frames(); ++frame) {
-      cancel.check();
-      source.read(frame, air.row0, air.row1, rows.data());
-      for (std::int64_t row = 0; row < air.row1 - air.row0; ++row)
-        for (std::int64_t column = air.column0; column < air.column1; ++column)
-          sum += static_cast<double>(rows[row * source.columns() + column]);
-    }
-    return sum / static_cast<double>(source.frames() * (air.row1 - air.row0) * (air.column1 - air.column0));
-  };
-  return mean(frames) - (scan.darks ? mean(*open_frames(*scan.darks)) * scan.scales.darks / scan.scales.frames : 0.0);
+  return mean_of(frames, air, cancel) - mean_dark_in(scan, air, cancel);
 }
 
 // Wider pixels say nothing about what the detector can give.
-double detector_maximum(const Scan& scan, PixelType type) {
-  if (scan.saturation_level > 0 || bytes_per_pixel(type) <= 2) return saturation_level_of(type, scan.saturation_level);
+double detector_maximum(const Scan& scan, PixelType type, const CancelFlag& cancel) {
+  if (scan.saturation_level > 0 || bytes_per_pixel(type) <= 2)
+    return saturation_level_of(type, scan.saturation_level) -
+           mean_dark_in(scan, {0, scan.recorded.columns, 0, scan.recorded.rows}, cancel);
   throw Error(ErrorKind::input, {.what = "the detector's maximum is not known",
                                  .where = "intensity.from",
                                  .why = format("pixels are {}, which says nothing about the detector", name_of(type)),
@@ -67,7 +76,7 @@ std::unique_ptr<FrameSource> open_like_frames(const FrameFiles& files, const Fra
 
 double intensity_without_flats(const Scan& scan, PixelType type, const CancelFlag& cancel) {
   if (scan.intensity == Intensity::air_region) return mean_of_air_region(scan, cancel);
-  if (scan.intensity == Intensity::detector_maximum) return detector_maximum(scan, type);
+  if (scan.intensity == Intensity::detector_maximum) return detector_maximum(scan, type, cancel);
   return scan.intensity_value / scan.scales.frames;
 }
 

@@ -25,6 +25,10 @@ std::unique_ptr<Correction> dead_pixels_of_flats(const CorrectionSpec& spec, con
   if (!sources.normalisation)
     refuse(spec, "there is nothing to find dead pixels in", "the frames hold line integrals, so there are no flats",
            "name the pixels with kind = \"defect-map\"");
+  if (sources.normalisation->log_i0.size() == 0)
+    refuse(spec, "there is nothing to find dead pixels in",
+           "I0 is one number for all pixels (intensity.from), so that no flats are looked at",
+           "take I0 from flats, or name the pixels with kind = \"defect-map\"");
   const DeadPixelOptions options = dead_pixel_options(spec);
   return make_dead_pixels(options, facts, dead_pixels(*sources.normalisation, options.threshold));
 }

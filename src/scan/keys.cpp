@@ -166,7 +166,7 @@ constexpr auto all_keys = std::to_array<ScanKey>({
     {"intensity", "from", choice, "", "", "flats where there are any",
      "Take I0 from the flats, from `value`, from the mean of `air_region_px` over the views, or as the largest count "
      "the "
-     "detector can give (`saturation_level`).",
+     "detector can give (`saturation_level`). The mean dark is subtracted from the last two.",
      "flats value air-region detector-maximum"},
     {"intensity", "value", number, "counts", "", "required with from = \"value\"", "I0 with darks already subtracted.",
      "", positive},

@@ -69,6 +69,12 @@ class BadCorrections(ProgramCase):
         self.assertNotIn("warning", result.stderr)
         self.assertGreater(self.finite().max(), 0.01)
 
+    def test_dead_pixels_that_no_flats_show(self):
+        for intensity in ('from = "value"\nvalue = 50000', 'from = "air-region"\nair_region_px = [0, 8, 0, 16]'):
+            self.text = re.sub(r"\n\[intensity\][^\[]*", "\n", self.text).replace("[geometry]", f"[intensity]\n{intensity}\n\n[geometry]")
+            self.refused(section("dead-pixels"), "nothing to find dead pixels in", "intensity.from", '"defect-map"')
+            self.refused(section("dead-pixels") + section("drift"), "nothing to find dead pixels in")
+
     def test_a_radius_larger_than_the_row(self):
         for name in ("box", "median", "bilateral", "gaussian"):
             self.refused(section("filter", filter=name, radius_px=100), "radius of 100", "64 pixels wide", "at most 31")
