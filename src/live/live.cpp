@@ -352,18 +352,13 @@ private:
   // What each view counts depends on its neighbours: without some of them the sum is made anew.
   void start_again_without_missing() {
     context_.progress.note("the weights change without these views: the others are taken again");
-    Scan fewer = scan_;
-    fewer.selection.frames.clear();
-    fewer.geometry.matrices.clear();
-    for (std::int64_t view = 0; view < views(); ++view) {
-      if (!is_in_[static_cast<std::size_t>(view)]) continue;
-      fewer.selection.frames.push_back(frame_of(view));
-      fewer.geometry.matrices.push_back(scan_.geometry.matrices[static_cast<std::size_t>(view)]);
-    }
+    std::vector<std::int64_t> came;
+    for (std::int64_t view = 0; view < views(); ++view)
+      if (is_in_[static_cast<std::size_t>(view)]) came.push_back(view);
+    Scan fewer = scan_of_views(scan_, came);
     fewer.resolved += format("\n# views left out because their frames did not come: {}\n", ranges_of(missing_));
     missing_.clear();
-    const auto first = std::find(is_in_.begin(), is_in_.end(), true) - is_in_.begin();
-    const fs::path any = live_frames_->name(first);
+    const fs::path any = live_frames_->name(came.front());
     arrivals_.forget_taken();
     start_volume(std::move(fewer), any);
     collect();

@@ -214,6 +214,29 @@ TEST(ViewCorrections, WhatComparesViewsIsLeftOut) {
   EXPECT_EQ(std::get<double>(dose[0].parameters.at("reference")), 2);
 }
 
+TEST(ViewCorrections, DosesStayWithTheirViews) {
+  const test::TempFolder folder;
+  std::ofstream(folder / "log.txt") << "frame\tdose\n0\t10\n1\t20\n2\t60\n";
+  Scan scan;
+  scan.corrections = {step("dose", {{"file", std::string("log.txt")}, {"column", std::string("dose")}})};
+  scan.corrections[0].folder = folder.path();
+  scan.geometry.matrices.resize(3);
+  scan.selection.frames = {0, 1, 2};
+  const auto dose_in = [](const Scan& of, std::int64_t view) {
+    const auto spec = chain_of_view(corrections_of_views(of), view)[0];
+    EXPECT_FALSE(spec.parameters.contains("column")) << "there is no file any more";
+    return std::pair(std::get<std::vector<double>>(spec.parameters.at("values")).at(0),
+                     std::get<double>(spec.parameters.at("reference")));
+  };
+  EXPECT_EQ(dose_in(scan, 1), std::pair(20.0, 30.0));
+  const Scan fewer = scan_of_views(scan, {0, 2});
+  EXPECT_EQ(fewer.selection.frames, (std::vector<std::int64_t>{0, 2}));
+  EXPECT_EQ(fewer.geometry.views(), 2);
+  EXPECT_EQ(dose_in(fewer, 1), std::pair(60.0, 35.0));
+  scan.geometry.matrices.resize(2);
+  EXPECT_THROW(corrections_of_views(scan), Error) << "three doses for two views";
+}
+
 struct Orbit {
   const char* name;
   CircularScan scan;

@@ -3,9 +3,10 @@
 
 #include <numeric>
 
-#include "scan/parameters.h"
+#include "core/format.h"
 #include "run/correction_chain.h"
-#include "io/number_file.h"
+#include "scan/correction_options.h"
+#include "scan/parameters.h"
 
 namespace lepus {
 namespace {
@@ -28,17 +29,27 @@ std::string needs_other_views(const CorrectionSpec& spec, Stage stage) {
   return "it compares views with each other";
 }
 
-// Every view is divided by its own dose; what all views have in common is put in as a number. Empty where the number of
-// doses is wrong: the correction itself says so.
+std::vector<double> doses_of(const CorrectionSpec& spec, std::int64_t views) {
+  std::vector<double> values = dose_options(spec).values;
+  if (std::ssize(values) != views)
+    refuse(spec, format("{} doses for {} views", values.size(), views), "every selected view needs its own",
+           "give one number for each view, in the order of the views");
+  return values;
+}
+
+void give_doses(CorrectionSpec& spec, std::vector<double> values) {
+  spec.parameters.erase("file");
+  spec.parameters.erase("column");
+  spec.parameters["values"] = std::move(values);
+}
+
+// Every view is divided by its own dose; what all views have in common is put in as a number.
 std::vector<double> take_doses(CorrectionSpec& spec, std::int64_t views) {
-  std::vector<double> values =
-      is_given(spec, "file") ? read_number_file(file_of(spec, "file")).values : numbers_of(spec, "values");
-  if (static_cast<std::int64_t>(values.size()) != views) return {};
+  std::vector<double> values = doses_of(spec, views);
   if (!is_given(spec, "reference"))
     spec.parameters["reference"] =
         std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  spec.parameters.erase("file");
-  spec.parameters.erase("values");
+  give_doses(spec, {});
   return values;
 }
 
@@ -57,12 +68,24 @@ ViewCorrections corrections_of_views(const Scan& scan) {
       made.left_out.push_back({"write of " + spec.kind, "sinograms are only whole at the end", spec.line});
     // Where others are left out it must stay on its side of the log.
     spec.parameters["on"] = std::string(stages[i] == Stage::grey_levels ? "grey-levels" : "line-integrals");
-    if (spec.kind == "dose")
-      if (auto doses = take_doses(spec, scan.geometry.views()); !doses.empty())
-        made.doses[made.chain.size()] = std::move(doses);
+    if (spec.kind == "dose") made.doses[made.chain.size()] = take_doses(spec, scan.geometry.views());
     made.chain.push_back(std::move(spec));
   }
   return made;
+}
+
+Scan scan_of_views(const Scan& scan, const std::vector<std::int64_t>& views) {
+  const auto of_views = [&](const auto& all) {
+    std::decay_t<decltype(all)> some;
+    for (const std::int64_t view : views) some.push_back(all[static_cast<std::size_t>(view)]);
+    return some;
+  };
+  Scan fewer = scan;
+  fewer.selection.frames = of_views(scan.selection.frames);
+  fewer.geometry.matrices = of_views(scan.geometry.matrices);
+  for (CorrectionSpec& spec : fewer.corrections)
+    if (spec.kind == "dose") give_doses(spec, of_views(doses_of(spec, scan.geometry.views())));
+  return fewer;
 }
 
 std::vector<CorrectionSpec> chain_of_view(const ViewCorrections& corrections, std::int64_t view) {

@@ -21,7 +21,10 @@ struct ViewCorrections {
   std::vector<LeftOut> left_out;
   std::map<std::size_t, std::vector<double>> doses;  // of all views, by the place of their step in the chain
 };
-ViewCorrections corrections_of_views(const Scan& scan);
+ViewCorrections corrections_of_views(const Scan& scan);  // Error(input) where there is not one dose for each view
+
+// The same scan without the other views; doses stay with theirs.
+Scan scan_of_views(const Scan& scan, const std::vector<std::int64_t>& views);
 
 // The chain of one of the selected views.
 std::vector<CorrectionSpec> chain_of_view(const ViewCorrections& corrections, std::int64_t view);
