@@ -114,6 +114,7 @@ TEST(ReadScan, ResolvedFileGivesTheSameScan) {
       scan_text + "[volume]\nvoxel_mm = 0.3\n",
       "[frames.raw]\ncolumns = 16\nrows = 8\n[frames]\nfiles = \"frames.raw\"\ncontent = \"line-integrals\"\n" +
           cone_text,
+      scan_text + "[[post]]\nkind = \"crop\"\nx = [3, 6]\nz = [0, 4]\n",
       scan_text +
           "[filter]\nwindow = \"hann\"\ncutoff = 0.7\nspatial_hamming_samples = 5\nextrapolate = 0.25\n"
           "[backprojection]\ninterpolation = \"cubic\"\n[[correct]]\nkind = \"dead-pixels\"\n[[correct]]\nkind = "

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The resolved scan file: what was given, what follows from the scan, and every default that plays a part. Reading it
 // from the same folder gives the same scan.
+#include <algorithm>
+#include <span>
+
 #include "core/format.h"
+#include "scan/kinds/kinds.h"
 #include "scan/sections.h"
 
 namespace lepus {
@@ -43,10 +47,23 @@ const KeyValue* value_of(const std::string& name, const ScanDocument& document, 
   return resolution.inactive.contains(name) ? nullptr : document.lookup(name);
 }
 
+bool is_list_of_integers(std::span<const CorrectionKind> kinds, const CorrectionSpec& spec, const std::string& name) {
+  const auto kind = std::ranges::find(kinds, spec.kind, &CorrectionKind::name);
+  return kind != kinds.end() && std::ranges::any_of(kind->parameters, [&](const ScanKey& key) {
+           return key.name == name && key.type == KeyType::integers;
+         });
+}
+
 std::string step_text(std::string_view section, const CorrectionSpec& spec) {
+  const std::vector<CorrectionKind> of_post = section == "post" ? post_kinds() : std::vector<CorrectionKind>();
+  const std::span<const CorrectionKind> kinds = section == "post" ? of_post : correction_kinds();
   std::string text = format("\n[[{}]]\nkind = {}\n", section, to_toml(spec.kind));
-  for (const auto& [name, parameter] : spec.parameters)
-    text += format("{} = {}\n", name, std::visit([](const auto& v) { return to_toml(KeyValue(v)); }, parameter));
+  for (const auto& [name, parameter] : spec.parameters) {
+    KeyValue value = std::visit([](const auto& v) { return KeyValue(v); }, parameter);
+    if (const auto* list = std::get_if<std::vector<double>>(&value); list && is_list_of_integers(kinds, spec, name))
+      value = std::vector<std::int64_t>(list->begin(), list->end());
+    text += format("{} = {}\n", name, to_toml(value));
+  }
   return text;
 }
 
