@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/automatic_center.h"
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "align/center.h"
 #include "align/scan_rows.h"
 #include "core/format.h"
+#include "geometry/row_band.h"
 
 namespace lepus {
 
@@ -32,16 +35,25 @@ AutomaticCenter find_automatic_center(const Scan& scan, Context& context) {
 }
 
 void use_automatic_center(Scan& scan, const AutomaticCenter& found, Progress& progress) {
-  for (const auto& warning : found.warnings) {
+  const auto say = [&](const std::string& warning) {
     progress.warning(warning);
     scan.warnings.push_back(warning);  // for the volume's provenance
-  }
+  };
+  for (const auto& warning : found.warnings) say(warning);
   if (found.known) {
     CenterResult axis;
     axis.column = found.column;
     axis.middle_row = found.middle_row;
     axis.in_plane_deg = found.in_plane_deg;
+    const double before_mm = field_of_view_radius_mm(scan.geometry);
     scan.geometry = centred(scan.geometry, axis, CenterKey::detector_shift);
+    if (const double now_mm = field_of_view_radius_mm(scan.geometry);
+        scan.automatic_grid && now_mm > before_mm + std::abs(scan.grid.step_mm.x))
+      say(
+          format("the size of the volume was chosen before the axis was found: the views see {:.4g} mm around it, the "
+                 "volume was made for {:.4g} mm, and what lies beyond is cut off; write the axis into the scan file "
+                 "(lepus center --write, then center = \"given\"), or give volume.size",
+                 now_mm, before_mm));
   }
   scan.automatic_center = false;
   progress.note(found.line);

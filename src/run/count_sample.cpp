@@ -85,6 +85,35 @@ void CountSample::read_calibration(const Scan& scan, const CancelFlag& cancel) {
   }
   saturated_flats_ = static_cast<double>(saturated) / static_cast<double>(pixels);
   dark_to_open_ = darkness / openness;
+  if (flats && !scan.flat_series.empty()) read_flat_series(scan, cancel);
+}
+
+void CountSample::read_flat_series(const Scan& scan, const CancelFlag& cancel) {
+  std::vector<std::unique_ptr<FrameSource>> sets;
+  std::vector<double> positions;
+  for (const Scan::FlatsAt& set : scan.flat_series) {
+    sets.push_back(open_like_frames(set.files, *frames_, scan, "flats"));
+    positions.push_back(set.view);
+  }
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    std::vector<Buffer<float>> planes;
+    for (const auto& set : sets) {
+      const std::vector<float> mean = mean_of(*set, groups_[g], cancel);
+      Buffer<float>& plane = planes.emplace_back(std::ssize(mean));
+      std::transform(mean.begin(), mean.end(), dark_[g].begin(), plane.begin(),
+                     [&](float flat, float dark) { return scan.scales.flat(flat) - dark; });
+    }
+    flats_.emplace_back(columns(), groups_[g].size(), frames_->frames(), positions, std::move(planes));
+  }
+}
+
+std::vector<float> CountSample::open_beam(std::size_t group, std::int64_t view) const {
+  if (flats_.empty()) return open_[group];
+  const FlatShare at = flats_[group].share(view);
+  const float *before = flats_[group].plane(at.before), *after = flats_[group].plane(at.after);
+  std::vector<float> open(open_[group].size());
+  for (std::size_t i = 0; i < open.size(); ++i) open[i] = interpolated_flat(before[i], after[i], at.share);
+  return open;
 }
 
 }  // namespace lepus

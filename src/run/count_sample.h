@@ -9,6 +9,7 @@
 
 #include "core/cancel.h"
 #include "core/memory.h"
+#include "correct/beam/flat_series.h"
 #include "geometry/row_band.h"
 #include "io/frames.h"
 #include "scan/scan.h"
@@ -26,20 +27,23 @@ public:
   const std::vector<RowBand>& groups() const { return groups_; }  // each of at most four rows
   double saturation_level() const { return saturation_level_; }
 
-  // What a pixel of a group has in the dark and, above it, in the open beam: [row][column]. Line integrals: 0 and 1.
+  // What a pixel of a group has in the dark and, above it, in the open beam of a view: [row][column]. Line integrals: 0
+  // and 1.
   const std::vector<float>& dark(std::size_t group) const { return dark_[group]; }
-  const std::vector<float>& open_beam(std::size_t group) const { return open_[group]; }
+  std::vector<float> open_beam(std::size_t group, std::int64_t view) const;
   double saturated_flats() const { return saturated_flats_; }  // share of the flats' pixels
   double dark_to_open() const { return dark_to_open_; }        // the mean dark over the mean open beam
 
 private:
   std::vector<float> mean_of(const FrameSource& source, RowBand rows, const CancelFlag& cancel) const;
   void read_calibration(const Scan& scan, const CancelFlag& cancel);
+  void read_flat_series(const Scan& scan, const CancelFlag& cancel);
 
   std::unique_ptr<FrameSource> frames_;
   std::vector<std::int64_t> views_;
   std::vector<RowBand> groups_;
   std::vector<std::vector<float>> dark_, open_;
+  std::vector<FlatSeries> flats_;  // of each group, where flats were taken at several times
   double saturation_level_ = 0, saturated_flats_ = 0, dark_to_open_ = 0;
 };
 

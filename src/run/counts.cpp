@@ -94,6 +94,7 @@ private:
     const std::int64_t columns = sample_.columns();
     std::vector<float> values(static_cast<std::size_t>(rows.size() * columns));
     sample_.frames().read(view, rows.first, rows.last, values.data());
+    const std::vector<float> open = sample_.open_beam(group, view);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto value = static_cast<double>(values[i]), dark = static_cast<double>(sample_.dark(group)[i]);
       ++pixels_;
@@ -104,10 +105,10 @@ private:
       const bool at_dark = !lines_ && value <= dark, saturated = value >= sample_.saturation_level();
       at_dark_ += at_dark;
       saturated_ += saturated;
-      dead_ += at_dark && !(static_cast<double>(sample_.open_beam(group)[i]) > 0);
+      dead_ += at_dark && !(static_cast<double>(open[i]) > 0);
       stuck_ += saturated && dark > 0.5 * sample_.saturation_level();
       values[i] = static_cast<float>(lines_ ? std::exp(-std::clamp(value, -50.0, 50.0))
-                                            : (value - dark) / static_cast<double>(sample_.open_beam(group)[i]));
+                                            : (value - dark) / static_cast<double>(open[i]));
     }
     for (std::int64_t first = 0; first + block_columns_ <= columns; first += block_columns_)
       if (const auto block = look_at_block(values, rows.size(), first)) blocks.push_back(*block);
@@ -154,6 +155,11 @@ bool corrects(const Scan& scan, std::initializer_list<const char*> kinds) {
   });
 }
 
+// Without flats nothing finds them.
+const char* kind_for_dead(const Scan& scan) {
+  return scan.intensity == Intensity::flats ? "dead-pixels" : "defect-map";
+}
+
 std::string why_at_dark(const Scan& scan, const Looking& seen, const CountFigures& f) {
   const std::string share = format("{:.3g} % of the frames' pixels are at or below the dark", 100 * f.at_dark);
   const PixelType type = seen.sample().frames().pixel_type();
@@ -170,9 +176,10 @@ std::string why_at_dark(const Scan& scan, const Looking& seen, const CountFigure
     return share +
            ": the darks seem to be of another exposure or gain; check them, set frames.darks_scale, or leave "
            "them out";
-  return share +
-         ": no light came through there, or the detector is dead there; add [[correct]] kind = \"dead-pixels\" or "
-         "\"hot-pixels\", or expose longer";
+  return share + format(
+                     ": no light came through there, or the detector is dead there; add [[correct]] kind = \"{}\" or "
+                     "\"hot-pixels\", or expose longer",
+                     kind_for_dead(scan));
 }
 
 std::string why_not_at_one(const Scan& scan, double level) {
@@ -207,11 +214,11 @@ void warn(const Scan& scan, const Looking& seen, const CancelFlag& cancel, Count
   if (seen.dark_in_good_pixels() > 0.01) say(why_at_dark(scan, seen, f));
   if (seen.saturated_in_good_pixels() > 0.001)
     say(format("{:.3g} % of the frames' pixels are saturated: what they saw is lost; expose less", 100 * f.saturated));
-  if (seen.defective() > 0.0001 && !corrects(scan, {"dead-pixels", "hot-pixels"}))
+  if (seen.defective() > 0.0001 && !corrects(scan, {"dead-pixels", "hot-pixels", "defect-map"}))
     say(format(
-        "{:.3g} % of the pixels are dead or stuck in the flats and darks: add [[correct]] kind = \"dead-pixels\" "
-        "before they draw rings",
-        100 * seen.defective()));
+        "{:.3g} % of the pixels are dead or stuck in the flats and darks: add [[correct]] kind = \"{}\" before they "
+        "draw rings",
+        100 * seen.defective(), kind_for_dead(scan)));
   if (seen.sample().saturated_flats() > seen.defective() + 0.001)
     say(
         format("{:.3g} % of the flats' pixels are saturated: the true intensity there is higher; expose the flats less "

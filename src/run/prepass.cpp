@@ -9,6 +9,7 @@
 #include "correct/beam/beam.h"
 #include "filter/consistency.h"
 #include "filter/truncation.h"
+#include "geometry/helix.h"
 #include "geometry/row_band.h"
 #include "run/intensity.h"
 #include "run/prepass_results.h"
@@ -158,6 +159,7 @@ std::vector<std::string> warnings_of_middle_row(const Scan& scan, const PrePass&
         !message.empty())
       warnings.push_back(std::move(message));
   warn_of_dark_views(sinogram, scan.geometry.columns, pre, warnings);
+  if (is_helical(scan.geometry)) return warnings;  // half a turn later rays are at another height
   const OppositeRays rays(scan.geometry, row, sinogram.data());
   const Consistency turning = check_turning(rays);
   if (turning.verdict == Turning::backwards || turning.verdict == Turning::mirrored)

@@ -112,6 +112,19 @@ class Align(ProgramCase):
         (self.folder / scan).write_text(text.replace("[geometry]\n", '[geometry]\ncenter = "auto"\n'))
         self.assertEqual(warnings(), [])
 
+    def test_a_volume_chosen_before_the_axis_was_found_is_warned_of(self):
+        scan = self.scan("half", "shepp-logan-modified", "--hidden-shift", "20", "--phantom-size", "90")
+        text = re.sub(r"(?m)^(size|voxel_mm) = .*\n", "", (self.folder / scan).read_text())
+
+        def warned(geometry):
+            (self.folder / scan).write_text(text.replace("[geometry]\n", f"[geometry]\n{geometry}\n"))
+            made = self.lepus_json("reconstruct", scan, "-o", "v.mha", "--force")
+            return "before the axis was found" in "\n".join(made["warnings"]), made["provenance"]["warnings"]
+        self.assertTrue(warned('center = "auto"')[0])
+        self.assertTrue(any("lepus center --write" in w for w in warned('center = "auto"')[1]))
+        self.assertFalse(warned("detector_shift_u_mm = 40")[0])
+        self.assertFalse(warned('detector_shift_u_mm = 39\ncenter = "auto"')[0], "off by less than a voxel")
+
     def test_the_short_side_of_a_half_fan_is_no_truncation(self):
         wide = ["--shift-u", "70", "--phantom-size", "120"]
         half_fan = self.scan("half", "shepp-logan-modified", *wide)

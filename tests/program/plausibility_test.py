@@ -283,6 +283,26 @@ class UnusualScans(PlausibilityCase):
         self.assertEqual(self.said(), [])
 
 
+    def test_drift_between_flats_at_both_ends(self):
+        self.scan("--beam-drift", "0.3")
+        (self.folder / "scan" / "after").mkdir()
+        for file in sorted((self.folder / "scan" / "flats").glob("*.tif")):
+            flat = tifffile.imread(file)
+            tifffile.imwrite(self.folder / "scan" / "after" / file.name, ((flat - 100.0) * 1.3 + 100).astype(numpy.uint16))
+        self.edit('flats = "flats/*.tif"', 'flats = ["flats/*.tif", "after/*.tif"]\nflats_at_view = [0, 48]')
+        info = self.lepus_json("info", "scan/scan.toml")["counts"]
+        self.assertEqual(info["warnings"], [])
+        for level in info["air"].values():
+            self.assertAlmostEqual(level, 1, delta=0.01)
+
+    def test_helix(self):
+        for more in ([], ["--beam", "fan"]):
+            with self.subTest(more=more):
+                self.scan("--helix-pitch", "20", "--arc", "720", "--views", "96", "--size", "32,32,16", "--voxel", "4", *more)
+                made = self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", "--method", "os-sart", "--iterations", "1", "--force")
+                self.assertNotIn("agree", made.stderr)
+
+
 class SaidEverywhere(PlausibilityCase):
     def test_plan_and_volume_say_what_info_says(self):
         self.scan()
@@ -319,6 +339,45 @@ class SaidEverywhere(PlausibilityCase):
         self.assertIn("row 20", made.stderr)
         self.assertRegex(made.stderr, "column 3[012]")
         self.assertIn('"pixels_at_dark":144', made.stdout.replace(" ", ""))
+
+    def test_pixels_at_the_dark_that_corrections_leave_are_warned_of(self):
+        self.scan()
+
+        def darken(image, i):  # in no row that is in the middle of anything
+            image = image.copy()
+            image[20, 30:33] = 0
+            image[11, 28] = 0
+            return image
+        self.rewrite(darken)
+        toml = self.folder / "scan" / "scan.toml"
+        right, text = toml.read_text(), "% of the pixels are not above the dark"
+        (self.folder / "scan" / "bad.txt").write_text("30 20 32 20\n28 11\n")
+        (self.folder / "scan" / "one.txt").write_text("30 20 32 20\n")
+        share = 100 * 4 / (64 * 48)
+
+        def left(*corrections):
+            toml.write_text(right + "".join(f"\n[[correct]]\nkind = {c}\n" for c in corrections))
+            warnings = self.lepus_json("reconstruct", "scan/scan.toml", "-o", "v.mha", "--force")["warnings"]
+            return [float(w.split(" %")[0]) for w in warnings if text in w]
+        hardening, rings = '"hardening"\ncoefficients = [0.9]', '"rings"\nmethod = "trend"'
+        drift = '"drift"\nregion_px = [0, 4, 0, 48]'
+        for chain in ([hardening], [rings], [drift], [drift, hardening]):
+            found = left(*chain)
+            self.assertEqual(len(found), 1, chain)
+            self.assertAlmostEqual(found[0], share, delta=0.01 * share)
+        bridged = '"defect-map"\nfile = "bad.txt"'
+        for chain in ([bridged], [bridged, hardening], [drift, bridged]):
+            self.assertEqual(left(*chain), [], chain)
+        found = left('"defect-map"\nfile = "one.txt"')
+        self.assertEqual(len(found), 1)
+        self.assertAlmostEqual(found[0], share / 4, delta=0.01 * share)
+
+    def test_the_dark_is_not_in_the_detectors_maximum(self):
+        self.scan("--offset-level", "4000", "--open-level", "30000")
+        self.edit('flats = "flats/*.tif"\n', "saturation_level = 34000\nmaximum_bad_fraction = 1.0\n")
+        self.edit("[geometry]", '[intensity]\nfrom = "detector-maximum"\n\n[geometry]')
+        made = self.lepus_json("reconstruct", "scan/scan.toml", "-o", "v.mha")
+        self.assertAlmostEqual(float(made["provenance"]["intensity"].split("= ")[1]), 30000, delta=1)
 
 
 if __name__ == "__main__":
