@@ -29,6 +29,13 @@ std::optional<FdkWeights> weights_of(const ScanGeometry& geometry) {
 
 bool Truncation::seen() const { return std::max(first, last) > noticeable; }
 
+// A disc's chord at d from its middle is sqrt(1 - (d/r)^2) of the largest, and a row is 2 d wide.
+double Truncation::extrapolate() const {
+  constexpr double least = 0.05, most = 1, all_is_cut_off = 0.99;
+  const double edge = std::min(std::max(first, last), all_is_cut_off);
+  return std::clamp(0.5 * (1 / std::sqrt(1 - edge * edge) - 1), least, most);
+}
+
 std::string Truncation::message(std::string_view remedy) const {
   if (!seen()) return {};
   const bool both = std::min(first, last) > noticeable;
@@ -38,7 +45,9 @@ std::string Truncation::message(std::string_view remedy) const {
   return format(
       "the object seems to reach past {} (line integrals there are {:.0f} % of the largest): the volume "
       "will be too bright near the rim; set {} to lessen that",
-      where, 100 * std::max(first, last), remedy);
+      where, 100 * std::max(first, last),
+      remedy.empty() ? format("filter.extrapolate = {:.2g} (which fits a round object)", extrapolate())
+                     : std::string(remedy));
 }
 
 Truncation truncation(const ScanGeometry& geometry, std::int64_t row, const float* sinogram) {

@@ -17,8 +17,11 @@ namespace lepus {
 struct Truncation {
   double first = 0, last = 0;  // at column 0, and at the other side
   bool seen() const;
-  // "" where nothing is cut off. remedy: the key that lessens it.
-  std::string message(std::string_view remedy = "filter.extrapolate = 0.5") const;
+  // The filter.extrapolate that continues a round object to its end: too little leaves the rim too bright, too much
+  // makes it too dark.
+  double extrapolate() const;
+  // "" where nothing is cut off. remedy: the key that lessens it; "": filter.extrapolate.
+  std::string message(std::string_view remedy = "") const;
 };
 
 Truncation truncation(const ScanGeometry& geometry, std::int64_t row, const float* sinogram);

@@ -46,6 +46,18 @@ TEST(Truncation, IsSeenOnTheSideWhereItIs) {
   EXPECT_NE(of_disc(with(half, -10, 0), 50).message().find("last column"), std::string::npos);
 }
 
+TEST(Truncation, WhatIsAdvisedEndsWhereADiscDoes) {
+  // The half-width of the row in the middle, by the disc whose edge it just sees.
+  const CircularScan scan = fan(angles(90, 180), Beam::parallel);
+  const double half_mm = 0.5 * static_cast<double>(scan.columns) * scan.pixel_width_mm;
+  for (const double wider : {1.2, 1.5, 2.0}) {
+    const Truncation found = of_disc(scan, wider * half_mm);
+    EXPECT_NEAR(found.extrapolate(), 0.5 * (wider - 1), 0.03) << found.message();
+    EXPECT_NE(found.message().find("extrapolate = 0."), std::string::npos);
+  }
+  EXPECT_EQ(of_disc(scan, 30 * half_mm).extrapolate(), 1) << "all of the row is inside";
+}
+
 // 128 columns that reach 74 mm to one side and 21 mm to the other.
 TEST(Truncation, TheSideThatAHalfFanFadesOutIsNone) {
   for (const double side : {1.0, -1.0}) {

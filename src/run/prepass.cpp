@@ -154,8 +154,7 @@ std::vector<std::string> warnings_of_middle_row(const Scan& scan, const PrePass&
   const bool iterative = scan.method.iterative();
   if (iterative ? scan.method.extend[0] <= 0 || scan.method.extend[1] <= 0 : scan.filter.extrapolate <= 0)
     if (auto message = truncation(scan.geometry, row, sinogram.data())
-                           .message(iterative ? "method.extend = [0.1, 0.1, 0.0], as far as the object reaches,"
-                                              : "filter.extrapolate = 0.5");
+                           .message(iterative ? "method.extend = [0.1, 0.1, 0.0], as far as the object reaches," : "");
         !message.empty())
       warnings.push_back(std::move(message));
   warn_of_dark_views(sinogram, scan.geometry.columns, pre, warnings);
