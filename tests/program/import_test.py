@@ -2,6 +2,7 @@
 """lepus import: folders as scanners write them give the volume of lepus' own scan file; what is wrong with them is said."""
 import os
 import pathlib
+import re
 import shutil
 import unittest
 
@@ -78,6 +79,9 @@ class ImportCase(ScannerCase):
         self.scan("rtk", HEIGHT, "--format", "rtk")
         for option in (["--source-axis", "100"], ["--arc", "90"], ["--parallel"]):
             self.assert_error(self.lepus("import", "rtk", *option, code=2), "usage", option[0], "in every view")
+        self.assert_error(self.lepus("import", "rtk", "--pixel", "2", code=3), "input", "the pixels have another size")
+        geometry = self.folder / "rtk/geometry.xml"  # without the pixels that lepus notes there, as others write it
+        geometry.write_text(re.sub(r"<!-- lepus.*-->\n", "", geometry.read_text()))
         self.lepus("import", "rtk", "--pixel", "2")  # 40 x 32 pixels, whose middle stays
         self.assertIn("import_first_pixel_mm = [-39.0, -31.0]", (self.folder / "rtk/scan.toml").read_text())
         self.scan("xrad", HEIGHT, "--format", "xrad")
