@@ -97,7 +97,7 @@ TEST(MethodsOverRanks, EveryMethodHasOneSolutionNearThatOfOneProcess) {
       EXPECT_LE(difference, std::max(2e-6 * peak, static_cast<double>(options.iterations) * one_bit))
           << kind.name << " over " << size << " ranks; one bit of the data does " << one_bit;
       ASSERT_EQ(all.front().report.residuals.size(), alone.report.residuals.size()) << kind.name;
-      // LSQR's with damping is a difference of two sums.
+      // LSQR's with damping is a difference of two sums in fp32: 2.3e-5 was the most that was seen.
       const double share = kind.make == make_lsqr ? 1e-4 : 1e-5;
       EXPECT_NEAR(all.front().report.residuals.back(), alone.report.residuals.back(),
                   share * alone.report.residuals.front())
