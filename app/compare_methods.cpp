@@ -30,28 +30,10 @@ struct Tried {
   double seconds = 0, residual = 0;
 };
 
-// Of the choices, those that the method has.
 MethodSettings settings_for(const std::string& name, const MethodSettings& all) {
-  MethodSettings settings = all;
-  settings.name = name;
+  std::vector<std::string> of_others;
+  MethodSettings settings = choices_for(name, all, of_others);
   settings.keeps_state = false;  // of several methods that follow each other it would not be known whose it is
-  if (!settings.iterative()) return settings;
-  const MethodKind& kind = method_kind(name);
-  if (!kind.subsets) settings.subsets.reset();
-  if (!kind.regularised) {
-    settings.strength = 0;
-    settings.choose_strength = false;
-  }
-  if (!kind.huber) settings.huber = 0;
-  if (!kind.prior) settings.prior.clear();
-  if (!kind.bounded) settings.low = -INFINITY, settings.high = INFINITY;
-  if (kind.weights == MethodKind::Weights::refused) settings.weights = "none";
-  const MethodSettings usual;
-  if (!kind.relaxed) settings.relaxation = usual.relaxation;
-  if (!kind.ordered) settings.order = usual.order, settings.seed = usual.seed;
-  if (!kind.inner_steps) settings.total_variation_steps = usual.total_variation_steps;
-  if (!kind.prior) settings.prior_share = usual.prior_share;
-  if (kind.exact_transpose && settings.model == "voxel") settings.model = usual.model;
   return settings;
 }
 

@@ -90,6 +90,14 @@ void MethodArguments::refuse_states() const {
 void MethodArguments::apply(Scan& scan, bool several) const {
   MethodSettings& settings = scan.method;
   if (!method.empty()) {
+    std::vector<std::string> left_out;
+    const std::string before = settings.name;
+    if (method != before && settings.iterative()) settings = choices_for(method, settings, left_out);
+    std::string keys;
+    for (const std::string& key : left_out) keys += (keys.empty() ? "" : ", ") + key;
+    if (!keys.empty())
+      scan.warnings.push_back(
+          format("[method] of the scan file is for {}: {} has no use for its {}", before, method, keys));
     settings.name = method;
     settings.named = true;
   }

@@ -11,7 +11,7 @@
 #include "app/resume_options.h"
 #include "core/format.h"
 #include "core/memory.h"
-#include "io/volume_file.h"
+#include "io/volume_axes.h"
 #include "job/method_input.h"
 #include "job/project_volume.h"
 #include "operators/sparse_matrix.h"
@@ -41,7 +41,7 @@ int write_matrix(const ProjectArguments& a, const Scan& scan, Session& session) 
     refuse_projection("an arc detector has no matrix", "its frames are interpolated from a flat one's",
                       "project a volume, or describe a flat detector");
   const auto lock = session.reserve(a.output);
-  const VolumeGrid grid = a.volume.empty() ? scan.grid : open_volume(a.volume)->grid();
+  const VolumeGrid grid = a.volume.empty() ? scan.grid : open_as_noted(a.volume)->grid();
   const SparseMatrix matrix =
       sparse_matrix(scan.geometry, grid, ray_model(a.model), session.buffer_bytes(0) / 2, session.context().threads);
   write_npz(matrix, a.output, session.common().force);

@@ -30,12 +30,15 @@ struct SliceArguments {
 void check(const SliceArguments& a) {
   if (a.index && a.position) contradiction("--index and --position both choose the slice", "give one of them");
   if (a.three && a.montage) contradiction("--three and --montage exclude each other", "give one of them");
+  if (a.three && a.axis != "z") contradiction("--three shows slices of all axes", "leave out --axis");
   if ((a.three || a.montage) && (a.index || a.position))
     contradiction("--three and --montage choose their slices themselves", "leave out --index and --position");
   if (a.window.has_value() != a.level.has_value())
     contradiction("--window and --level belong together", "give both: the width and the middle of the grey range");
   if (a.window && (a.minimum || a.maximum))
     contradiction("--window and --min/--max both choose the grey range", "give one of them");
+  if (a.window && !a.percentiles.empty())
+    contradiction("--window and --percentiles both choose the grey range", "give one of them");
   if (a.window && !(*a.window > 0)) contradiction("--window must be above zero", "give the width of the grey range");
   if (!a.percentiles.empty() && (a.percentiles.size() != 2 || !(a.percentiles[0] < a.percentiles[1])))
     contradiction("--percentiles needs two numbers, the lower first", "write it as --percentiles 0.5,99.5");

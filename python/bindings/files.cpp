@@ -7,6 +7,7 @@
 #include <pybind11/stl/filesystem.h>
 
 #include "import/import_scan.h"
+#include "io/volume_axes.h"
 #include "io/volume_part.h"
 #include "job/line_integrals.h"
 #include "job/automatic_center.h"
@@ -103,7 +104,7 @@ void bind_files(py::module_& module) {
       .def_property_readonly("provenance", &VolumeReader::provenance)
       .def_property_readonly("unit", &VolumeReader::unit)
       .def("read_part", &read_part_of);
-  module.def("open_volume", &open_volume);
+  module.def("open_volume", &open_as_noted);
   module.def("write_volume", &write_volume, py::arg("path"), py::arg("volume").noconvert(), py::arg("grid"),
              py::arg("unit"), py::arg("type"), py::arg("provenance"), py::arg("force"));
   py::class_<FrameSource>(module, "FrameSource")

@@ -4,6 +4,7 @@ import numpy
 import pytest
 
 import lepus
+from lepus import program
 
 
 @pytest.mark.parametrize("name", ["v.mha", "v.nrrd", "v.tif", "v.h5", "v.zarr", "v.raw"])
@@ -33,6 +34,17 @@ def test_integers_are_rounded_and_h5py_agrees(tmp_path):
         found = []
         file.visititems(lambda _, item: found.append(item) if isinstance(item, h5py.Dataset) and item.ndim == 3 else None)
         assert found[0].dtype == numpy.uint8 and found[0][0, 0].tolist() == [0, 255, 255, 0]
+
+
+def test_noted_axes_are_followed(tmp_path):
+    values = numpy.arange(24, dtype=numpy.float32).reshape(2, 3, 4)
+    volume = lepus.Volume(values, lepus.Grid((2, 3, 4), 0.5))
+    lepus.write(tmp_path / "v.mha", volume)
+    program.run("convert", tmp_path / "v.mha", axes="z,y,x", output=tmp_path / "turned.mha")
+    turned = lepus.read(tmp_path / "turned.mha")
+    assert turned.grid.origin_mm == pytest.approx(volume.grid.origin_mm)
+    assert numpy.array_equal(turned, values)
+    assert lepus.post(turned, "finite value=0").shape == values.shape
 
 
 def test_a_volume_needs_a_grid(tmp_path):

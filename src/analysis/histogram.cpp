@@ -18,19 +18,21 @@ namespace {
 // Bins of the search for several thresholds: its time goes with their square.
 constexpr std::size_t most_multi_bins = 2048;
 
-// What readers say of a file that says nothing.
-bool is_no_grid(const VolumeGrid& g) {
-  return norm(g.origin_mm) == 0 && g.step_mm.x == 1 && g.step_mm.y == 1 && g.step_mm.z == 1;
+// What readers say of a file that does not say where it lies, nor perhaps how large its voxels are.
+bool may_lie_on(const VolumeGrid& grid, VolumeGrid mask) {
+  if (norm(mask.origin_mm) != 0) return false;
+  mask.origin_mm = grid.origin_mm;
+  if (mask.step_mm.x == 1 && mask.step_mm.y == 1 && mask.step_mm.z == 1) mask.step_mm = grid.step_mm;
+  return same_grid(grid, mask);
 }
 
 void require_same_grid(const VolumeReader& volume, const VolumeReader& mask, Progress& progress) {
   const VolumeGrid &a = volume.grid(), &b = mask.grid();
   if (same_grid(a, b)) return;
   const bool same_size = a.nx == b.nx && a.ny == b.ny && a.nz == b.nz;
-  if (same_size && is_no_grid(b))
+  if (may_lie_on(a, b))
     return progress.warning(
-        "the mask says nothing of where its voxels lie, or that they are 1 mm large: it is laid on the volume voxel by "
-        "voxel");
+        "the mask does not say where its voxels lie, or that they begin at 0: it is laid on the volume voxel by voxel");
   throw Error(ErrorKind::input, {.what = format("the mask has another {} than the volume", same_size ? "grid" : "size"),
                                  .where = "option --mask",
                                  .why = format("it has {}, the volume {}", describe(b), describe(a)),

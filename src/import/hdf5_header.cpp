@@ -7,6 +7,7 @@
 #include "core/format.h"
 #include "io/file.h"
 #include "io/file_kind.h"
+#include "io/header_text.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -53,20 +54,13 @@ std::vector<fs::path> hdf5_files(const std::vector<fs::path>& files,
 }
 
 double length_mm(const StoredValue& value, const fs::path& file) {
-  static const std::map<std::string, double> in_mm{
-      {"m", 1e3},         {"metre", 1e3},      {"meter", 1e3},     {"cm", 10},           {"centimetre", 10},
-      {"centimeter", 10}, {"mm", 1},           {"millimetre", 1},  {"millimeter", 1},    {"um", 1e-3},
-      {"\u00b5m", 1e-3},  {"\u03bcm", 1e-3},   {"micron", 1e-3},   {"micrometre", 1e-3}, {"micrometer", 1e-3},
-      {"nm", 1e-6},       {"nanometre", 1e-6}, {"nanometer", 1e-6}};
-  std::string unit = value.unit.empty() ? "m" : lower_case(as_utf8(value.unit));
-  if (unit.size() > 3 && unit.ends_with('s')) unit.pop_back();  // "microns"
-  const auto found = in_mm.find(unit);
-  if (found == in_mm.end())
+  const auto mm = millimetres_in(value.unit.empty() ? "m" : as_utf8(value.unit));
+  if (!mm)
     throw Error(ErrorKind::input, {.what = format("a length in the unit {}", value.unit),
                                    .where = format("{}:{}", file.string(), value.path),
                                    .why = "this unit is not known",
                                    .hint = "give it with --pixel, --source-axis or --source-detector"});
-  return std::abs(value.numbers.at(0)) * found->second;
+  return std::abs(value.numbers.at(0)) * *mm;
 }
 
 void check_angle_count(const StoredValue& angles, std::int64_t views, std::int64_t images, const fs::path& file) {

@@ -133,6 +133,11 @@ TEST(PlainFrames, images_without_a_number_are_flats_and_darks_or_are_named) {
                            "# Warning: 2 TIFF files are not used", ": P_5.tif, photo.tif"})
     expect_has(text, part);
   EXPECT_EQ(text.find("no flats"), std::string::npos);
+  // Beside a series of flats such a file is their mean, or a picture of something else.
+  folder.frames("flat_%03d.tif", 3);
+  const std::string series = folder.text({.pixel_mm = 0.2, .source_axis_mm = 50, .source_detector_mm = 100});
+  EXPECT_EQ(series.find("flats = \"white/mean.tif\""), std::string::npos);
+  expect_has(series, "3 TIFF files are not used");
 }
 
 }  // namespace

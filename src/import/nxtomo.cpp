@@ -139,13 +139,11 @@ private:
   static void read_pixel(StoredHeader& header, const std::string& entry, const std::string& detector,
                          const GivenNumbers& given, ImportedScan& scan) {
     const bool parallel = std::get<std::string>(*scan.text.find("geometry.beam")) == "parallel";
-    const auto edge = [&](const std::string& name, const char* key) {
-      std::vector<std::string> paths{detector + name};
-      if (parallel) paths.insert(paths.begin(), entry + "/sample" + name);
-      return header.take_number(paths, key);
-    };
-    const StoredValue* width = edge("/x_pixel_size", "geometry.pixel_width_mm");
-    set_pixel(scan, given, width, edge("/y_pixel_size", "geometry.pixel_height_mm"));
+    std::vector<std::string> widths{detector + "/x_pixel_size"};
+    if (parallel) widths.insert(widths.begin(), entry + "/sample/x_pixel_size");
+    const StoredValue* width = header.take_number(widths, "geometry.pixel_width_mm");
+    const std::string group = width ? width->path.substr(0, width->path.rfind('/')) : detector;
+    set_pixel(scan, given, width, header.take_number({group + "/y_pixel_size"}, "geometry.pixel_height_mm"));
     warn_of_optics(header, given, width, {detector + "/x_pixel_size"}, scan);
   }
 

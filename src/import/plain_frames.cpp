@@ -93,21 +93,29 @@ std::vector<PlainSeries> of_set(const std::vector<PlainSeries>& all, Set set) {
       {.what = std::move(what), .where = folder.string(), .why = describe_folder(folder), .hint = std::move(hint)});
 }
 
+// A file without a number is a flat or a dark where there is no series of them: else it is their mean, or a photograph.
+std::vector<PlainSeries> series_or_files(std::vector<PlainSeries> sets) {
+  if (std::ranges::any_of(sets, &PlainSeries::numbered))
+    std::erase_if(sets, [](const PlainSeries& set) { return !set.numbered; });
+  return sets;
+}
+
 // A lost frame, or flats that are not called so: whoever reads it knows.
-void warn_of_unused(const std::vector<PlainSeries>& images, const PlainSeries& used, const fs::path& folder,
+void warn_of_unused(const std::vector<PlainSeries>& all, const std::vector<PlainSeries>& used, const fs::path& folder,
                     std::vector<std::string>& warnings) {
   constexpr int most_names = 5;
   int count = 0;
   std::string names;
-  for (const PlainSeries& series : images) {
-    if (series.series.files.front().file == used.series.files.front().file) continue;
+  const auto first = [](const PlainSeries& series) { return series.series.files.front().file; };
+  for (const PlainSeries& series : all) {
+    if (std::ranges::find(used, first(series), first) != used.end()) continue;
     for (const fs::path& file : series.files())
       if (++count <= most_names)
         names += format("{}{}", count > 1 ? ", " : "", file.lexically_relative(folder).string());
   }
   if (count > 0)
-    warnings.push_back(format("{} TIFF file{} not used, as neither part of the series nor called flat or dark: {}{}",
-                              count, count == 1 ? " is" : "s are", names, count > most_names ? ", ..." : ""));
+    warnings.push_back(format("{} TIFF file{} not used, as part of no series of frames, flats or darks: {}{}", count,
+                              count == 1 ? " is" : "s are", names, count > most_names ? ", ..." : ""));
 }
 
 }  // namespace
@@ -138,8 +146,8 @@ std::string describe_folder(const fs::path& folder) {
 
 ImportedScan import_plain_frames(const fs::path& folder, const GivenNumbers& given) {
   const auto all = tiff_series(folder);
-  const auto images = of_set(all, Set::frames), flats = of_set(all, Set::flats), darks = of_set(all, Set::darks);
-  std::vector<PlainSeries> frames = images;
+  const auto flats = series_or_files(of_set(all, Set::flats)), darks = series_or_files(of_set(all, Set::darks));
+  std::vector<PlainSeries> frames = of_set(all, Set::frames);
   std::erase_if(frames, [](const PlainSeries& s) { return !s.numbered; });
   std::string known;
   for (const Scanner* scanner : scanners()) known += format("{}{}", known.empty() ? "" : ", ", scanner->title());
@@ -170,7 +178,9 @@ ImportedScan import_plain_frames(const fs::path& folder, const GivenNumbers& giv
   scan.text.set_files("frames.files", whole_series(series.series.files, expected, folder),
                       "the series of TIFF files in the folder");
   scan.text.set("frames.views", count, "as many as there are");
-  warn_of_unused(images, series, folder, scan.warnings);
+  std::vector<PlainSeries> used{series};
+  for (const auto& sets : {flats, darks}) used.insert(used.end(), sets.begin(), sets.end());
+  warn_of_unused(all, used, folder, scan.warnings);
   const auto add = [&](const std::vector<PlainSeries>& sets, const char* key, const char* word) {
     std::vector<fs::path> files;
     for (const PlainSeries& set : sets)

@@ -33,7 +33,8 @@ public:
     scan.scanner = "YXLON";
     scan.header = file;
     constexpr const char* type = "ConeBeamScanParameter/ScanTrajectory@xsi:type";
-    if (const auto said = header.text(type, ""); said && !said->ends_with("CircleTrajectory"))
+    if (const auto said = header.text(type, "");
+        said && said->substr(said->rfind(':') + 1) != "CircleTrajectory")  // npos + 1 is 0
       header.fail(type, "the trajectory is no circle", format("its xsi:type is \"{}\"", *said),
                   "give the geometry as matrices in a scan file: docs/scan-file.md");
     read_frames(header, scan);

@@ -147,6 +147,12 @@ std::optional<VolumeAxes> noted_axes(const VolumeReader& volume) {
   return parse_axes(provenance["axes"].get<std::string>(), "axes in the volume's provenance");
 }
 
+std::unique_ptr<VolumeReader> open_as_noted(const std::filesystem::path& path) {
+  auto volume = open_volume(path);
+  const auto noted = noted_axes(*volume);
+  return noted ? from_axes(std::move(volume), *noted) : std::move(volume);
+}
+
 std::unique_ptr<VolumeReader> into_axes(std::unique_ptr<VolumeReader> volume, const VolumeAxes& axes) {
   if (axes == VolumeAxes{}) return volume;
   return std::make_unique<TurnedVolume>(std::move(volume), axes);

@@ -31,6 +31,8 @@ std::optional<VolumeAxes> noted_axes(const VolumeReader& volume);
 // their signs: an axis that runs backwards is turned around. What it noted of its axes is taken out. Holds up to 16
 // MiB, or one slice, beside what is read.
 std::unique_ptr<VolumeReader> from_axes(std::unique_ptr<VolumeReader> volume, const VolumeAxes& axes);
+// A volume in lepus' axes, whichever its file notes.
+std::unique_ptr<VolumeReader> open_as_noted(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> into_axes(std::unique_ptr<VolumeReader> volume, const VolumeAxes& axes);
 
 // What a volume holds for being turned, in bytes; 0 where it is not.

@@ -184,7 +184,8 @@ IterateReport iterate(Method& method, Problem& problem, const MethodOptions& opt
     report.stopped = reason_to_stop(options, residual, report.change, noise_norm);
     if (!report.stopped.empty()) {
       settle();
-      if (method.taken_back()) report.stopped.clear();
+      report.stopped =
+          method.taken_back() ? "" : reason_to_stop(options, report.residuals.back(), report.change, noise_norm);
     }
     if (hooks.save && algebra.anywhere(clock.due(method.iteration()))) save();
     if (report.stopped.empty() && hooks.go_on && !hooks.go_on(method, residual))

@@ -317,6 +317,34 @@ TEST_F(ManySubsets, WhatIsTakenBackDoesNotStopIt) {
   EXPECT_LE(residual(), 0.6);
 }
 
+TEST_F(ManySubsets, WhatIsSaidIsWhatIsLeft) {
+  for (std::size_t i = 0; i < dense.data.size(); ++i)  // which no volume fits
+    dense.data[i] += 0.5F * (static_cast<float>(i * 7919 % 13) - 6);
+  problem = dense.make();
+  for (const std::int64_t iterations : {1, 4, 10, 20, 30}) {
+    const double said = run(iterations).residuals.back();
+    EXPECT_NEAR(residual() / said, 1, 1e-5) << iterations;
+  }
+}
+
+TEST_F(ManySubsets, AStrengthLeadsAwayFromAStartThatFits) {
+  dense.options.subsets = 6;
+  run(20);
+  const Values fits = volume_of(*method);
+  dense.options.strength = 0.05;
+  run(60);
+  const Values wanted = volume_of(*method);
+  problem.start = volume_from(problem, fits);
+  EXPECT_FALSE(run(60).taken_back);
+  const Values made = volume_of(*method);
+  const auto apart = [&](const Values& volume) {
+    double squared = 0;
+    for (std::size_t i = 0; i < volume.size(); ++i) squared += std::pow(volume[i] - wanted[i], 2);
+    return std::sqrt(squared);
+  };
+  EXPECT_LT(apart(made), 0.1 * apart(fits));
+}
+
 TEST_F(ManySubsets, GoOnWithTheSameBits) {
   for (const double stop : {0.0, 0.6})
     for (const std::int64_t done : {1, 2, 3, 4}) {

@@ -3,7 +3,8 @@
 // Combining ordered subsets and momentum, IEEE Trans. Med. Imaging 34 (2015). With a strength each step is followed by
 // the proximal map of total variation. Subsets are not the whole: where the residual of a pass rises, the pass is taken
 // back, and momentum starts anew with half of what it may reach. Where the next one from there rises, too, it is the
-// pass before that led away at its end: that one is taken back as well.
+// pass before that led away at its end: that one is taken back as well. Total variation leaves more of the data than a
+// start may have left: with a strength a pass rises where it leaves more than an empty volume does.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -30,6 +31,7 @@ public:
     slope_ = work_volume();
     next_ = work_volume();
     if (options_.strength <= 0) return;
+    empty_ = measure(nullptr);
     // The proximal map wants one length of step for all voxels.
     for (std::int64_t s = 0; s < subsets_.count(); ++s)
       largest_ = std::max(largest_, algebra_.largest_magnitude(curvature(s)));
@@ -63,11 +65,13 @@ public:
       algebra_.combine(ahead_, 1 + momentum, next_, -momentum, volume());
       algebra_.copy(volume(), next_);
     }
-    if (squared <= rise * last_) {
+    if (!rises(squared, last_)) {
       std::swap(earlier_, before_);
-      earlier_last_ = std::exchange(last_, squared);
+      earlier_last_ = std::exchange(last_, std::min(last_, squared));
       passes_back_ = 0;
-    } else if (passes_back_ != 1) {
+      return std::sqrt(squared);
+    }
+    if (passes_back_ != 1) {
       go_back_to(before_);
       passes_back_ = 1;
     } else {
@@ -81,17 +85,16 @@ public:
   std::optional<double> settle() override {
     if (subsets_.count() == 1) return {};  // a step cannot lead away
     const double squared = measure(&volume());
-    if (squared <= rise * earlier_last_) {
-      if (!taken_back() && squared <= last_) return {};
-      return std::sqrt(squared);
-    }
+    if (!rises(squared, earlier_last_)) return std::sqrt(squared);
     go_back_before_last_pass();
-    return std::sqrt(last_);
+    return std::sqrt(measure(&volume()));
   }
 
 private:
-  static constexpr double rise = 1.02;  // passes near the end go up and down a little
-
+  // Passes near the end go up and down a little.
+  bool rises(double squared, double from) const {
+    return !(squared <= 1.02 * (options_.strength > 0 ? std::max(from, empty_) : from));
+  }
   void go_back_to(const Vector& earlier) {
     algebra_.copy(volume(), earlier);
     algebra_.copy(ahead_, earlier);
@@ -147,13 +150,14 @@ private:
 
   Subsets subsets_;
   SubsetVolumes curvatures_;
-  // earlier_: the volume before the last pass that was not taken back; what its own last pass measured.
+  // earlier_: the volume before the last pass that was not taken back. last_: the least that a pass measured;
+  // earlier_last_: before that pass.
   Vector &ahead_ = volume_vector("ahead"), &earlier_ = volume_vector("earlier");
   double &t_ = scalar("t"), &most_ = scalar("most"), &last_ = scalar("last"), &earlier_last_ = scalar("earlier last"),
          &passes_back_ = scalar("passes back");  // 1: the last pass was taken back; 2: and the one before it
   Vector dual_[3];
   Vector before_, slope_, next_, error_, weighted_, gathered_;
-  double strength_ = 0, largest_ = 0;
+  double strength_ = 0, largest_ = 0, empty_ = 0;  // empty_: the squared residual of an empty volume
   int steps_ =
       std::max(1, options_.total_variation_steps / static_cast<int>(std::min<std::int64_t>(options_.subsets, 100)));
 };

@@ -19,7 +19,7 @@
 namespace lepus {
 namespace {
 
-constexpr char first_line[] = "lepus method state 2\n";
+constexpr char first_line[] = "lepus method state 3\n";
 constexpr std::int64_t first_bytes = sizeof first_line - 1;
 constexpr std::int64_t longest_header = std::int64_t{1} << 28;  // scans with a matrix for each of many views
 constexpr auto float_bytes = static_cast<std::int64_t>(sizeof(float));

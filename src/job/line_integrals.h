@@ -77,8 +77,6 @@ public:
   static std::int64_t bytes(std::int64_t views, std::int64_t values_per_view) {
     return sample(views, values_per_view) * static_cast<std::int64_t>(sizeof(float));
   }
-  // What a view says of it, for any thread. first: how many pixels of the view come before these, so that parts of
-  // views have the same sample as whole ones.
   // By whole numbers of p: below one, from one to two, ...
   struct Transmission {
     std::array<double, 64> values{}, inverse_sums{};
@@ -87,6 +85,8 @@ public:
     std::vector<float> squares;
     Transmission transmission;
   };
+  // What a view says of it, for any thread. first: how many pixels of the view come before these, so that parts of
+  // views have the same sample as whole ones.
   static View of_view(std::int64_t view, std::span<const float> line_integrals, std::int64_t columns,
                       std::int64_t first = 0);
   void add(const View& view);  // in the order of the views

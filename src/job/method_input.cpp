@@ -9,6 +9,7 @@
 #include "core/format.h"
 #include "core/text.h"
 #include "geometry/camera.h"
+#include "io/volume_axes.h"
 #include "iterative/method.h"
 #include "scan/keys.h"
 #include <lepus/error.h>
@@ -64,6 +65,35 @@ void require_named_method(const Scan& scan) {
                  .why = "without method.name the volume is made by fdk, which has none of the choices "
                         "that are given there",
                  .hint = "add for example name = \"os-sart\", or name = \"fdk\""});
+}
+
+MethodSettings choices_for(const std::string& method, const MethodSettings& all, std::vector<std::string>& left_out) {
+  MethodSettings settings = all;
+  settings.name = method;
+  if (!settings.iterative()) return settings;
+  const MethodKind& kind = method_kind(method);
+  const MethodSettings usual;
+  const auto only = [&](bool has, const char* key, auto choice) {
+    if (has || settings.*choice == usual.*choice) return;
+    settings.*choice = usual.*choice;
+    left_out.emplace_back(key);
+  };
+  const bool from_zero = kind.non_negative && settings.low == 0 && !std::isfinite(settings.high);
+  only(kind.subsets, "subsets", &MethodSettings::subsets);
+  only(kind.ordered, "order", &MethodSettings::order);
+  only(kind.ordered, "seed", &MethodSettings::seed);
+  only(kind.relaxed, "relaxation", &MethodSettings::relaxation);
+  only(kind.regularised, "strength", &MethodSettings::strength);
+  only(kind.regularised, "choose_strength", &MethodSettings::choose_strength);
+  only(kind.huber, "huber", &MethodSettings::huber);
+  only(kind.inner_steps, "total_variation_steps", &MethodSettings::total_variation_steps);
+  only(kind.prior, "prior", &MethodSettings::prior);
+  only(kind.prior, "prior_share", &MethodSettings::prior_share);
+  only(kind.bounded || from_zero, "low", &MethodSettings::low);
+  only(kind.bounded || from_zero, "high", &MethodSettings::high);
+  only(kind.weights != MethodKind::Weights::refused, "weights", &MethodSettings::weights);
+  only(!kind.exact_transpose || settings.model != "voxel", "model", &MethodSettings::model);
+  return settings;
 }
 
 MethodOptions method_options(const MethodSettings& settings, std::int64_t views, double noise) {
@@ -163,7 +193,7 @@ bool same_place(const VolumeGrid& grid, const VolumeGrid& given) {
 }
 
 std::unique_ptr<VolumeReader> open_volume_for(const std::string& file, const VolumeGrid& grid) {
-  auto volume = open_volume(file);
+  auto volume = open_as_noted(file);
   const VolumeGrid& given = volume->grid();
   const auto refuse = [&](const char* what, const std::string& has, const std::string& wanted) {
     throw Error(ErrorKind::input, {.what = what,

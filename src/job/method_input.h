@@ -19,6 +19,8 @@ namespace lepus {
 // Throws Error(input) where the scan file says how to iterate and neither it nor the command by which method.
 void require_named_method(const Scan& scan);
 // Throws Error(usage) for choices that the method does not have. `noise`: root mean square, where it is known.
+// Of the choices for another method, those that this one has; `left_out` gets the keys of the others.
+MethodSettings choices_for(const std::string& method, const MethodSettings& all, std::vector<std::string>& left_out);
 MethodOptions method_options(const MethodSettings& settings, std::int64_t views, double noise);
 // All that must be the same to go on from a saved state: not how long, nor when it is saved.
 MethodSettings resumable_settings(const MethodSettings& settings, std::int64_t subsets);

@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "device/device.h"
 #include "io/input_identity.h"
+#include "io/volume_axes.h"
 #include "job/line_integrals.h"
 #include "job/projected_frames.h"
 #include "preprocess/arc_resample.h"
@@ -129,7 +130,7 @@ VolumeProjectionReport project_volume(const std::filesystem::path& volume_file, 
                                       const std::filesystem::path& frames, const VolumeProjectionOptions& options,
                                       Context& context) {
   const auto start = std::chrono::steady_clock::now();
-  const auto reader = open_volume(volume_file);
+  const auto reader = open_as_noted(volume_file);
   if (const std::string unit = reader->unit(); !unit.empty() && unit != "1/mm")
     context.progress.warning(format("the volume is in {}, not in 1/mm: so are its line integrals, times mm", unit));
   const std::int64_t limit = host_memory_limit(options.compute);

@@ -103,6 +103,9 @@ public:
     if (before.unit == "HU")
       refuse_step(spec, "the volume is in Hounsfield units already", "its file or an earlier step says so",
                   "leave this step out");
+    if (!before.unit.empty() && before.unit != "1/mm")
+      refuse_step(spec, format("the volume is in {}", before.unit), "Hounsfield units are made of attenuations in 1/mm",
+                  "take the volume before it was scaled");
     if (!(water_ > air_))
       refuse_step(spec, format("water is {:g} and air {:g}", water_, air_), "water must be above air",
                   "measure both in the volume; water is about 0.02 per mm");

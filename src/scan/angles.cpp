@@ -49,7 +49,7 @@ std::vector<double> part_of_list(const ScanDocument& document, const std::string
 // All angles may stand in the first file, or those of each file's images in itself. As many as there are chosen frames
 // are theirs only where no other file has a list: else they are those of the first file's images.
 NumberDataset listed_in_files(const Scan& scan, const std::string& dataset, std::int64_t images) {
-  const NumberDataset first = read_number_dataset(scan.frames.files.front(), dataset);
+  NumberDataset first = read_number_dataset(scan.frames.files.front(), dataset);
   const auto own = static_cast<std::int64_t>(first.values.size());
   if (own >= images) return first;
   NumberDataset all = first;

@@ -257,6 +257,8 @@ class AgainstSciPy(ProgramCase):
         bare = masked("bare.npy")
         self.assertEqual(bare["phase_voxels"], expected["phase_voxels"])
         self.assertTrue(any("voxel by voxel" in w for w in bare["warnings"]))
+        write_mha(self.folder / "sized.mha", mask, grid["spacing"], (0, 0, 0))  # nor this one of a place
+        self.assertEqual(masked("sized.mha")["phase_voxels"], expected["phase_voxels"])
         write_mha(self.folder / "mirrored.mha", mask[:, :, ::-1], grid["spacing"], (1 + 19 * 0.5, 2, 3), "TransformMatrix = -1 0 0 0 1 0 0 0 1\n")
         write_mha(self.folder / "large.mha", mask, (0.6, 0.5, 0.5), grid["offset"])
         write_mha(self.folder / "beside.mha", mask, grid["spacing"], (1, 2, 3.5))

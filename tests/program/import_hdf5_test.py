@@ -78,6 +78,9 @@ class ImportHdf5Case(ScannerCase):
         self.assertIn("pixel_height_mm = 0.25 ", text)
         self.assertIn("the pixel is taken as 0.5 mm", said)
         self.assertIn("pixel_width_mm = 4.8 ", self.text(self.changed(sample))[0])  # a cone
+        text, _ = self.text(self.changed({"entry/sample/x_pixel_size": (0.5, "mm")}, *PARALLEL))
+        self.assertIn("pixel_width_mm = 0.5 ", text)
+        self.assertNotIn("pixel_height_mm", text)  # the detector's own is of another place: square
         instrument = "measurement/instrument/"
         self.changed({instrument + "detector/actual_pixel_size_x": (None, ""),
                       instrument + "detector/pixel_size": ([3.45], "microns"),

@@ -170,6 +170,25 @@ class Compared(InputCase):
                 self.assertEqual(sorted(set(self.names()) - set(before)), ["m.png"])
                 (self.folder / "m.png").unlink()
 
+    def test_another_method_takes_of_the_files_choices_those_that_it_has(self):
+        self.simulate_into("scan", *LINES)
+        self.scan.write_text(self.plain + '\n[method]\nname = "os-sart"\niterations = 2\nrelaxation = 0.5\norder = "random"\nsubsets = 4\n')
+        for method, left_out in (("cgls", "subsets, order, relaxation"), ("sirt", "subsets, order"), ("mlem", "subsets, order, relaxation")):
+            said = self.lepus("reconstruct", self.scan, "--method", method, "-o", f"{method}.mha", "--backend", "cpu").stderr
+            self.assertIn(f"{method} has no use for its {left_out}\n", said)
+        self.assert_error(self.lepus("reconstruct", self.scan, "--method", "cgls", "--subsets", "3", "-o", "v.mha", code=2), "usage", "subsets")
+
+    def test_volumes_are_taken_in_the_axes_that_they_note(self):
+        self.simulate_into("scan", *LINES)
+        self.lepus("reconstruct", self.scan, "-o", "v.mha", "--backend", "cpu")
+        self.lepus("convert", "v.mha", "--axes", "z,y,x", "-o", "turned.mha")
+        made = []
+        for name in ("v.mha", "turned.mha"):
+            self.lepus("project", name, "--scan", self.scan, "-o", "p.raw", "--backend", "cpu", "--force")
+            made.append((self.folder / "p.raw").read_bytes())
+        self.assertEqual(made[0], made[1])
+        self.lepus("reconstruct", self.scan, "--method", "sirt", "--iterations", "1", "--start", "turned.mha", "-o", "s.mha", "--backend", "cpu")
+
     def test_no_states_are_kept(self):
         self.simulate_into("scan", *LINES)
         self.scan.write_text(self.plain + "\n[method]\nsave_every = 1\n")

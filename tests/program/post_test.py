@@ -79,6 +79,10 @@ class Post(ProgramCase):
         for key in ("axes", "origin_mm", "voxel_mm"):
             self.assertEqual(infos[1][key], infos[0][key])
 
+    def test_hounsfield_units_are_made_of_attenuations(self):
+        self.lepus("post", "a.mha", "-o", "grey.mha", "--do", "rescale bits=8")
+        self.assert_error(self.lepus("post", "grey.mha", "-o", "hu.mha", "--do", "hu water=0.02", code=2), "usage", "1/mm")
+
     def test_the_same_bytes_for_any_memory_and_threads(self):
         chain = ["--do", "gaussian radius=2", "--do", "hardening threshold=-1 radius=3", "--do", "rescale bits=8"]
         self.lepus("post", "a.mha", "-o", "one.mha", *chain, "--backend", "cpu")

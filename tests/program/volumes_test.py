@@ -165,6 +165,8 @@ class Volumes(ProgramCase):
     def test_pictures(self):
         self.lepus("compare", "a.mha", "b.mha", "--difference", "d.png")
         self.lepus("slice", "a.mha", "--three", "-o", "three.png")
+        for words in (["--three", "--axis", "x"], ["--window", "1", "--level", "0", "--percentiles", "1,99"]):
+            self.lepus("slice", "a.mha", *words, "-o", "no.png", code=2)
         self.lepus("slice", "a.mha", "--montage", 6, "-o", "montage.png")
         for name in ["d.png", "three.png", "montage.png"]:
             self.assertEqual((self.folder / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
