@@ -153,8 +153,8 @@ TEST_F(ViewRequests, a_volume_of_one_value_is_shown) {
   const TestVolume sevens("7.mha", {4, 3, 2, {}, {1, 1, 1}},
                           [](std::int64_t, std::int64_t, std::int64_t) { return 7.0F; });
   options.volumes = {sevens.path};
-  for (const auto& [percent, value] : json("/api/session")["volumes"][0]["percentiles"].items())
-    EXPECT_EQ(value, 7.0) << percent;
+  const auto percentiles = json("/api/session")["volumes"][0]["percentiles"];
+  for (const auto& [percent, value] : percentiles.items()) EXPECT_EQ(value, 7.0) << percent;
   const auto histogram = json("/api/volumes/0/histogram?bins=4");
   EXPECT_EQ(histogram["counts"], nlohmann::json({24, 0, 0, 0}));
   EXPECT_GT(histogram["high"], histogram["low"]);
