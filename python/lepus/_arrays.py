@@ -86,6 +86,6 @@ def same_place(place, other, name, why):
     """`other` (a grid, a geometry, or None where it is not known) must be `place`."""
     if other is None or other is place or place._near(other):
         return
-    kind, differ = type(place).__name__.lower(), "their matrices differ" if repr(other) == repr(place) else f"these have {other!r}"
+    kind, differ = type(place).__name__.lower(), "these lie elsewhere" if repr(other) == repr(place) else f"these have {other!r}"
     raise UsageError(f"the {name} belong to another {kind}", "", f"{why} has {place!r}, {differ}",
                      "numpy.asarray(...) of them has none, if that is what you mean")

@@ -296,16 +296,23 @@ TEST(RowAudit, ReplacesWhatIsNotANumberByItsNeighbours) {
   EXPECT_EQ(audit.not_finite(), 3);
 }
 
-// A fan's rows are those of the frames, however high its first view stands.
-TEST(ArcResampler, AFanKeepsItsRowsWhereViewsMoveAlongTheAxis) {
+CircularScan arc_scan(Beam beam) {
   CircularScan scan;
-  scan.beam = Beam::fan;
+  scan.beam = beam;
   scan.arc = true;
   scan.source_axis_mm = 300;
   scan.source_detector_mm = 500;
-  scan.columns = 41;
+  scan.columns = 101;
   scan.rows = 31;
   scan.pixel_width_mm = scan.pixel_height_mm = 2;
+  scan.detector_shift_u_mm = 3.3;
+  scan.angles_rad = {0};
+  return scan;
+}
+
+// A fan's rows are those of the frames, however high its first view stands.
+TEST(ArcResampler, AFanKeepsItsRowsWhereViewsMoveAlongTheAxis) {
+  CircularScan scan = arc_scan(Beam::fan);
   scan.angles_rad = {0, 1};
   scan.perturbations.resize(2);
   scan.perturbations[0].source_mm.y = scan.perturbations[0].detector_mm.y = 8;
@@ -317,16 +324,7 @@ TEST(ArcResampler, AFanKeepsItsRowsWhereViewsMoveAlongTheAxis) {
 
 // A quadratic of the direction is reproduced but for Catmull-Rom's third-order error.
 TEST(ArcResampler, ReadsTheArcWhereTheFlatPixelLooks) {
-  CircularScan scan;
-  scan.arc = true;
-  scan.source_axis_mm = 300;
-  scan.source_detector_mm = 500;
-  scan.columns = 101;
-  scan.rows = 31;
-  scan.pixel_width_mm = scan.pixel_height_mm = 2;
-  scan.detector_shift_u_mm = 3.3;
-  scan.angles_rad = {0};
-  const ScanGeometry geometry = build_scan(scan);
+  const ScanGeometry geometry = build_scan(arc_scan(Beam::cone));
   const ArcDetector& arc = *geometry.recorded_on_arc;
   const auto smooth = [](double gamma, double slope) {
     return 1 + gamma + 2 * gamma * gamma + 3 * slope - slope * slope;
@@ -365,17 +363,7 @@ TEST(ArcResampler, ReadsTheArcWhereTheFlatPixelLooks) {
 
 TEST(ArcResampler, ReadsTheFlatDetectorWhereTheArcsPixelLooks) {
   for (const Beam beam : {Beam::cone, Beam::fan}) {
-    CircularScan scan;
-    scan.beam = beam;
-    scan.arc = true;
-    scan.source_axis_mm = 300;
-    scan.source_detector_mm = 500;
-    scan.columns = 101;
-    scan.rows = 31;
-    scan.pixel_width_mm = scan.pixel_height_mm = 2;
-    scan.detector_shift_u_mm = 3.3;
-    scan.angles_rad = {0};
-    const ScanGeometry geometry = build_scan(scan);
+    const ScanGeometry geometry = build_scan(arc_scan(beam));
     const ArcDetector& arc = *geometry.recorded_on_arc;
     const ArcMap map(geometry);
     const auto smooth = [](PixelPosition at) { return 1 + at.column / 100 + at.column * at.row / 1e4; };
