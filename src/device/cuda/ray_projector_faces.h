@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Joseph's transpose works on. A face is what one view's rays along one axis of the grid measured: each pixel's
-// line integral times its ray's way between two planes, zero where the ray runs along another axis. A voxel then
-// gathers, from each face, the pixels whose rays pass its plane less than one voxel away, with the weights of the
-// forward samples.
+// The faces that Joseph's transpose works on (project/faces.h) in a device's memory, and the kernels that gather from
+// them.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include <cuda_runtime_api.h>
 
-#include "project/joseph.h"
-#include <lepus/geometry.h>
+#include "project/faces.h"
 
 namespace lepus::cuda {
-
-struct Face {
-  int view, axis;
-};
 
 // Rows [first_row, first_row + rows) of the views that some faces are made of.
 struct FaceSource {
@@ -69,30 +61,8 @@ struct ColumnAdjoint {
 inline constexpr int maximum_slots = 32, maximum_rows_per_cell = 8;
 void launch_column_adjoint(const ColumnAdjoint& job, cudaStream_t stream);
 
-// For any other scan. A pixel (du, dv) beside the place where a voxel's centre is seen passes the voxel's plane at
-// (da, db) = ((a_u du + a_v dv) / depth, (b_u du + b_v dv) / depth) from it, with depth = depth_c + depth_u du +
-// depth_v dv the ray's change along the plane's axis; rows of fans and parallel rays have a depth of 1. Each of the
-// four is constant + per_plane * (plane - source's) + per_axis * (a or b - source's).
-struct PassTerm {
-  float constant, per_plane, per_axis;
-};
-struct PictureFace {
-  int axis;
-  // Axes in the order of the face: its own, and the two of its planes.
-  float matrix[12];        // voxel, from the middle, to (u w, v w, w), pixels from the detector's middle
-  float source[3];         // from the middle voxel
-  float direction[3][3];   // of the rays: at the detector's middle, per column, per row
-  float slope_a, slope_b;  // by how much rays change at most from plane to plane
-  PassTerm a_u, a_v, b_u, b_v;
-  bool rows_rise;  // z grows with the row: by columns of voxels
-};
+// For any other scan.
 inline constexpr int pictures_per_launch = 16;
-// The rows of the views that there are.
-struct PictureFrame {
-  Beam beam;
-  int columns, first_row, rows;
-  int middle_column, middle_row, detector_rows;
-};
 struct PictureAdjoint {
   PictureFace face[pictures_per_launch];
   PictureFrame frame;
@@ -104,10 +74,7 @@ struct PictureAdjoint {
 };
 void launch_picture_adjoint(const PictureAdjoint& job, cudaStream_t stream);
 
-// The same by columns of voxels along z, where every view can be taken so: the whole grid lies in front of its source,
-// no ray runs along z mainly, and rows cross the columns, less than half as steep as they run across them. Sets
-// rows_rise.
-bool serves_voxel_columns(const JosephGrid& grid, const PictureFrame& frame, std::vector<PictureFace>& faces);
+// The same where serves_voxel_columns says so.
 void launch_picture_columns(const PictureAdjoint& job, cudaStream_t stream);
 
 }  // namespace lepus::cuda

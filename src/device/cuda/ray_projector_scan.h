@@ -14,7 +14,7 @@
 
 namespace lepus::cuda {
 
-// View after view, and of each the axes that its rays may run along.
+// The faces of a scan, and which of them some views have.
 class Faces {
 public:
   // `views` are the job's in the memory of the current device.
@@ -34,14 +34,6 @@ private:
   std::vector<Face> faces_;
   DeviceBuffer<Face> on_device_;
 };
-
-// Of voxels that are counted from the grid's middle.
-std::vector<Matrix34> matrices_from_middle(const ScanGeometry& geometry, const VolumeGrid& grid,
-                                           const JosephGrid& joseph);
-
-PictureFrame picture_frame(const ScanGeometry& geometry);  // of all rows
-std::vector<PictureFace> picture_faces(const RayViews& job, const std::vector<Face>& faces,
-                                       const std::vector<Matrix34>& matrices, Beam beam);
 
 // The rays of a scan in the memory of the current device, and the volume that they are sent through.
 class ScanRays {

@@ -28,7 +28,8 @@ public:
       : model_(setup.model), rays_(device, context, setup) {}
 
   std::string description() const override {
-    return format("{}, {} weights", name_of(model_), rays_.samples_images() ? "sampler's" : "fp32");
+    return format("{}, {} weights{}", name_of(model_), rays_.samples_images() ? "sampler's" : "fp32",
+                  rays_.gathers_columns() ? "; transpose by columns of voxels" : "");
   }
   std::int64_t work_bytes(std::int64_t slices, std::int64_t views, std::int64_t rows) const override {
     return forward_bytes(slices) + rays_.gather_bytes(views, rows);

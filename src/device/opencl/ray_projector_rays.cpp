@@ -9,7 +9,6 @@
 #include "core/format.h"
 #include "device/opencl/kernel_text.h"
 #include "device/queue_share.h"
-#include "geometry/camera.h"
 #include "project/ray_views.h"
 
 namespace lepus::opencl {
@@ -34,6 +33,8 @@ struct SeenBy {
   cl_int axes;
 };
 
+static_assert(sizeof(PictureFace) == 40 * sizeof(float), "PictureFace is handed to the kernels as it is");
+
 // Of the kernels' Pixel.
 std::int64_t pixel_bytes(RayModel model) {
   const std::int64_t numbers = model == RayModel::siddon ? 12 : model == RayModel::footprint ? 19 : 8;
@@ -43,22 +44,18 @@ std::int64_t pixel_bytes(RayModel model) {
 constexpr std::int64_t float_size = sizeof(float);
 constexpr std::int64_t rays_bytes = std::int64_t{256} << 20;  // of rays that voxels gather from, where one view is less
 
+constexpr std::int64_t column_voxels = 16, faces_per_launch = 64;  // of a work-item; of a launch, in constant memory
+
 std::int64_t groups_for(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
 
-SeenBy seen_by(const ScanGeometry& geometry, const VolumeGrid& grid, const JosephGrid& joseph, const JosephView& view,
-               std::int64_t number) {
-  const Matrix34 m = in_voxel_indices(geometry.matrices[static_cast<std::size_t>(number)], grid);
+// The matrix is that from the grid's middle.
+SeenBy seen_by(const ScanGeometry& geometry, const Matrix34& m, const JosephView& view) {
   const auto middle_u = static_cast<double>(geometry.columns / 2), middle_v = static_cast<double>(geometry.rows / 2);
-  const auto from_middle = [&](int row, int j) {
-    double value = m(row, j);
-    for (int k = 0; j == 3 && k < 3; ++k) value += m(row, k) * joseph.middle[k];
-    return value;
-  };
   SeenBy seen{};
   for (int j = 0; j < 4; ++j) {
-    const double w = from_middle(2, j), one = geometry.beam == Beam::fan ? (j == 3 ? 1 : 0) : w;  // v is divided by it
-    seen.matrix[0][j] = static_cast<float>(from_middle(0, j) - middle_u * w);
-    seen.matrix[1][j] = static_cast<float>(from_middle(1, j) - middle_v * one);
+    const double w = m(2, j), one = geometry.beam == Beam::fan ? (j == 3 ? 1 : 0) : w;  // v is divided by it
+    seen.matrix[0][j] = static_cast<float>(m(0, j) - middle_u * w);
+    seen.matrix[1][j] = static_cast<float>(m(1, j) - middle_v * one);
     seen.matrix[2][j] = static_cast<float>(w);
   }
   const std::array<bool, 3> axes = axes_along(view, geometry.columns, geometry.rows);
@@ -86,10 +83,11 @@ ScanRays::ScanRays(Device& device, Context& context, const RayProjectorSetup& se
       images_((model_ == RayModel::joseph || model_ == RayModel::voxel) && setup.precision != Precision::exact &&
               context.images_work(CL_FLOAT)),
       lines_(program(false)) {
-  const std::vector<JosephView> views = joseph_views(*setup.geometry, setup.grid);
+  const RayViews job = ray_views(*setup.geometry, setup.grid);
+  const std::vector<Matrix34> matrices = matrices_from_middle(*setup.geometry, setup.grid, grid_);
   std::vector<SeenBy> seen;
-  for (const JosephView& view : views) {
-    seen.push_back(seen_by(*setup.geometry, setup.grid, grid_, view, std::ssize(seen)));
+  for (const JosephView& view : job.views) {
+    seen.push_back(seen_by(*setup.geometry, matrices[seen.size()], view));
     for (int k = 0; k < 3; ++k) axes_[k] = axes_[k] || (seen.back().axes >> k & 1) != 0;
   }
   const auto queue = device.make_queue();
@@ -100,8 +98,18 @@ ScanRays::ScanRays(Device& device, Context& context, const RayProjectorSetup& se
     device.copy(block.get(), table.data(), bytes, *queue);
     return block;
   };
-  views_ = send(views);
+  views_ = send(job.views);
   seen_by_ = send(seen);
+  if (model_ == RayModel::joseph) {
+    faces_ = faces_of(job);
+    pictures_ = picture_faces(job, faces_, matrices, beam_);
+    if (serves_voxel_columns(grid_, picture_frame(*setup.geometry), pictures_)) {
+      faces_on_device_ = send(faces_);
+      columns_program_ = &context_.program_of_text(
+          "joseph_columns", format("{}\n{}", kernel_text("rays"), kernel_text("joseph_columns")),
+          format("{} -DCOLUMN={} -cl-denorms-are-zero", options(), column_voxels));
+    }
+  }
   queue->wait();  // other queues use them
 }
 
@@ -113,11 +121,11 @@ Program& ScanRays::program(bool images) const {
   for (const char* const part : {"rays", model, "ray_projector"}) text += std::string(kernel_text(part)) + "\n";
   return context_.program_of_text(
       format("ray_projector, {}", model), text,
-      format("-DBEAM={}{}{}",
-             beam_ == Beam::cone  ? "CONE"
-             : beam_ == Beam::fan ? "FAN"
-                                  : "PARALLEL",
-             model_ == RayModel::footprint ? " -DFOOTPRINT" : "", images ? " -DIMAGE" : ""));
+      format("{}{}{}", options(), model_ == RayModel::footprint ? " -DFOOTPRINT" : "", images ? " -DIMAGE" : ""));
+}
+
+std::string ScanRays::options() const {
+  return format("-DBEAM={}", beam_ == Beam::cone ? "CONE" : beam_ == Beam::fan ? "FAN" : "PARALLEL");
 }
 
 ScanRays::Piece ScanRays::piece_of(SlabRange slices, std::int64_t first_view, std::int64_t views, RowBand rows) const {
@@ -199,13 +207,20 @@ std::int64_t ScanRays::views_at_once(std::int64_t rows) const {
   return std::max<std::int64_t>(1, rays_bytes / (columns_ * std::max<std::int64_t>(rows, 1) * pixel_bytes(model_)));
 }
 
+std::int64_t ScanRays::faces_at_once(std::int64_t rows) const {
+  return std::clamp<std::int64_t>(rays_bytes / (columns_ * std::max<std::int64_t>(rows, 1) * float_size), 1,
+                                  faces_per_launch);
+}
+
 std::int64_t ScanRays::gather_bytes(std::int64_t views, std::int64_t rows) const {
+  if (gathers_columns()) return std::min(2 * views, faces_at_once(rows)) * rows * columns_ * float_size;  // on x and y
   return std::min(views, views_at_once(rows)) * rows * columns_ * pixel_bytes(model_);
 }
 
 void ScanRays::gather(const ViewRows<const float>& lines, const SlabVoxels<float>& slab, Queue& queue) const {
   const std::int64_t rows = lines.rows.size(), slices = slab.slices.slices(), at_once = views_at_once(rows);
   if (lines.views == 0 || rows == 0 || slices == 0) return;
+  if (gathers_columns()) return gather_columns(lines, slab, queue);
   OpenclQueue& q = opencl_queue(queue);
   const ScratchScope scope(queue);
   std::byte* const pixels = queue.scratch<std::byte>(gather_bytes(lines.views, rows));
@@ -225,6 +240,42 @@ void ScanRays::gather(const ViewRows<const float>& lines, const SlabVoxels<float
         .memory(pixels)
         .memory(slab.voxels)
         .run(q.get(), {groups_for(grid_.size[0], width), groups_for(grid_.size[1], height), slices},
+             {width, height, 1});
+  }
+}
+
+void ScanRays::gather_columns(const ViewRows<const float>& lines, const SlabVoxels<float>& slab, Queue& queue) const {
+  const std::int64_t rows = lines.rows.size();
+  OpenclQueue& q = opencl_queue(queue);
+  const ScratchScope scope(queue);
+  auto* const values = queue.scratch<float>(gather_bytes(lines.views, rows) / float_size);
+  const Piece piece = piece_of(slab.slices, lines.first_view, lines.views, lines.rows);
+  const auto from = [&](std::int64_t view) {
+    return std::lower_bound(faces_.begin(), faces_.end(), view,
+                            [](const Face& face, std::int64_t number) { return face.view < number; }) -
+           faces_.begin();
+  };
+  const std::int64_t end = from(lines.first_view + lines.views);
+  for (std::int64_t first = from(lines.first_view), count = 0; first < end; first += count) {
+    count = std::min(faces_at_once(rows), end - first);
+    KernelCall(context_, *columns_program_, "face_values")
+        .value(piece)
+        .memory(views_.get())
+        .memory(faces_on_device_.get() + first * std::int64_t{sizeof(Face)})
+        .memory(lines.values)
+        .memory(values)
+        .run(q.get(), {groups_for(columns_, 64), rows, count}, {64, 1, 1});
+    const ConstantBuffer pictures(context_, pictures_.data() + first, count * std::int64_t{sizeof(PictureFace)});
+    constexpr std::int64_t width = 8, height = 16;  // as the kernel says
+    KernelCall(context_, *columns_program_, "gather_columns")
+        .object(pictures.get())
+        .value(static_cast<cl_int>(count))
+        .value(piece)
+        .memory(values)
+        .memory(slab.voxels)
+        .run(q.get(),
+             {groups_for(grid_.size[0], width), groups_for(grid_.size[1], height),
+              groups_for(slab.slices.slices(), column_voxels)},
              {width, height, 1});
   }
 }
