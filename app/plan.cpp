@@ -9,6 +9,7 @@
 #include "app/method_options.h"
 #include "core/format.h"
 #include "job/plan_iterations.h"
+#include "run/correction_chain.h"
 #include "run/reconstruct_scan.h"
 #include <lepus/error.h>
 
@@ -67,6 +68,7 @@ int run_plan(const PlanArguments& arguments, Session& session) {
   Scan scan = read_scan(arguments.scan_file);
   arguments.method.apply(scan, false);
   if (cluster.asked()) require_fdk(scan.method);
+  check_corrections(scan);
   const PlanReport report = scan.method.iterative() ? plan_iterations(scan, options, session.context())
                                                     : plan_scan(scan, options, session.context());
   session.print(report.text);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "core/io_threads.h"
@@ -42,6 +43,19 @@ std::vector<float> smoothed(const ScanGeometry& g, const float* sinogram) {
     }
   }
   return out;
+}
+
+// Of [view][sample]: of each sample the square of its mean over the views, as often as it was compared.
+double squares_of_means(const std::vector<double>& differences, std::int64_t samples) {
+  const auto stride = static_cast<std::size_t>(samples);
+  double squares = 0;
+  for (std::size_t n = 0; n < stride; ++n) {
+    double sum = 0, compared = 0;
+    for (std::size_t i = n; i < differences.size(); i += stride)
+      if (!std::isnan(differences[i])) sum += differences[i], compared += 1;
+    if (compared > 0) squares += sum * sum / compared;
+  }
+  return squares;
 }
 
 }  // namespace
@@ -134,6 +148,8 @@ RayAgreement OppositeRays::compare(const RayAssumption& assumption, std::int64_t
   const auto view_stride =
       maximum_views > 0 ? std::max<std::size_t>(1, views_.size() / static_cast<std::size_t>(maximum_views)) : 1;
   std::vector<Sums> all((views_.size() + view_stride - 1) / view_stride);
+  constexpr double not_compared = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> differences(all.size() * static_cast<std::size_t>(samples), not_compared);
   io_parallel(std::ssize(all), io_threads(), [&](std::int64_t place) {
     Sums sums;
     const std::size_t i = static_cast<std::size_t>(place) * view_stride;
@@ -144,6 +160,7 @@ RayAgreement OppositeRays::compare(const RayAssumption& assumption, std::int64_t
       if (!assumed.opposite(assumed.angle(i) + pi + 2 * ray.gamma_rad, -ray.rho_mm, other)) continue;
       const auto k = static_cast<std::int64_t>(column);
       const double own = value(i, k);
+      differences[static_cast<std::size_t>(place * samples + n)] = own - other;
       sums.squares += (own - other) * (own - other);
       sums.values += own + other;
       sums.powers += own * own + other * other;
@@ -165,6 +182,7 @@ RayAgreement OppositeRays::compare(const RayAssumption& assumption, std::int64_t
   if (!(variance > 1e-12 * powers / lines)) return agreement;
   agreement.value = total(&Sums::squares) / lines / variance;
   agreement.noise = std::min(total(&Sums::noise_by_angle), total(&Sums::noise_by_frame)) / lines / variance;
+  agreement.stripes = squares_of_means(differences, samples) / lines / variance;
   for (const Sums& s : all)
     if (s.lines > 0) agreement.per_view.push_back(s.squares / s.lines / variance);
   return agreement;

@@ -22,6 +22,7 @@ struct RayAssumption {
 struct RayAgreement {
   double value = 1;              // mean squared difference over the variance: 0 agree, 1 unrelated
   double noise = 0;              // what of it differs from view to view already
+  double stripes = 0;            // what of it is the same in all views, as where gains of columns are off
   std::int64_t lines = 0;        // that were compared
   std::vector<double> per_view;  // the value by views that have lines
 };

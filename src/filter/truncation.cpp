@@ -54,20 +54,28 @@ Truncation truncation(const ScanGeometry& geometry, std::int64_t row, const floa
   const std::int64_t columns = geometry.columns, views = geometry.views();
   if (columns < 8) return {};
   const std::optional<FdkWeights> weights = weights_of(geometry);
-  const auto at = [&](std::int64_t view, std::int64_t u) {
-    const double share = weights ? weights->redundancy(view, static_cast<double>(u), static_cast<double>(row)) : 0.5;
-    return share * static_cast<double>(sinogram[view * columns + u]);
+  const auto share = [&](std::int64_t view, std::int64_t u) {
+    return weights ? weights->redundancy(view, static_cast<double>(u), static_cast<double>(row)) : 0.5;
   };
+  const auto line = [&](std::int64_t view, std::int64_t u) {
+    return static_cast<double>(sinogram[view * columns + u]);
+  };
+  // In a short scan the weight of a pixel goes from 0 to 1 with the views: the largest has its column's mean, as the
+  // edges do, whose mean is taken over all views.
   const std::int64_t stride = std::max<std::int64_t>(1, columns / values_per_row);
   std::vector<double> values;
+  for (std::int64_t u = 0; u < columns; u += stride) {
+    double shares = 0;
+    for (std::int64_t view = 0; view < views; ++view) shares += share(view, u);
+    for (std::int64_t view = 0; view < views; ++view)
+      if (const double p = line(view, u); std::isfinite(p)) values.push_back(shares / static_cast<double>(views) * p);
+  }
   double first = 0, last = 0, measured = 0;
   for (std::int64_t view = 0; view < views; ++view) {
-    for (std::int64_t u = 0; u < columns; u += stride)
-      if (const double p = at(view, u); std::isfinite(p)) values.push_back(p);
     double left = 0, right = 0;
     for (std::int64_t i = 0; i < edge_columns; ++i) {
-      left += at(view, i);
-      right += at(view, columns - 1 - i);
+      left += share(view, i) * line(view, i);
+      right += share(view, columns - 1 - i) * line(view, columns - 1 - i);
     }
     if (!std::isfinite(left + right)) continue;
     first += left;

@@ -58,6 +58,16 @@ TEST(Truncation, WhatIsAdvisedEndsWhereADiscDoes) {
   EXPECT_EQ(of_disc(scan, 30 * half_mm).extrapolate(), 1) << "all of the row is inside";
 }
 
+// Its weights go from 0 to 1 with the views.
+TEST(Truncation, AShortScanSaysOfADiscWhatAFullTurnSays) {
+  for (const double radius : {60.0, 90.0}) {
+    const Truncation full = of_disc(fan(angles(180, 360)), radius), brief = of_disc(fan(angles(110, 220)), radius);
+    EXPECT_NEAR(brief.first, full.first, 0.02);
+    EXPECT_NEAR(brief.last, full.last, 0.02);
+    EXPECT_NEAR(brief.extrapolate(), full.extrapolate(), 0.03);
+  }
+}
+
 // 128 columns that reach 74 mm to one side and 21 mm to the other.
 TEST(Truncation, TheSideThatAHalfFanFadesOutIsNone) {
   for (const double side : {1.0, -1.0}) {

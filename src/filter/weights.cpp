@@ -295,7 +295,7 @@ FdkWeights::FdkWeights(const ScanGeometry& geometry, const WeightOptions& option
   } else {
     s.judge_limited(arcs, reach);
   }
-  if (!arcs.closed() && ratio > half_fan_ratio)
+  if (s.coverage != Coverage::half_fan && ratio > half_fan_ratio)
     s.warnings.push_back(
         format("the detector reaches {:.4g} mm to one side of the axis but {:.4g} mm to the other, and "
                "this is not a full turn: only objects within the smaller radius are seen completely",

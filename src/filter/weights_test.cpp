@@ -304,6 +304,21 @@ TEST(Weights, HalfFanNeedsAFullTurn) {
   EXPECT_THROW(FdkWeights(build_scan(with(fan(angles(120, 360)), 100, 0))), Error);
 }
 
+// Half a turn of parallel rays, too, where views half a turn apart are folded together.
+TEST(Weights, WhatASideCutsOffIsSaidWhereNoFullTurnMakesUpForIt) {
+  const auto says = [](const CircularScan& scan) {
+    for (const std::string& warning : FdkWeights(build_scan(scan)).warnings())
+      if (warning.find("only objects within the smaller radius") != std::string::npos) return true;
+    return false;
+  };
+  for (const CircularScan& brief :
+       {fan(angles(90, 180), Beam::parallel), fan(angles(120, 240), Beam::parallel), fan(angles(120, 240))}) {
+    EXPECT_TRUE(says(with(brief, 15, 0)));
+    EXPECT_FALSE(says(with(brief, 2, 0)));
+  }
+  for (const Beam beam : {Beam::parallel, Beam::fan}) EXPECT_FALSE(says(with(fan(angles(180, 360), beam), 15, 0)));
+}
+
 std::vector<Named> scans_with_rows() {
   std::vector<Named> all = one_row_scans();
   for (Named& n : all) n.scan.rows = 3;

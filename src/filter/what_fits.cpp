@@ -156,7 +156,10 @@ std::string what_does_not_fit(const ScanGeometry& g, std::int64_t row, const Opp
     return beginning(given) + "; " + about_scale(*scaled);
   if (best && fits(best->agreement)) return beginning(given) + "; " + about_shift(*best);
 
-  if (g.beam == Beam::cone) {
+  // Stripes differ from row to row by chance: a row with fewer of them is not nearer to the plane.
+  RayAgreement of_object = given;
+  of_object.value -= given.stripes;
+  if (g.beam == Beam::cone && !fits(of_object)) {
     const std::int64_t tried = std::min(rows_of_search, g.rows);
     std::vector<std::pair<std::int64_t, double>> fitting;  // their middle is nearest to the plane
     for (std::int64_t k = 0; k < tried; ++k) {
@@ -164,7 +167,7 @@ std::string what_does_not_fit(const ScanGeometry& g, std::int64_t row, const Opp
       if (std::abs(other - row) < 2) continue;
       // As if it were the row in the plane.
       const RayAgreement there = OppositeRays(g, row, other_row(other).data()).compare({});
-      if (fits(there) && clearly_better(there, given)) fitting.emplace_back(other, there.value);
+      if (fits(there) && clearly_better(there, of_object)) fitting.emplace_back(other, there.value);
     }
     if (!fitting.empty()) {
       const auto& [there, value] = fitting[fitting.size() / 2];

@@ -77,8 +77,10 @@ bool is_helical(const ScanGeometry& geometry) {
   return spread_mm(heights_of(geometry), 1) > height_seen_mm(geometry) / 10;
 }
 
+bool is_helix_to_fdk(const ScanGeometry& geometry) { return is_helical(geometry) && climbs(geometry); }
+
 void refuse_helix(const ScanGeometry& geometry, const std::string& where) {
-  if (!is_helical(geometry) || !climbs(geometry)) return;
+  if (!is_helix_to_fdk(geometry)) return;
   throw Error(ErrorKind::unsupported,
               {.what = "FDK cannot reconstruct a helical scan",
                .where = where,

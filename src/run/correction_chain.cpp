@@ -59,6 +59,32 @@ std::vector<Stage> place_corrections(const std::vector<CorrectionSpec>& specs) {
   return stages;
 }
 
+void check_corrections(const Scan& scan) {
+  struct LooksAtRows {};
+  const std::int64_t columns = scan.recorded.columns, rows = scan.selection.rows;
+  Normalisation normalisation;
+  normalisation.columns = columns;
+  normalisation.rows = rows;
+  if (scan.intensity == Intensity::flats) {  // without a dead pixel, as far as is known
+    normalisation.log_i0 = Buffer<float>(columns * rows);
+    std::ranges::fill(normalisation.log_i0, 0.0F);
+  }
+  const std::vector<Stage> stages = place_corrections(scan.corrections);
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    ScanFacts facts{.columns = columns,
+                    .rows = rows,
+                    .views = scan.geometry.views(),
+                    .geometry = &scan.geometry,
+                    .stage = stages[i],
+                    .band = [](RowBand) -> Buffer<float> { throw LooksAtRows{}; }};
+    try {
+      make_correction(scan.corrections[i], facts,
+                      {&scan, scan.content == FrameContent::counts ? &normalisation : nullptr});
+    } catch (const LooksAtRows&) {  // what they say is not known yet
+    }
+  }
+}
+
 struct CorrectionChain::Step {
   CorrectionSpec spec;
   Stage stage;

@@ -26,6 +26,9 @@ namespace lepus {
 // that needs line integrals, with the order that would work.
 std::vector<Stage> place_corrections(const std::vector<CorrectionSpec>& specs);
 
+// Throws what making the corrections would throw before one of them looks at the frames, flats or darks.
+void check_corrections(const Scan& scan);
+
 // What a correction did, on the middle row of each band that was looked at.
 struct CorrectionReport {
   std::string kind, found;

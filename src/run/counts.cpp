@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/format.h"
+#include "project/grey_levels.h"
 #include "run/air_level.h"
 #include "run/count_marks.h"
 #include "run/count_sample.h"
@@ -204,6 +205,11 @@ void warn(const Scan& scan, const Looking& seen, const CancelFlag& cancel, Count
   if (const auto mark = mark_of_wrong_reading(seen.sample(), scan.frames.raw.has_value(), cancel))
     return say(*mark);  // the cause of all that follows
   const bool lines = scan.content == FrameContent::line_integrals;
+  if (lines && seen.lowest() < static_cast<double>(lowest_line))
+    say(format(
+        "line integrals reach down to {:.4g}, for which no beam is bright enough: does that stand for pixels that were "
+        "not measured? Name them with [[correct]] kind = \"defect-map\", or write NaN, which neighbours replace",
+        seen.lowest()));
   if (lines && seen.highest() > 50)
     return say(
         format("line integrals reach {:.4g}, which nothing shines through: are the frames counts?", seen.highest()));

@@ -53,14 +53,18 @@ TEST(CorrectionOptions, DefaultsOfTheKeysAreThoseOfTheStructs) {
 }
 
 TEST(CorrectionOptions, EveryKeyHasItsField) {
-  EXPECT_EQ(hot_pixel_options(spec_of("kind = \"hot-pixels\"\nmethod = \"classic\"\ntolerance = 5\nwindow_px = 7\n"
-                                      "gap_px = 8\ndeviations = 1\nnormalise = false\nbelow = true\n"
-                                      "share_of_views = 0.5\nreplace_by = \"windows\"\niterations = 9\n"
-                                      "maximum_share = 0.7")),
-            (HotPixelOptions{HotMethod::classic, 7, 8, 5, 1, false, true, 0.5, HotReplacement::windows, 9, 0.7}));
-  EXPECT_EQ(zinger_options(spec_of("kind = \"zingers\"\ntolerance = 5\nradius_views = 3\nneighbours = \"row\"\n"
-                                   "along_px = 4\nmaximum_share = 0.7")),
-            (ZingerOptions{5, 3, pixels::ZingerNeighbours::row, 4, 0.7}));
+  EXPECT_EQ(hot_pixel_options(spec_of("kind = \"hot-pixels\"\nmethod = \"classic\"")).method, HotMethod::classic);
+  EXPECT_EQ(
+      hot_pixel_options(spec_of("kind = \"hot-pixels\"\ntolerance = 5\nwindow_px = 7\n"
+                                "gap_px = 8\ndeviations = 1\nnormalise = false\nbelow = true\n"
+                                "share_of_views = 0.5\nreplace_by = \"windows\"\niterations = 9\n"
+                                "maximum_share = 0.7")),
+      (HotPixelOptions{HotMethod::shifted_window, 7, 8, 5, 1, false, true, 0.5, HotReplacement::windows, 9, 0.7}));
+  EXPECT_EQ(zinger_options(spec_of("kind = \"zingers\"\nneighbours = \"row\"")).neighbours,
+            pixels::ZingerNeighbours::row);
+  EXPECT_EQ(zinger_options(spec_of("kind = \"zingers\"\ntolerance = 5\nradius_views = 3\nalong_px = 4\n"
+                                   "maximum_share = 0.7")),
+            (ZingerOptions{5, 3, pixels::ZingerNeighbours::both, 4, 0.7}));
   EXPECT_EQ(filter_correction_options(
                 spec_of("kind = \"filter\"\nfilter = \"bilateral\"\npictures = \"frames\"\ndimensions = 2\n"
                         "radius_px = 3\nsigma_px = 4.5\nsigma_value = 0.5\nvalue_range = 6\nborder = \"mirror\"\n"
@@ -68,12 +72,13 @@ TEST(CorrectionOptions, EveryKeyHasItsField) {
             (FilterCorrectionOptions{{FilterKind::bilateral, 3, 4.5, 0.5, 2, FilterBorder::mirror, 7},
                                      FilterCorrectionOptions::Pictures::frames,
                                      6}));
-  EXPECT_EQ(rings_options(spec_of("kind = \"rings\"\nmethod = \"combined\"\niterations = 2\nfilter = \"median\"\n"
+  EXPECT_EQ(rings_options(spec_of("kind = \"rings\"\nmethod = \"combined\"")).method, RingMethod::combined);
+  EXPECT_EQ(rings_options(spec_of("kind = \"rings\"\nfilter = \"median\"")).filter, FilterKind::median);
+  EXPECT_EQ(rings_options(spec_of("kind = \"rings\"\nmethod = \"auto\"\niterations = 2\n"
                                   "radius_px = 3\nsigma_px = 4\nsigma_value = 0.5\nvalue_range = 6\nwavelet = 7\n"
                                   "levels = 8\ndamping_sigma = 9\nsmall_px = 11\nlarge_px = 13\nsnr = 14\n"
                                   "maximum_share = 0.7")),
-            (RingsOptions{RingMethod::combined, 2, FilterKind::median, 3, 4, 0.5, 6, 7, 8, 9, 11, 13, 14, 0.7}));
-  EXPECT_EQ(rings_options(spec_of("kind = \"rings\"\nmethod = \"auto\"")).method, std::nullopt);
+            (RingsOptions{std::nullopt, 2, FilterKind::bilateral, 3, 4, 0.5, 6, 7, 8, 9, 11, 13, 14, 0.7}));
   EXPECT_EQ(lag_options(spec_of("kind = \"lag\"\nfraction = 0.1\ndecay_frames = 4\nbefore = \"dark\"")),
             (LagOptions{0.1, 4, LagStart::dark}));
   EXPECT_EQ(drift_options(spec_of("kind = \"drift\"\nregion_px = [1, 2, 3, 4]\nlowest_level = 0.5")),
@@ -82,6 +87,29 @@ TEST(CorrectionOptions, EveryKeyHasItsField) {
               drift_options(spec_of("kind = \"drift\"\nregion_px = [0.5, 2, 3, 4]"));
             }).find("not a part of the detector"),
             std::string::npos);
+}
+
+TEST(CorrectionOptions, WhatWouldHaveNoEffectIsRefused) {
+  const auto refused = [](const std::string& lines, const std::string& needle) {
+    const std::string said = message_of([&] { spec_of(lines); });
+    EXPECT_NE(said.find(needle), std::string::npos) << lines << "\n" << said;
+  };
+  refused("kind = \"rings\"\nlevels = 3",
+          "folder/scan.toml:3: correction \"rings\" with method = \"trend\" does not use levels");
+  refused("kind = \"rings\"\nlevels = 3",
+          "it takes method, iterations, filter, radius_px, sigma_px, sigma_value, value_range");
+  refused("kind = \"rings\"\nlevels = 3", "set method to wavelet-fourier or auto");
+  refused("kind = \"rings\"\nmethod = \"sorting\"\nradius_px = 3", "set method to trend or auto");
+  refused("kind = \"rings\"\nfilter = \"median\"\nsigma_px = 3", "filter = \"median\" does not use sigma_px");
+  refused("kind = \"filter\"\nfilter = \"box\"\nsigma_px = 5.5", "set filter to gaussian or bilateral");
+  refused("kind = \"filter\"\npictures = \"frames\"", "dimensions = 1 does not use pictures");
+  refused("kind = \"hot-pixels\"\nmethod = \"classic\"\nwindow_px = 3", "set method to shifted-window");
+  refused("kind = \"zingers\"\nneighbours = \"views\"\nalong_px = 9", "set neighbours to both");
+  // As by default, as a resolved scan file has them.
+  for (const char* lines : {"kind = \"rings\"\nmethod = \"sorting\"\nsnr = 3\nfilter = \"bilateral\"\nwavelet = 8",
+                            "kind = \"filter\"\nfilter = \"box\"\nsigma_px = 10\npictures = \"sinograms\"",
+                            "kind = \"zingers\"\nneighbours = \"row\"\nradius_views = 2"})
+    EXPECT_NO_THROW(spec_of(lines)) << lines;
 }
 
 TEST(CorrectionOptions, DosesAndCalibrationsAreRead) {

@@ -216,6 +216,32 @@ std::string with_decimal_point(const std::string& text, int line) {
   return match[1].str() + "." + match[2].str();
 }
 
+// What others depend on is a choice or a whole number.
+bool is_chosen(const CorrectionSpec& spec, const CorrectionKind::OnlyWith& rule) {
+  const ParameterValue& value = spec.parameters.at(std::string(rule.other));
+  const auto* number = std::get_if<std::int64_t>(&value);
+  const std::string word = number ? format("{}", *number) : std::get<std::string>(value);
+  return std::ranges::count(split_words(rule.is_one_of), word) > 0;
+}
+
+std::string taken_parameters(const CorrectionSpec& spec, const CorrectionKind& kind) {
+  std::string names;
+  for (const ScanKey& key : kind.parameters)
+    if (std::ranges::all_of(kind.only_with, [&](const CorrectionKind::OnlyWith& rule) {
+          return rule.parameter != key.name || is_chosen(spec, rule);
+        }))
+      names += format("{}{}", names.empty() ? "" : ", ", key.name);
+  return names;
+}
+
+// "a", "a or b", "a, b or c"
+std::string alternatives(std::string_view words) {
+  const std::vector<std::string> all = split_words(words);
+  std::string text = all.front();
+  for (std::size_t i = 1; i < all.size(); ++i) text += (i + 1 == all.size() ? " or " : ", ") + all[i];
+  return text;
+}
+
 KeyValue default_of(const ScanKey& key) {
   const auto table = toml::parse(format("value = {}", key.default_toml));
   return ValueReader("defaults", key, "value").read(*table.get("value"));
@@ -318,7 +344,26 @@ struct ScanDocument::Parser {
       spec.parameters[name] =
           parameter_of(ValueReader(document.file_, *parameter, format("{}.{}", section, name)).read(value));
     }
+    refuse_without_effect(spec, *kind, table, what);
     return spec;
+  }
+
+  // A parameter that is not as by default although what it belongs to was not chosen. A resolved scan file has them
+  // all, as they are by default.
+  void refuse_without_effect(const CorrectionSpec& spec, const CorrectionKind& kind, const toml::table& table,
+                             const char* what) {
+    for (const CorrectionKind::OnlyWith& rule : kind.only_with) {
+      const std::string name(rule.parameter), other(rule.other);
+      const auto* given = table.get(name);
+      if (!given || is_chosen(spec, rule)) continue;
+      const auto key = std::ranges::find(kind.parameters, rule.parameter, &ScanKey::name);
+      if (!key->default_toml.empty() && spec.parameters.at(name) == parameter_of(default_of(*key))) continue;
+      fail_at(document.file_, line_of(*given),
+              format("{} \"{}\" with {} = {} does not use {}", what, spec.kind, other,
+                     to_toml(std::visit([](const auto& v) { return KeyValue(v); }, spec.parameters.at(other))), name),
+              format("it takes {}", taken_parameters(spec, kind)),
+              format("leave {} out, or set {} to {}", name, other, alternatives(rule.is_one_of)));
+    }
   }
 };
 

@@ -62,6 +62,11 @@ struct CorrectionKind {
   // What it works on, the default first: "grey-levels", "line-integrals", or both; "either": what it finds where it
   // stands.
   std::string_view works_on = "grey-levels line-integrals";
+  // A parameter that counts only where another one is one of these words.
+  struct OnlyWith {
+    std::string_view parameter, other, is_one_of;
+  };
+  std::vector<OnlyWith> only_with = {};
 };
 std::span<const CorrectionKind> correction_kinds();
 

@@ -184,6 +184,20 @@ class BadCorrections(ProgramCase):
         self.warned(section("rings", method="wavelet-fourier", levels=2), '"rings"', "more ring after it than before", "leave it out")
         self.assertTrue(any("more ring" in w for w in self.provenance_warnings()))
 
+    def test_a_plan_refuses_what_a_run_refuses(self):
+        for chain in (section("defect-map", file="none.tif"), section("hardening", homogeneous=False), section("hardening", calibration="none.txt"),
+                      section("dose", values=[1] * 24, column="1"), section("rings", method="sorting", small_px=8), section("rings", levels=3),
+                      section("hardening", coefficients=[1.0], degree=4), section("rings") + section("drift")):
+            with self.subTest(chain):
+                (self.scan / "scan.toml").write_text(self.text + chain)
+                planned = self.lepus("plan", "scan/scan.toml", code=INPUT).stderr
+                self.assertEqual(planned, self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", code=INPUT).stderr)
+                self.assertEqual(planned, self.lepus("plan", "scan/scan.toml", "--method", "sirt", code=INPUT).stderr)
+        # What they find in the frames is not looked for.
+        good = [section(kind) for kind in ("dead-pixels", "hot-pixels", "drift", "lag", "zingers")] + [section("rings", method="auto"), section("hardening", homogeneous=True)]
+        (self.scan / "scan.toml").write_text(self.text + "".join(good))
+        self.lepus("plan", "scan/scan.toml")
+
     def test_unknown_kinds_and_keys(self):
         self.refused(section("hotpixel"), "unknown correction", 'did you mean "hot-pixels"')
         self.refused(section("ring"), "unknown correction", 'did you mean "rings"', "known: ")

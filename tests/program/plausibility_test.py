@@ -151,6 +151,23 @@ class WrongScans(PlausibilityCase):
             self.edit(f'{name} = "{name}/*.tif"\n', "")
         self.assert_said("nothing shines through", "counts")
 
+    def test_line_integrals_of_pixels_that_were_not_measured(self):
+        self.scan("--content", "line-integrals")
+
+        def unmeasured(image, index):
+            image[23:25, 30] = -999
+            return image
+        self.rewrite(unmeasured)
+        self.assert_said("reach down to -999", "defect-map")
+        for correction in ('"zingers"', '"lag"', '"phase"\nenergy_kev = 20\ndelta_over_beta = 100'):
+            with self.subTest(correction):
+                scan = self.folder / "scan" / "scan.toml"
+                (scan.parent / "corrected.toml").write_text(scan.read_text() + f"\n[[correct]]\nkind = {correction}\n")
+                result = self.lepus_json("reconstruct", "scan/corrected.toml", "-o", "v.mha", "--force")
+                self.assertIn("-999", " ".join(result["warnings"]))
+                volume = numpy.frombuffer((self.folder / "v.mha").read_bytes().split(b"LOCAL\n", 1)[1], "<f4")
+                self.assertTrue(numpy.isfinite(volume).all())
+
     def test_transmission_taken_for_line_integrals(self):
         self.scan()
         self.rewrite(lambda image, i: ((image - 100) / 50000).astype(numpy.float32))

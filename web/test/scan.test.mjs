@@ -44,6 +44,9 @@ test('corrections switched, moved, tuned, added and removed, with the slice foll
   assert.equal(await toml(), TOML);
   await t.page.getByRole('slider', { name: 'iterations' }).fill('3');
   assert.equal(await toml(), TOML.replace('iterations = 1', 'iterations = 3'));
+  await t.page.locator('[data-kind=rings]').getByLabel('method').selectOption('sorting');
+  assert.ok(!/sigma_value/.test(await toml()), 'what sorting does not use is refused');
+  await t.page.getByRole('button', { name: 'Back to the file' }).click();
   await t.page.getByRole('button', { name: 'rings earlier' }).click();
   assert.match(await toml(), /kind = "rings"[^]*kind = "dead-pixels"/);
   await t.page.getByLabel('Add a correction').selectOption('zingers');

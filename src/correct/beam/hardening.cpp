@@ -10,6 +10,7 @@
 #include "correct/beam/beam.h"
 #include "correct/beam/hardening_curve.h"
 #include "correct/beam/hardening_fit.h"
+#include "geometry/helix.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -75,6 +76,9 @@ Straightening from_scan(const ScanFacts& facts, int degree) {
   if (geometry.recorded_on_arc || geometry.columns != facts.columns || geometry.rows != facts.rows)
     refuse("hardening", "the curve cannot be fitted to this scan", "the detector is bent and the fit wants a flat one",
            "give coefficients or a calibration");
+  if (is_helix_to_fdk(geometry))
+    refuse("hardening", "the curve cannot be fitted to this scan",
+           "the source climbs, and no row sees one slice from all sides", "give coefficients or a calibration");
   const std::int64_t row = mid_plane_row(geometry);
   const Buffer<float> sinogram = facts.band({row, row + 1});
   std::optional<ThreadPool> own;
@@ -129,6 +133,12 @@ std::unique_ptr<Correction> make_hardening(const HardeningOptions& options, cons
   if (options.degree < 2 || options.degree > HardeningCurve::terms)
     refuse("hardening", format("degree = {}", options.degree),
            format("it must lie between 2 and {}", HardeningCurve::terms), "");
+  if (options.attenuation_per_mm && !calibrated)
+    refuse("hardening", "attenuation_per_mm is given", "it belongs to a calibration, and there is none",
+           "leave it out");
+  if (given && options.degree != HardeningOptions{}.degree)
+    refuse("hardening", format("degree = {}", options.degree), "the coefficients that are given say the degree",
+           "leave it out");
   const Straightening result = calibrated ? from_calibration(options)
                                : options.homogeneous
                                    ? from_scan(facts, options.degree)

@@ -7,6 +7,7 @@
 #include "correct/beam/test_bands.h"
 #include "filter/test_scans.h"
 #include "geometry/camera.h"
+#include "geometry/helix.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -154,6 +155,10 @@ TEST(Hardening, SaysWhenTheScanCannotTell) {
   const TestScan thin = hardened_rod(fan(angles(60, 360)), 0, 0, 1.5);
   Facts g(thin, Stage::line_integrals);
   EXPECT_THROW(make_hardening(homogeneous, g.facts), Error);
+  const TestScan helix = hardened_rod(with_helix(fan(angles(120, 720), Beam::cone), 10), 0, 0, 26);
+  Facts climbing(helix, Stage::line_integrals);
+  EXPECT_THROW(make_hardening(homogeneous, climbing.facts), Error);
+  EXPECT_NO_THROW(make_hardening({.coefficients = {1, 0.1}}, climbing.facts));
   const TestScan large = hardened_rod(fan(angles(60, 360)), 0, 0, 75);  // beyond the field of view of 49.6 mm
   Facts h(large, Stage::line_integrals);
   try {
@@ -169,6 +174,8 @@ TEST(Hardening, RefusesWhatContradicts) {
   EXPECT_THROW(make_hardening({}, f.facts), Error);
   EXPECT_THROW(make_hardening({.coefficients = {1}, .homogeneous = true}, f.facts), Error);
   EXPECT_THROW(make_hardening({.coefficients = {1}, .degree = 7}, f.facts), Error);
+  EXPECT_THROW(make_hardening({.coefficients = {1}, .degree = 4}, f.facts), Error);
+  EXPECT_THROW(make_hardening({.coefficients = {1}, .attenuation_per_mm = 0.5}, f.facts), Error);
   EXPECT_THROW(make_hardening({.calibration = std::vector<HardeningOptions::Pair>{}}, f.facts), Error);
   using List = std::vector<double>;
   for (const List& c : {List{0, 1}, List{-1}, List{1, std::nan("")}, List{1, 0, 0, 0, 0, 0, 1}})

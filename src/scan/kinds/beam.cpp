@@ -92,7 +92,7 @@ CorrectionKind hardening_kind() {
             KeyType::number,
             "",
             "",
-            "the mean of the calibration",
+            "the slope of a line through 0 and the calibration's pairs",
             "What a mm of the calibration's material is to count, in 1/mm.",
             "",
             {.least = 0, .open = true}},

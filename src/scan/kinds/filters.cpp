@@ -59,7 +59,12 @@ std::vector<CorrectionKind> filter_kinds() {
          "Beyond the edge: pixels without a full mask stay as they are (`keep`), zeros, a mask that is cut off "
          "(`partial`), the other side (`wrap`), the picture mirrored, or its outermost pixel (`clamp`).",
          "keep zero partial wrap mirror clamp"},
-        {"correct", "iterations", integer, "", "1", "", "How often it runs.", "", {.least = 1, .most = 100}}}}};
+        {"correct", "iterations", integer, "", "1", "", "How often it runs.", "", {.least = 1, .most = 100}}},
+       "grey-levels line-integrals",
+       {{"pictures", "dimensions", "2"},
+        {"sigma_px", "filter", "gaussian bilateral"},
+        {"sigma_value", "filter", "bilateral"},
+        {"value_range", "filter", "bilateral"}}}};
 }
 
 }  // namespace lepus

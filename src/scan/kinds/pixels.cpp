@@ -89,7 +89,13 @@ std::vector<CorrectionKind> pixel_kinds() {
         pixel_key("iterations", KeyType::integer, "", "3",
                   "How often to look again at what is left; later rounds look only where something was replaced.",
                   {.least = 1, .most = 100}),
-        maximum_share_key()}},
+        maximum_share_key()},
+       "grey-levels line-integrals",
+       {{"window_px", "method", "shifted-window"},
+        {"gap_px", "method", "shifted-window"},
+        {"deviations", "method", "shifted-window"},
+        {"normalise", "method", "shifted-window"},
+        {"share_of_views", "method", "shifted-window"}}},
       {"zingers",
        "replaces values in single frames that stand far above the same pixel in the neighbouring views by their "
        "median; what moves on along the row in these views stays.",
@@ -105,7 +111,9 @@ std::vector<CorrectionKind> pixel_kinds() {
                   "With `both`: a detail of the object moves by at most so many columns from view to view. What "
                   "stands out in two of the four views around, too, is one, and stays. 0: not asked.",
                   {.least = 0, .most = 16}),
-        maximum_share_key()}},
+        maximum_share_key()},
+       "grey-levels line-integrals",
+       {{"radius_views", "neighbours", "both views"}, {"along_px", "neighbours", "both"}}},
   };
 }
 

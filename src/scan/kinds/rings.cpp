@@ -108,7 +108,21 @@ std::vector<CorrectionKind> ring_kinds() {
         {"correct", "snr", number, "", "3.0", "",
          "`combined`: how far a column must stand out to be called faulty; less finds more.", "", positive},
         maximum_share_key()},
-       "line-integrals grey-levels"}};
+       "line-integrals grey-levels",
+       {{"filter", "method", "trend auto"},
+        {"radius_px", "method", "trend auto"},
+        {"sigma_px", "method", "trend auto"},
+        {"sigma_px", "filter", "bilateral"},
+        {"sigma_value", "method", "trend auto"},
+        {"sigma_value", "filter", "bilateral"},
+        {"value_range", "method", "trend auto"},
+        {"value_range", "filter", "bilateral"},
+        {"wavelet", "method", "wavelet-fourier auto"},
+        {"levels", "method", "wavelet-fourier auto"},
+        {"damping_sigma", "method", "wavelet-fourier auto"},
+        {"small_px", "method", "sorting combined auto"},
+        {"large_px", "method", "combined auto"},
+        {"snr", "method", "combined auto"}}}};
 }
 
 }  // namespace lepus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chain of corrections: each switched, moved, tuned, removed, and looked at alone; others added.
 import { digits } from '../core/axes';
-import { changeCorrections, corrections, getKey, kindOf, setKey, type Part } from './toml';
+import { changeCorrections, corrections, getKey, kindOf, removeKeys, setKey, type Part } from './toml';
 import { NEW, ONLY_FOR, OPTIONS, type Option } from './options';
 import { Choice, Slider, Toggle } from '../ui/Fields';
 import { Icon } from '../ui/Icon';
@@ -23,6 +23,14 @@ function Control({ part, option, set }: { part: Part; option: Option; set: (valu
   return <Slider label={label} value={value} min={Math.min(option.min, value)} max={Math.max(option.max, value)} step={option.step} set={(one) => set(digits(one))} />;
 }
 
+/** The options of a kind that count for nothing beside a choice. */
+const without = (kind: string, word: string): string[] => Object.entries(ONLY_FOR[kind]?.words ?? {}).flatMap(([key, words]) => (words.includes(word) ? [] : [key]));
+
+function changed(kind: string, lines: string[], key: string, value: string): string[] {
+  const next = setKey(lines, key, value);
+  return key === ONLY_FOR[kind]?.choice ? removeKeys(next, without(kind, value.replace(/"/g, ''))) : next;
+}
+
 export function Corrections({ text, change, looked, look }: Props) {
   const chain = corrections(text);
   const put = (index: number, part: Part) => change(changeCorrections(text, (all) => all.map((one, i) => (i === index ? part : one))));
@@ -37,8 +45,9 @@ export function Corrections({ text, change, looked, look }: Props) {
     <ol class="chain" aria-label="Corrections in their order">
       {chain.map((part, i) => {
         const kind = kindOf(part);
-        const method = (getKey(part.lines, 'method') ?? '"trend"').replace(/"/g, '');
-        const options = (OPTIONS[kind] ?? []).filter(({ key }) => kind !== 'rings' || !ONLY_FOR[key] || ONLY_FOR[key].includes(method));
+        const chosen = ONLY_FOR[kind] && (getKey(part.lines, ONLY_FOR[kind].choice) ?? ONLY_FOR[kind].start).replace(/"/g, '');
+        const hidden = without(kind, chosen);
+        const options = (OPTIONS[kind] ?? []).filter(({ key }) => !hidden.includes(key));
         return (
           <li key={`${i} ${kind}`} class={part.on ? '' : 'off'} data-kind={kind}>
             <div class="chain-head">
@@ -49,7 +58,7 @@ export function Corrections({ text, change, looked, look }: Props) {
               <button class="icon small" aria-label={`${kind} later`} disabled={i === chain.length - 1} onClick={() => move(i, i + 1)}><Icon name="down" /></button>
               <button class="icon small" aria-label={`Remove ${kind}`} onClick={() => remove(i)}><Icon name="close" /></button>
             </div>
-            {part.on && options.map((option) => <Control key={option.key} part={part} option={option} set={(value) => put(i, { ...part, lines: setKey(part.lines, option.key, value) })} />)}
+            {part.on && options.map((option) => <Control key={option.key} part={part} option={option} set={(value) => put(i, { ...part, lines: changed(kind, part.lines, option.key, value) })} />)}
           </li>
         );
       })}

@@ -21,9 +21,15 @@ export const OPTIONS: Record<string, Option[]> = {
   phase: [number('energy_kev', 5, 150, 1, 20), number('delta_over_beta', 1, 3000, 10, 500)],
 };
 
-/** Options of rings that only one method reads. */
-export const ONLY_FOR: Record<string, string[]> = {
-  radius_px: ['trend'], sigma_value: ['trend'], damping_sigma: ['wavelet-fourier'], small_px: ['sorting', 'combined'], snr: ['combined'],
+/** Of each kind the choice that its options depend on, and of which of its words. Others are left out: they would be refused. */
+export const ONLY_FOR: Record<string, { choice: string; start: string; words: Record<string, string[]> }> = {
+  'hot-pixels': { choice: 'method', start: 'shifted-window', words: Object.fromEntries(['window_px', 'gap_px', 'deviations', 'normalise', 'share_of_views'].map((key) => [key, ['shifted-window']])) },
+  zingers: { choice: 'neighbours', start: 'both', words: { radius_views: ['both', 'views'], along_px: ['both'] } },
+  filter: { choice: 'filter', start: 'median', words: { sigma_px: ['gaussian', 'bilateral'], sigma_value: ['bilateral'], value_range: ['bilateral'] } },
+  rings: { choice: 'method', start: 'trend', words: {
+    filter: ['trend'], radius_px: ['trend'], sigma_px: ['trend'], sigma_value: ['trend'], value_range: ['trend'],
+    wavelet: ['wavelet-fourier'], levels: ['wavelet-fourier'], damping_sigma: ['wavelet-fourier'], small_px: ['sorting', 'combined'], large_px: ['combined'], snr: ['combined'],
+  } },
 };
 
 /** What can be added, as a text that works. */

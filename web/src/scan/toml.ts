@@ -53,6 +53,8 @@ export function setKey(lines: string[], key: string, value: string): string[] {
   return [...next.slice(0, end), `${key} = ${value}`, ...next.slice(end)];
 }
 
+export const removeKeys = (lines: string[], names: string[]): string[] => lines.filter((line) => !names.some((key) => assignment(key).test(line)));
+
 export const keys = (lines: string[]): string[] => lines.flatMap((line) => line.match(/^\s*([A-Za-z0-9_-]+)\s*=/)?.[1] ?? []);
 
 /** The correction parts, changed; the rest of the text stays. */

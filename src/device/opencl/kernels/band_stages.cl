@@ -5,6 +5,8 @@
 enum { COUNTS_TO_GREY, COUNTS_TO_LINE, LINE_TO_GREY, AS_IT_IS };  // BandStage
 enum { U8, I8, U16, I16, U32, I32, F32 };                         // PixelType
 
+#define LOWEST_LINE -20.7f  // project/grey_levels.h
+
 typedef struct {
   long columns, views, rows, first_row;
   int type, to;
@@ -32,7 +34,7 @@ __kernel void to_stage(Band b, MEMORY_IN(recorded), MEMORY(band), MEMORY_IN(dark
   float value = pixel_value(POINTER_IN(uchar, recorded), b.type, (view * b.rows + row) * b.columns + x);
   if (b.to == COUNTS_TO_GREY) value = fmax(value - above, b.clip) * exp(-open);
   if (b.to == COUNTS_TO_LINE) value = open - log(fmax(value - above, b.clip));
-  if (b.to == LINE_TO_GREY) value = exp(-value);
+  if (b.to == LINE_TO_GREY) value = exp(-(value < LOWEST_LINE ? LOWEST_LINE : value));
   POINTER(float, band)[(row * b.views + view) * b.columns + x] = value;
 }
 
