@@ -176,6 +176,26 @@ class Align(ProgramCase):
         (self.folder / "beads/helix.toml").write_text(text.replace("[geometry]\n", "[geometry]\npitch_mm = 2.0\n"))
         self.assert_error(self.lepus("calibrate", "beads/helix.toml", "--json", code=2), "usage", "one geometry for all views")
 
+    def test_beads_that_pass_one_another(self):
+        # Some are taken for one another: without care the geometry came out of the false track, the pitch at -20 degrees.
+        truth = {"shift_u": 3.1, "shift_v": -2.2, "in_plane": 0.5, "pitch": 0.7, "yaw": -0.4}
+        self.lepus("simulate", "beads", "-o", "beads", "--source-axis", "300", "--source-detector", "612", "--photons", "20000",
+                   "--beads", "14", "--bead-radius", "0.03", "--columns", "200", "--rows", "133", "--pixel", "1", "--pixel-height",
+                   "1.5", "--views", "90", "--format", "raw", "--no-truth", "--quiet",
+                   *(word for key, value in truth.items() for word in ("--" + key.replace("_", "-"), value)))
+        text = (self.folder / "beads/scan.toml").read_text()
+        text = re.sub(r"(?m)^((detector_shift_[uv]_mm|\w+_plane_deg|pitch_deg|yaw_deg) = )[-.\d]+", r"\g<1>0.0", text)
+        (self.folder / "beads/scan.toml").write_text(text.replace("source_detector_mm = 612.0", "source_detector_mm = 600.0"))
+        found = self.lepus_json("calibrate", "beads/scan.toml")
+        self.assertEqual((found["beads"], found["false_tracks"]), (14, 1))
+        self.assertRegex("\n".join(found["warnings"]), "a track was followed that no bead makes")
+        self.assertAlmostEqual(found["geometry"]["source_detector_mm"], 612, delta=1)
+        near = {"detector_shift_u_mm": 0.01, "detector_shift_v_mm": 0.05, "in_plane_deg": 0.01,
+                "pitch_deg": 0.8, "yaw_deg": 0.05}
+        for (key, delta), value in zip(near.items(), truth.values()):
+            self.assertAlmostEqual(found["geometry"][key], value, delta=delta, msg=key)
+            self.assertGreater(found["errors"][key], 0)
+
     def test_plate(self):
         (self.folder / "plate.toml").write_text(
             '[[shape]]\nkind = "box"\ncentre_mm = [0, 0, 0]\nsize_mm = [40, 4, 60]\nvalue_per_mm = 0.2\n')
