@@ -183,6 +183,7 @@ int run_calibrate(const CalibrateArguments& a, Session& session) {
   if (!r.bad_views.empty())
     session.context().progress.warning(
         format("{} sightings did not fit and were left out, in views {}", r.left_out, list_of(r.bad_views)));
+  for (const auto& warning : r.warnings) session.context().progress.warning(warning);
   std::string text = format(
       "beads     {}, {} sightings\nresidual  {:.4f} px rms, worst view {} with {:.4f} px\nscale     "
       "{}\n\n{:<22}{:>14}{:>14}{:>12}\n",
@@ -224,7 +225,8 @@ int run_calibrate(const CalibrateArguments& a, Session& session) {
                   {"view_rms_px", r.view_rms_px},
                   {"beads", r.beads_mm.size()},
                   {"sightings", r.sightings},
-                  {"left_out", r.left_out}});
+                  {"left_out", r.left_out},
+                  {"false_tracks", r.false_tracks}});
   return exit_ok;
 }
 

@@ -56,33 +56,51 @@ struct GeometryKeys {
   nlohmann::json json;
 };
 
+// Of a tilted detector's rows (docs/geometry.md), as the view sees them: across the beam and along it.
+struct RowDirection {
+  double across, depth;
+};
+RowDirection row_direction(double yaw_deg, double pitch_deg, double in_plane_deg) {
+  const double y = radians(yaw_deg), p = radians(pitch_deg), i = radians(in_plane_deg);
+  return {std::cos(y) * std::cos(i) + std::sin(y) * std::sin(p) * std::sin(i),
+          std::cos(y) * std::sin(p) * std::sin(i) - std::sin(y) * std::cos(i)};
+}
+
 GeometryKeys geometry_keys(const Scan& scan, const CenterResult& r, CenterKey key) {
   const toml::table resolved = toml::parse(scan.resolved);
   const auto geometry = resolved["geometry"];
   const auto number = [&](const char* name) { return geometry[name].value<double>(); };
   const auto width = number("pixel_width_mm");
   if (!width || !number("detector_shift_u_mm")) return {};
-  // Along the middle row, from the detector's middle; the shift is across the axis, and the row may be slanted. On an
-  // arc it is along the arc, while an axis is moved along the flat detector that touches it.
   const double middle = 0.5 * static_cast<double>(scan.geometry.columns - 1);
   const bool flat_of_arc = scan.geometry.recorded_on_arc && key == CenterKey::axis_offset;
-  const auto across = [&](double column, double in_plane_deg) {
-    if (flat_of_arc) column = ArcMap(scan.geometry).to_flat({column, r.middle_row}).column;
-    return (column - middle) * *width * std::cos(radians(in_plane_deg));
-  };
-  const double in_plane_deg = r.tilt_matters() ? r.in_plane_deg : r.given_in_plane_deg;
   const double sign = geometry["mirror_columns"].value_or(false) ? -1 : 1;
-  const double moved = sign * (across(r.column, in_plane_deg) - across(r.given_column, r.given_in_plane_deg));
+  const auto u_mm = [&](double column) {  // from the detector's middle, along the middle row
+    if (flat_of_arc) column = ArcMap(scan.geometry).to_flat({column, r.middle_row}).column;
+    return sign * (column - middle) * *width;
+  };
+  const auto degrees_of = [&](const char* name) { return number(name).value_or(0); };
+  const double given_in_plane_deg = degrees_of("in_plane_deg");
+  // A yawed and pitched detector sees an upright axis at an angle that is not its own.
+  const double in_plane_deg = given_in_plane_deg + (r.tilt_matters() ? r.in_plane_deg - r.given_in_plane_deg : 0);
+  const RowDirection given = row_direction(degrees_of("yaw_deg"), degrees_of("pitch_deg"), given_in_plane_deg);
+  const RowDirection found = row_direction(degrees_of("yaw_deg"), degrees_of("pitch_deg"), in_plane_deg);
+  // Source, axis and the pixel that sees it lie in one plane: with u along the row,
+  //   shift + u across = offset (source_detector + u depth) / source_axis.
+  const bool parallel = scan.geometry.beam == Beam::parallel;
+  const double per_mm = parallel ? 0 : 1 / number("source_axis_mm").value_or(1);
+  const double magnification = parallel ? 1 : number("source_detector_mm").value_or(1) * per_mm;
+  const double offset = number("axis_offset_mm").value_or(0);
+  const auto shift_for = [&](double u, const RowDirection& row) {
+    return offset * (magnification + u * per_mm * row.depth) - u * row.across;
+  };
+  const double u = u_mm(r.column), shift = shift_for(u_mm(r.given_column), given);
   GeometryKeys keys;
-  if (key == CenterKey::detector_shift) {
-    keys.json["detector_shift_u_mm"] = *number("detector_shift_u_mm") - moved;
-  } else {
-    const double demagnify = scan.geometry.beam == Beam::parallel
-                                 ? 1
-                                 : number("source_axis_mm").value_or(1) / number("source_detector_mm").value_or(1);
-    keys.json["axis_offset_mm"] = number("axis_offset_mm").value_or(0) + moved * demagnify;
-  }
-  if (r.tilt_matters()) keys.json["in_plane_deg"] = r.in_plane_deg;
+  if (key == CenterKey::detector_shift)
+    keys.json["detector_shift_u_mm"] = *number("detector_shift_u_mm") + shift_for(u, found) - shift;
+  else
+    keys.json["axis_offset_mm"] = (shift + u * found.across) / (magnification + u * per_mm * found.depth);
+  if (r.tilt_matters()) keys.json["in_plane_deg"] = in_plane_deg;
   for (const auto& [name, value] : keys.json.items()) {
     keys.numbers.emplace_back(name, value.get<double>());
     keys.lines += format("{} = {:.9g}\n", name, value.get<double>());
@@ -94,7 +112,7 @@ std::string with_error(double value, double error, int digits) {
   return error > 0 ? format("{:.{}f} +- {:.{}f}", value, digits, error, digits) : format("{:.{}f}", value, digits);
 }
 
-std::string describe(const CenterResult& r, const GeometryKeys& keys, CenterKey key) {
+std::string describe(const CenterResult& r, const GeometryKeys& keys, CenterKey key, const std::string& no_tilt) {
   if (!r.known && r.column == r.given_column)
     return format("axis      not known; the scan file has column {:.3f} on row {:.1f}\n", r.given_column, r.middle_row);
   std::string text = format("axis      column {} on row {:.1f} (the scan file has {:.3f})\n",
@@ -102,6 +120,8 @@ std::string describe(const CenterResult& r, const GeometryKeys& keys, CenterKey 
   if (r.tilt_found)
     text += format("in-plane  {} deg (the scan file has {:.4f})\n", with_error(r.in_plane_deg, r.in_plane_error_deg, 4),
                    r.given_in_plane_deg);
+  else if (!no_tilt.empty())
+    text += format("in-plane  not looked for: {}\n", no_tilt);
   text += format("method    {}{}\n", name_of(r.method), r.known ? "" : ", not to be trusted here");
   for (const RowCenter& row : r.rows) text += format("row {:<6.1f}column {:.3f}\n", row.row, row.column);
   if (keys.lines.empty())
@@ -116,6 +136,15 @@ std::string describe(const CenterResult& r, const GeometryKeys& keys, CenterKey 
                 "them there),\nif the axis stands beside the central ray (--key detector_shift_u_mm moves the detector "
                 "instead):\n\n") +
          keys.lines;
+}
+
+// Why the in-plane angle was not looked for although nobody said so.
+std::string why_no_tilt(const CenterArguments& a, const CenterScan& rows, const CenterResult& r) {
+  if (r.tilt_sought || a.no_tilt || a.row || a.column || rows.arc || rows.input.geometry.beam == Beam::fan) return {};
+  if (const auto needed = rows_for_tilt(rows.input.geometry, rows.input.options); rows.input.geometry.rows < needed)
+    return format("{} rows are too few, {} are needed (fewer with --largest-tilt below {:g} degrees)",
+                  rows.input.geometry.rows * rows.binning, needed * rows.binning, a.largest_tilt_deg);
+  return "it takes three bands or more (--bands, and memory for them)";
 }
 
 std::vector<TrialImage> trials(const CenterScan& rows, const CenterResult& in_input, double trial_step,
@@ -180,7 +209,7 @@ int run_center(const CenterArguments& a, Session& session) {
     save_png(center_picture(r, trials(rows, found, a.trial_step, session)), a.picture, session.common().force);
     session.note(format("wrote {}", a.picture));
   }
-  session.print(describe(r, keys, request.options.key));
+  session.print(describe(r, keys, request.options.key, why_no_tilt(a, rows, r)));
   if (edit) write_keys(*edit, scan, r, keys, session);
   nlohmann::json object{{"column", r.column},
                         {"column_error", r.column_error},
@@ -232,7 +261,7 @@ std::unique_ptr<Command> center_command() {
       .otherwise("a quarter of the detector before the scan file's");
   table.value("--last", "COLUMN", a.last, "last column that is tried").otherwise("as far behind it");
   table.value("--step", "COLUMNS", a.step, "step of the coarse search; it is refined from there");
-  table.value("--row", "ROW", a.row, "look at this row only");
+  table.value("--row", "ROW", a.row, "look at this row only, counted from the first that the scan file selects");
   table.value("--bands", "N", a.bands, "heights on the detector that are looked at");
   table.flag("--no-tilt", a.no_tilt, "leave the in-plane angle as it is");
   table.value("--largest-tilt", "DEG", a.largest_tilt_deg, "largest in-plane angle that is looked for");

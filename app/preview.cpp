@@ -14,6 +14,7 @@
 #include "app/preview_page.h"
 #include "core/format.h"
 #include "core/output_file.h"
+#include "geometry/helix.h"
 #include "correct/rings/ring_energy.h"
 #include "job/automatic_center.h"
 #include "job/warn_once.h"
@@ -100,6 +101,27 @@ PreviewVersion reconstructed(Scan scan, const Version& version, const fs::path& 
   return result;
 }
 
+// The slices are made by FDK, whatever the scan file chooses: an iterative method cannot make one slice of a volume
+// from the rows that it is seen on.
+void take_fdk(Scan& scan, Context& context) {
+  try {
+    refuse_helix(scan.geometry, scan.file.string());
+  } catch (const Error& error) {
+    ErrorParts parts = error.parts();
+    parts.hint =
+        "the slices of a preview are made by FDK: reconstruct a few slices (volume.first_slice, volume.last_slice) by "
+        "an iterative method, with and without a [[correct]] section";
+    throw Error(error.kind(), parts);
+  }
+  if (scan.method.iterative())
+    context.progress.warning(
+        format("the slices of the preview are made by FDK, not by the scan file's method \"{}\"", scan.method.name));
+  if (!scan.post.empty())
+    context.progress.warning("the slices of the preview are those before the scan file's [[post]]");
+  scan.method = {};
+  scan.post.clear();
+}
+
 std::string png_of(const Slice& slice, const GreyWindow& window, ColourMap map) {
   const double pixel_mm = std::min(slice.pixel_width_mm, slice.pixel_height_mm);
   return png_bytes(draw_slice(slice, window, map, pixel_mm), "preview");
@@ -129,12 +151,13 @@ int run_preview(const PreviewArguments& a, Session& session) {
                  .why = "the picture gets the page's name with .png",
                  .hint = format("write --output {}", fs::path(page).replace_extension(".html").string())});
   const OutputLock page_lock = session.reserve(page), picture_lock = session.reserve(picture);
+  take_fdk(scan, context);
   center_automatically(scan, context);
   const std::int64_t index = slice_of(a, scan.grid);
   const double position = scan.grid.centre(0, 0, static_cast<double>(index)).z;
   PreviewFacts facts;
   facts.scan = fs::path(a.scan_file).string();
-  facts.place = format("slice {} of {}, z = {:.4g} mm", index, scan.grid.nz, position == 0 ? 0.0 : position);
+  facts.place = format("slice {} of {}, z = {:.4g} mm, by FDK", index, scan.grid.nz, position == 0 ? 0.0 : position);
   scan.grid.origin_mm.z = position;
   scan.grid.nz = 1;
 
@@ -166,7 +189,8 @@ int run_preview(const PreviewArguments& a, Session& session) {
   commit_together({&html, &png});
 
   session.report(table_of(versions) + format("wrote {} and {}", page.string(), picture.string()));
-  nlohmann::json object{{"page", page.string()}, {"picture", picture.string()}, {"slice", index}, {"z_mm", position}};
+  nlohmann::json object{
+      {"page", page.string()}, {"picture", picture.string()}, {"method", "fdk"}, {"slice", index}, {"z_mm", position}};
   for (const PreviewVersion& v : versions)
     object["versions"].push_back({{"name", v.name},
                                   {"rings_per_mm", v.rings},
@@ -186,8 +210,8 @@ std::unique_ptr<Command> preview_command() {
   command->name = "preview";
   command->summary = "one slice with and without each correction, side by side";
   command->description =
-      "Reconstructs one slice of a scan, reading only the detector rows that it needs: without corrections, with all "
-      "of\n"
+      "Reconstructs one slice of a scan by FDK, whatever its [method], reading only the detector rows that it needs:\n"
+      "without corrections, with all of\n"
       "the scan file's [[correct]] sections, and without each of them; and lays the slices, their differences and "
       "their\n"
       "numbers (rings, noise, sharpness, time) side by side, as an HTML page that needs no other file and as a PNG.";

@@ -34,6 +34,50 @@ LineCrossing crossing(const ScanGeometry& geometry, std::int64_t view, double ro
   return {u0 + slope * (row - v0), slope};
 }
 
+// How pixels are seen elsewhere when the detector moves across the beam: u becomes (1 + q depth) u - q, and v becomes
+// (1 + q depth) v - q row. Where the detector is turned in its plane its rows move, too, and where it is yawed, its
+// distance.
+struct Across {
+  double row = 0, depth = 0;
+};
+
+Across across(const ScanGeometry& geometry, std::int64_t view) {
+  const double angle = view_angle_rad(camera_of(geometry, view));
+  const Vec3 right{std::cos(angle), std::sin(angle), 0};
+  const Matrix34& p = geometry.matrices[static_cast<std::size_t>(view)];
+  const double column = dot(row3(p, 0), right);
+  const auto share = [&](int i, double size) {  // a detector that stands upright keeps its rows to the last bit
+    const double part = dot(row3(p, i), right) / column;
+    return std::abs(part) * size < 1e-10 ? 0 : part;
+  };
+  return {share(1, 1), share(2, static_cast<double>(geometry.columns))};
+}
+
+// As detector_shift_u_mm moves it: by one distance in all views.
+ScanGeometry with_detector_moved(const ScanGeometry& geometry, double row, double column) {
+  double now = 0, change = 0;
+  std::vector<Across> ways;
+  for (std::int64_t view = 0; view < geometry.views(); ++view) {
+    const LineCrossing c = crossing(geometry, view, row);
+    const Across& way = ways.emplace_back(across(geometry, view));
+    now += c.column / static_cast<double>(geometry.views());
+    change += way.depth * (c.column - c.slope * row) + c.slope * way.row - 1;
+  }
+  change /= static_cast<double>(geometry.views());
+  const double q = (column - now) / change;
+  ScanGeometry moved = geometry;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    Matrix34& p = moved.matrices[i];
+    const double scale = 1 + q * ways[i].depth;
+    for (int j = 0; j < 4; ++j) {
+      p(0, j) = scale * p(0, j) - q * p(2, j);
+      if (geometry.beam != Beam::fan) p(1, j) = scale * p(1, j) - q * ways[i].row * p(2, j);
+    }
+  }
+  moved.source_detector_mm *= 1 + q * ways.front().depth;
+  return moved;
+}
+
 }  // namespace
 
 double AxisLine::column_at(double row) const { return column + std::tan(angle_rad) * aspect * (row - middle_row); }
@@ -57,6 +101,12 @@ AxisLine axis_line(const ScanGeometry& geometry, std::optional<double> middle_ro
   return line;
 }
 
+std::vector<double> axis_columns(const ScanGeometry& geometry, double row) {
+  std::vector<double> columns;
+  for (std::int64_t view = 0; view < geometry.views(); ++view) columns.push_back(crossing(geometry, view, row).column);
+  return columns;
+}
+
 // An arc is never tilted, so that the axis is seen on the same column in all its rows.
 double recorded_axis_column(const ScanGeometry& geometry) {
   const AxisLine line = axis_line(geometry, {});
@@ -72,13 +122,8 @@ ScanGeometry with_axis_at(const ScanGeometry& geometry, double row, double colum
     row = flat.row;
     column = flat.column;
   }
+  if (key == CenterKey::detector_shift) return with_detector_moved(geometry, row, column);
   ScanGeometry moved = geometry;
-  const double now = axis_line(geometry, row).column;
-  if (key == CenterKey::detector_shift) {
-    for (Matrix34& p : moved.matrices)
-      for (int j = 0; j < 4; ++j) p(0, j) += (column - now) * p(2, j);
-    return moved;
-  }
   // Source and detector move together across the beam: X becomes X + tau * right in the view's frame. Newton's steps,
   // since with a tilted detector the column is not quite linear in tau.
   std::vector<Camera> cameras;

@@ -22,11 +22,14 @@ struct AxisLine {
 
 // The mean over all views.
 AxisLine axis_line(const ScanGeometry& geometry, std::optional<double> middle_row);
+// The column of each view on which it crosses a row.
+std::vector<double> axis_columns(const ScanGeometry& geometry, double row);
 
 // The column of the frames on which the axis is seen at their middle row: on the arc where they were recorded on one.
 double recorded_axis_column(const ScanGeometry& geometry);
 
-// The same views with the axis on `column` at row `row` of the frames; its angle stays.
+// The same views with the axis on `column` at row `row` of the frames; its angle stays. What moves does so as the scan
+// file's key moves it.
 ScanGeometry with_axis_at(const ScanGeometry& geometry, double row, double column, CenterKey key);
 // The detector turned in its plane about (its middle column, middle_row) so that the line turns by `angle_rad`.
 ScanGeometry turned(const ScanGeometry& geometry, double middle_row, double angle_rad);

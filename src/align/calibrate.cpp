@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "analysis/linear_solve.h"
 #include "core/format.h"
@@ -15,6 +17,8 @@ namespace {
 constexpr int globals = 6, pitch_index = 4, yaw_index = 5;
 constexpr std::array<const char*, globals> names{"source_detector_mm", "detector_shift_u_mm", "detector_shift_v_mm",
                                                  "in_plane_deg",       "pitch_deg",           "yaw_deg"};
+
+constexpr double prior_deg = 1;  // how well pitch and yaw count as known beforehand
 
 double& global_of(CircularScan& s, int i) {
   switch (i) {
@@ -43,6 +47,18 @@ double global_of(const CircularScan& s, int i) {
               {.what = std::move(what), .where = "calibrate", .why = std::move(why), .hint = std::move(hint)});
 }
 
+[[noreturn]] void refuse_singular() {
+  refuse_beads("the sightings of the beads do not determine the geometry", "the normal equations cannot be solved",
+               "use more beads at different heights, and views of a full turn");
+}
+
+void refuse_few(std::size_t beads) {
+  if (beads < 4)
+    refuse_beads(format("{} beads were followed through the views", beads),
+                 "at least 4 are needed, at different heights",
+                 "check that the beads are the densest things in the frames and do not overlap");
+}
+
 struct Sighting {
   std::size_t bead, view;
   double column, row;
@@ -64,12 +80,17 @@ Projected project(const Matrix34& p, Vec3 x) {
   return r;
 }
 
+double distance_px(const ScanGeometry& geometry, const Sighting& s, Vec3 bead) {
+  const Projected p = project(geometry.matrices[s.view], bead);
+  return std::hypot(p.u - s.column, p.v - s.row);
+}
+
 // The point nearest to a bead's rays: (P0 - u P2) X = 0 and (P1 - v P2) X = 0 by least squares.
-Vec3 triangulate(const ScanGeometry& geometry, const BeadTrack& track) {
+Vec3 triangulate(const ScanGeometry& geometry, std::span<const Sighting> track) {
   Matrix3 m{{0, 0, 0, 0, 0, 0, 0, 0, 0}};
   Vec3 b;
-  for (const BeadSighting& s : track) {
-    const Matrix34& p = geometry.matrices[static_cast<std::size_t>(s.view)];
+  for (const Sighting& s : track) {
+    const Matrix34& p = geometry.matrices[s.view];
     for (int k = 0; k < 2; ++k) {
       const double q = k == 0 ? s.column : s.row;
       const Vec3 a = row3(p, k) - q * row3(p, 2);
@@ -85,25 +106,27 @@ Vec3 triangulate(const ScanGeometry& geometry, const BeadTrack& track) {
 
 class Adjustment {
 public:
-  explicit Adjustment(const CalibrateInput& input) : scan_(input.scan), given_(input.scan) {
+  explicit Adjustment(const CalibrateInput& input)
+      : scan_(input.scan), given_(input.scan), is_bead_(input.tracks.size(), true) {
     const ScanGeometry start = build_scan(scan_);
     for (std::size_t b = 0; b < input.tracks.size(); ++b) {
-      beads_.push_back(triangulate(start, input.tracks[b]));
+      const std::size_t first = sightings_.size();
       for (const BeadSighting& s : input.tracks[b])
         sightings_.push_back({b, static_cast<std::size_t>(s.view), s.column, s.row});
+      beads_.push_back(triangulate(start, std::span(sightings_).subspan(first)));
     }
   }
 
   // Levenberg-Marquardt; the damping multiplies the diagonal. noise_px: what a coordinate of a sighting is off by,
-  // against which the scan file's pitch and yaw count as known to a degree. Frames with small cone angles hardly tell
+  // against which the scan file's pitch and yaw count as known. Frames with small cone angles hardly tell
   // them from shifts, and the solution would wander off along what they do not tell.
   int run(double noise_px) {
-    prior_ = noise_px / radians(1);
+    prior_ = noise_px / radians(prior_deg);
     double damping = 1e-3, cost = cost_of(scan_, beads_);
     for (int iteration = 1; iteration <= 200; ++iteration) {
       std::vector<double> matrix, right;
       normal_equations(matrix, right);
-      bool better = false;
+      bool better = false, solved = false;
       double gain = 0;
       while (!better && damping < 1e12) {
         std::vector<double> a = matrix, step = right;
@@ -112,6 +135,7 @@ public:
         CircularScan scan = scan_;
         std::vector<Vec3> beads = beads_;
         if (analysis::solve(a, step, n)) {
+          solved = true;
           for (int g = 0; g < globals; ++g) global_of(scan, g) += step[static_cast<std::size_t>(g)];
           for (std::size_t b = 0; b < beads.size(); ++b)
             beads[b] = beads[b] + Vec3{step[globals + 3 * b], step[globals + 3 * b + 1], step[globals + 3 * b + 2]};
@@ -126,6 +150,7 @@ public:
         }
         damping *= better ? 0.2 : 5;
       }
+      if (!solved) refuse_singular();
       if (!better || gain < 1e-8 * cost) return iteration;
     }
     refuse_beads("the geometry was not found", "200 steps did not converge",
@@ -138,24 +163,27 @@ public:
     return std::sqrt(misfit(scan_, beads_) / n);
   }
 
-  // Sightings farther off than five times the usual distance belong to something else.
-  std::int64_t leave_out() {
-    std::vector<double> distances;
+  // Sightings farther off than five times the usual distance belong to something else; a track of which less than half
+  // is left is that of no bead, unless a better geometry makes one of it. True where other tracks are beads than
+  // before.
+  bool leave_out() {
     const ScanGeometry geometry = build_scan(scan_);
-    const auto distance = [&](const Sighting& s) {
-      const Projected p = project(geometry.matrices[s.view], beads_[s.bead]);
-      return std::hypot(p.u - s.column, p.v - s.row);
-    };
-    for (const Sighting& s : sightings_) distances.push_back(distance(s));
+    std::vector<double> distances;
+    for (const Sighting& s : sightings_) distances.push_back(distance_px(geometry, s, beads_[s.bead]));
     const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
     std::nth_element(distances.begin(), middle, distances.end());
     const double limit = 5 * std::max(*middle, 0.005);
-    std::int64_t count = 0;
-    for (Sighting& s : sightings_) {
-      s.used = distance(s) <= limit;
-      count += s.used ? 0 : 1;
-    }
-    return count;
+    const auto mark = [&] {
+      for (Sighting& s : sightings_) s.used = distance_px(geometry, s, beads_[s.bead]) <= limit;
+      return tracks_of_beads();
+    };
+    const std::vector<bool> first = mark(), before = std::exchange(is_bead_, first);
+    for (std::size_t b = 0; b < beads_.size(); ++b)  // sightings of something else may have drawn it away
+      if (!first[b]) beads_[b] = seen_by_most(geometry, b);
+    if (bead_count() < beads_.size()) is_bead_ = mark();
+    for (Sighting& s : sightings_) s.used = s.used && is_bead_[s.bead];
+    refuse_few(bead_count());
+    return is_bead_ != before;
   }
 
   CalibrateResult result(std::optional<double> spacing) {
@@ -184,22 +212,58 @@ public:
       if (counts[i] > 0) r.view_rms_px[i] = std::sqrt(r.view_rms_px[i] / counts[i]);
     r.rms_px = std::sqrt(sum / static_cast<double>(2 * r.sightings));
     standard_errors(r);
-    std::sort(beads_.begin(), beads_.end(), [](Vec3 a, Vec3 b) { return a.z < b.z; });
+    r.false_tracks = static_cast<std::int64_t>(beads_.size() - bead_count());
+    for (std::size_t b = 0; b < beads_.size(); ++b)
+      if (is_bead_[b]) r.beads_mm.push_back(beads_[b]);
+    std::sort(r.beads_mm.begin(), r.beads_mm.end(), [](Vec3 a, Vec3 b) { return a.z < b.z; });
+    // Pieces of one bead's track that were not joined.
+    const double pixel_mm = scan_.pixel_width_mm * scan_.source_axis_mm / scan_.source_detector_mm;
+    for (std::size_t i = 0; i < r.beads_mm.size(); ++i)
+      for (std::size_t j = r.beads_mm.size(); --j > i;)
+        if (norm(r.beads_mm[i] - r.beads_mm[j]) < pixel_mm)
+          r.beads_mm.erase(r.beads_mm.begin() + static_cast<std::ptrdiff_t>(j));
+    refuse_few(r.beads_mm.size());
     double scale = 1;
-    if (spacing) scale = *spacing * static_cast<double>(beads_.size() - 1) / (beads_.back().z - beads_.front().z);
+    if (spacing)
+      scale = *spacing * static_cast<double>(r.beads_mm.size() - 1) / (r.beads_mm.back().z - r.beads_mm.front().z);
     scan_.source_axis_mm *= scale;
     scan_.axis_offset_mm *= scale;
     for (ViewPerturbation& view : scan_.perturbations) {  // the detector stays where it is, seen from the source
       view.detector_mm = view.detector_mm + (scale - 1) * view.source_mm;
       view.source_mm = scale * view.source_mm;
     }
-    for (Vec3& bead : beads_) bead = scale * bead;
-    r.beads_mm = beads_;
+    for (Vec3& bead : r.beads_mm) bead = scale * bead;
     r.scan = scan_;
     return r;
   }
 
 private:
+  std::vector<bool> tracks_of_beads() const {
+    std::vector<std::size_t> seen(beads_.size()), used(beads_.size());
+    for (const Sighting& s : sightings_) {
+      ++seen[s.bead];
+      used[s.bead] += s.used ? 1 : 0;
+    }
+    std::vector<bool> list;
+    for (std::size_t b = 0; b < beads_.size(); ++b) list.push_back(used[b] >= 4 && 2 * used[b] >= seen[b]);
+    return list;
+  }
+
+  // Least trimmed squares: the point nearest to the rays of the half of the sightings that it is nearest to.
+  Vec3 seen_by_most(const ScanGeometry& geometry, std::size_t bead) const {
+    std::vector<Sighting> track;
+    for (const Sighting& s : sightings_)
+      if (s.bead == bead) track.push_back(s);
+    Vec3 place = triangulate(geometry, track);
+    for (int step = 0; step < 20; ++step) {
+      std::ranges::sort(track, {}, [&](const Sighting& s) { return distance_px(geometry, s, place); });
+      place = triangulate(geometry, std::span(track).first((track.size() + 1) / 2));
+    }
+    return place;
+  }
+
+  std::size_t bead_count() const { return static_cast<std::size_t>(std::ranges::count(is_bead_, true)); }
+
   static bool plausible(const CircularScan& s) {
     return s.source_detector_mm > 0 && std::abs(s.pitch_rad) < 0.7 && std::abs(s.yaw_rad) < 0.7 &&
            std::abs(s.in_plane_rad) < 1.6;
@@ -230,6 +294,8 @@ private:
       matrix[i * n + i] += prior_ * prior_;
       right[i] += prior_ * prior_ * (global_of(given_, g) - global_of(scan_, g));
     }
+    for (std::size_t i = globals; i < n; ++i)  // what is no bead stays where it is
+      if (!is_bead_[(i - globals) / 3]) matrix[i * n + i] = 1;
     const ScanGeometry geometry = build_scan(scan_);
     std::array<std::array<ScanGeometry, 2>, globals> nearby;
     std::array<double, globals> reach{};
@@ -273,23 +339,43 @@ private:
     std::vector<double> matrix, right;
     normal_equations(matrix, right);
     const std::size_t n = right.size();
-    const double freedom = static_cast<double>(2 * r.sightings) - static_cast<double>(n);
-    if (!(freedom > 0)) return;
+    const double freedom = static_cast<double>(2 * r.sightings) - static_cast<double>(globals + 3 * bead_count());
+    if (!(freedom > 0)) refuse_singular();
     const double variance = r.rms_px * r.rms_px * static_cast<double>(2 * r.sightings) / freedom;
     for (std::size_t g = 0; g < globals; ++g) {
       std::vector<double> a = matrix, unit(n);
       unit[g] = 1;
-      if (!analysis::solve(a, unit, n)) continue;
+      if (!analysis::solve(a, unit, n)) refuse_singular();
       const double error = std::sqrt(variance * unit[g]);
       r.errors.emplace_back(names[g], g < 3 ? error : degrees(error));
     }
   }
 
   CircularScan scan_, given_;
-  double prior_ = 0;  // px per radian
-  std::vector<Vec3> beads_;
+  double prior_ = 0;           // px per radian
+  std::vector<bool> is_bead_;  // by track; false: no sighting of it is used
+  std::vector<Vec3> beads_;    // by track
   std::vector<Sighting> sightings_;
 };
+
+// What was found is not what one may expect of a scan file that is about right.
+std::vector<std::string> doubts(const CircularScan& given, const CalibrateResult& r) {
+  std::vector<std::string> list;
+  if (r.false_tracks > 0)
+    list.push_back(format(
+        "{} followed that no bead makes, and left out: beads that overlap or pass one another were taken for one "
+        "another. Is {} the number of beads?",
+        r.false_tracks == 1 ? "a track was" : format("{} tracks were", r.false_tracks), r.beads_mm.size()));
+  for (const int g : {pitch_index, yaw_index}) {
+    const double before = degrees(global_of(given, g)), found = degrees(global_of(r.scan, g));
+    if (std::abs(found - before) > 5 * prior_deg)
+      list.push_back(format(
+          "{} = {:.2f} is far from the scan file's {:.2f}, and all other keys depend on it: if the detector is not "
+          "tilted like that, the beads were not followed rightly, or angles or the pixel size are wrong",
+          names[static_cast<std::size_t>(g)], found, before));
+  }
+  return list;
+}
 
 }  // namespace
 
@@ -297,16 +383,14 @@ CalibrateResult calibrate(const CalibrateInput& input) {
   if (input.scan.beam != Beam::cone || input.scan.arc)
     refuse_beads("only a cone beam with a flat detector can be calibrated with beads", "the scan file has another one",
                  "use 'lepus center' for the axis");
-  if (input.tracks.size() < 4)
-    refuse_beads(format("{} beads were followed through the views", input.tracks.size()),
-                 "at least 4 are needed, at different heights",
-                 "check that the beads are the densest things in the frames and do not overlap");
+  refuse_few(input.tracks.size());
   if (input.bead_spacing_mm && !(*input.bead_spacing_mm > 0))
     refuse_beads("the distance of the beads must be above zero", format("it is {}", *input.bead_spacing_mm), "");
   Adjustment adjustment(input);
   int iterations = adjustment.run(0.1);
-  for (int again = 0; again < 3; ++again) {
-    adjustment.leave_out();
+  for (int again = 0; again < 12; ++again) {
+    const bool others = adjustment.leave_out();
+    if (again >= 3 && !others) break;
     iterations += adjustment.run(adjustment.rms_px());
   }
   CalibrateResult result = adjustment.result(input.bead_spacing_mm);
@@ -320,6 +404,7 @@ CalibrateResult calibrate(const CalibrateInput& input) {
     refuse_beads(format("the geometry misses the beads by {:.1f} pixels rms", result.rms_px),
                  "beads that overlap or pass one another were taken for one another, or the scan file is far off",
                  "use fewer or smaller beads that stay apart, more views, or a scan file that is closer to the truth");
+  result.warnings = doubts(input.scan, result);
   result.iterations = iterations;
   return result;
 }

@@ -32,11 +32,14 @@ struct CalibrateResult {
   std::vector<double> view_rms_px;      // 0 where the view shows no bead
   std::vector<std::int64_t> bad_views;  // with sightings that were left out
   std::int64_t sightings = 0, left_out = 0;
+  std::int64_t false_tracks = 0;                       // tracks that no bead makes, left out whole
   std::vector<std::pair<std::string, double>> errors;  // standard errors, by the scan file's keys
+  std::vector<std::string> warnings;
   int iterations = 0;
 };
 
-// Throws Error(input) where there are too few beads or the solution does not converge.
+// Throws Error(input) where there are too few beads, where they do not determine the geometry or its standard errors,
+// or where the solution does not converge.
 CalibrateResult calibrate(const CalibrateInput& input);
 
 // The sampling interval from frames of a plate of known width (line integrals): its width in pixels, the mean over

@@ -110,6 +110,57 @@ TEST(Calibrate, SightingsOfSomethingElseAreLeftOut) {
   EXPECT_NEAR(r.scan.source_detector_mm, truth.source_detector_mm, 1e-2);
 }
 
+// Three beads that pass one another, taken for another one: a third of a turn of each.
+TEST(Calibrate, TracksOfNoBeadAreLeftOut) {
+  const CircularScan stated = cone_scan(200, 200, 40), truth = misaligned(stated);
+  const auto centres = beads().centres_mm;
+  auto tracks = exact_tracks(truth, centres);
+  BeadTrack mixed;
+  for (std::size_t i = 0; i < 30; ++i) mixed.push_back(tracks[2 + i / 10][i]);
+  tracks.push_back(mixed);
+  const double spacing = (centres.back().z - centres.front().z) / static_cast<double>(centres.size() - 1);
+  for (const std::optional<double> known : {std::optional<double>{}, {spacing}}) {
+    const CalibrateResult r = calibrate({stated, tracks, known});
+    EXPECT_EQ(r.beads_mm.size(), centres.size());
+    EXPECT_EQ(r.false_tracks, 1);
+    EXPECT_EQ(r.left_out, 30);
+    EXPECT_EQ(r.warnings.size(), 1U);
+    EXPECT_EQ(r.errors.size(), 6U);
+    EXPECT_NEAR(r.scan.source_axis_mm, truth.source_axis_mm, 1e-2);
+    EXPECT_NEAR(r.scan.source_detector_mm, truth.source_detector_mm, 1e-2);
+    EXPECT_NEAR(degrees(r.scan.in_plane_rad), 0.5, 1e-3);
+    EXPECT_NEAR(degrees(r.scan.yaw_rad), -0.4, 1e-2);
+  }
+}
+
+TEST(Calibrate, TwoPiecesOfOneTrackAreOneBead) {
+  const CircularScan stated = cone_scan(200, 200, 40), truth = misaligned(stated);
+  const auto centres = beads().centres_mm;
+  auto tracks = exact_tracks(truth, centres);
+  tracks.emplace_back(tracks[2].begin() + 20, tracks[2].end());
+  tracks[2].resize(20);
+  EXPECT_EQ(calibrate({stated, tracks, {}}).beads_mm.size(), centres.size());
+}
+
+TEST(Calibrate, FewBeadsAmongFalseTracksIsAnError) {
+  const CircularScan stated = cone_scan(200, 200, 40);
+  auto tracks = exact_tracks(stated, beads().centres_mm);
+  tracks.resize(4);
+  for (std::size_t i = 20; i < 40; ++i) std::swap(tracks[0][i], tracks[3][i]);
+  EXPECT_THROW(calibrate({stated, tracks, {}}), Error);
+}
+
+TEST(Calibrate, AFarTiltIsWarnedOf) {
+  const CircularScan stated = cone_scan(200, 200, 40);
+  CircularScan truth = misaligned(stated);
+  EXPECT_TRUE(calibrate({stated, exact_tracks(truth, beads().centres_mm), {}}).warnings.empty());
+  truth.yaw_rad = radians(9);
+  const CalibrateResult r = calibrate({stated, exact_tracks(truth, beads().centres_mm), {}});
+  EXPECT_NEAR(degrees(r.scan.yaw_rad), 9, 0.1);
+  ASSERT_EQ(r.warnings.size(), 1U);
+  EXPECT_EQ(r.warnings.front().rfind("yaw_deg = 9.0", 0), 0U) << r.warnings.front();
+}
+
 TEST(Calibrate, TooFewBeadsIsAnError) {
   const CircularScan stated = cone_scan(200, 200, 40);
   auto tracks = exact_tracks(stated, beads().centres_mm);

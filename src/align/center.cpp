@@ -11,6 +11,7 @@
 #include "align/circular.h"
 #include "align/center_doubts.h"
 #include "align/center_search.h"
+#include "align/steady_columns.h"
 #include "align/trial_slice.h"
 #include "core/format.h"
 #include <lepus/error.h>
@@ -24,18 +25,18 @@ constexpr double largest_deviation_px = 2;
   throw Error(kind, {.what = std::move(what), .where = "centre", .why = std::move(why), .hint = std::move(hint)});
 }
 
-void check(const CenterInput& input) {
+// orbit: of views whose columns stand still.
+void check(const CenterInput& input, const OrbitDeviation& orbit) {
   const CenterOptions& o = input.options;
   if (input.geometry.views() < 8)
     refuse_input("the scan has too few views", format("it has {}", input.geometry.views()), "8 are the least");
   if (input.geometry.columns < 32)
     refuse_input("the detector has too few columns", format("it has {}", input.geometry.columns), "32 are the least");
   // What is compared are views that differ by their angle only. A scanner that wobbles by a pixel still has an axis.
-  const OrbitDeviation deviation = deviation_from_circle(input.geometry);
-  if (!(deviation.rms_px < largest_deviation_px))
+  if (!(orbit.rms_px < largest_deviation_px))
     refuse_input("the views do not lie on a circle about the z axis",
                  format("view {} sees points of the field of view {:.1f} pixels from where a circular orbit would",
-                        deviation.view, deviation.rms_px),
+                        orbit.view, orbit.rms_px),
                  "the geometry of such a scan must be known: leave the search for its axis out", ErrorKind::geometry);
   if (input.bands.empty()) refuse_input("there are no rows", "no band was given", "give at least one");
   if (!(o.step > 0 && o.precision > 0))
@@ -221,12 +222,17 @@ bool CenterResult::tilt_matters() const {
 }
 
 CenterResult find_center(const CenterInput& given, Context& context) {
-  check(given);
-  const AxisLine line = axis_line(given.geometry, given.middle_row);
-  CenterInput input{given.geometry, {}, given.middle_row, given.options};
-  for (const CenterBand& band : given.bands)
+  const std::vector<double> offsets = column_offsets(given.geometry, given.middle_row);
+  CenterInput input{steadied(given.geometry, offsets), {}, given.middle_row, given.options};
+  const OrbitDeviation orbit = deviation_from_circle(input.geometry);
+  check(given, orbit);
+  const AxisLine line = axis_line(input.geometry, input.middle_row);
+  const auto add_blurred = [&](const CenterBand& band) {
     input.bands.push_back(
-        blurred_across_rows(band, given.geometry.views(), given.geometry.columns, line.aspect, context));
+        blurred_across_rows(band, input.geometry.views(), input.geometry.columns, line.aspect, context));
+  };
+  for (const CenterBand& band : given.bands)
+    offsets.empty() ? add_blurred(band) : add_blurred(steadied(band, input.geometry.columns, offsets));
   const CenterOptions& o = input.options;
   const auto columns = static_cast<double>(input.geometry.columns);
   double first = o.first.value_or(std::max(0.1 * columns, line.column - 0.25 * columns));
@@ -281,7 +287,7 @@ CenterResult find_center(const CenterInput& given, Context& context) {
   // What the other methods measure is not smooth on a finer scale.
   const double finest = result.method == CenterMethod::conjugate ? o.precision : std::max(o.precision, 0.05);
   double angle_share = 1;
-  result.tilt_found = can_see_tilt(input);
+  result.tilt_found = result.tilt_sought = can_see_tilt(input);
   if (result.tilt_found) {
     place = coarse_angle(search, input, line, place);
     const double angle_step = o.step / (spread_of_rows(input, line.middle_row) * line.aspect);
@@ -308,6 +314,11 @@ CenterResult find_center(const CenterInput& given, Context& context) {
   state_errors(input, line, *score, place, bands, angle_share, result, context);
   const bool at_the_end = best == result.curve.begin() || best + 1 == result.curve.end();
   say_doubts(reach, search.all_parts(place), at_the_end, *best, result);
+  if (!result.known && orbit.rms_px > largest_deviation_px / 4)
+    result.warnings.push_back(
+        format("views lie up to {:.1f} pixels off a circular orbit (view {}) even without their shifts along the rows: "
+               "the search does not follow that",
+               orbit.rms_px, orbit.view));
   if (!result.known && o.method == CenterMethod::automatic) {
     result.column = line.column;
     result.in_plane_deg = line.in_plane_deg();
@@ -317,13 +328,27 @@ CenterResult find_center(const CenterInput& given, Context& context) {
   return result;
 }
 
-std::vector<RowBand> center_bands(const ScanGeometry& geometry, std::int64_t count, const CenterOptions& options) {
+namespace {
+
+// Rows above and below a band's middle that the search for the angle needs.
+std::int64_t half_band(const ScanGeometry& geometry, const CenterOptions& options) {
   const AxisLine line = axis_line(geometry, {});
   // A slanted line across the detector leaves its row by so much.
   const double largest = std::abs(line.angle_rad) + radians(options.largest_tilt_deg);
   const double slant = 0.5 * static_cast<double>(geometry.columns) * std::tan(largest) / line.aspect;
-  std::int64_t half = static_cast<std::int64_t>(std::ceil(slant)) + rows_lost_to_blur(line.aspect);
-  const bool tilt = options.tilt && count >= 3 && geometry.rows >= 2 * half + 17 && geometry.beam != Beam::fan;
+  return static_cast<std::int64_t>(std::ceil(slant)) + rows_lost_to_blur(line.aspect);
+}
+
+}  // namespace
+
+std::int64_t rows_for_tilt(const ScanGeometry& geometry, const CenterOptions& options) {
+  return 2 * half_band(geometry, options) + 17;
+}
+
+std::vector<RowBand> center_bands(const ScanGeometry& geometry, std::int64_t count, const CenterOptions& options) {
+  std::int64_t half = half_band(geometry, options);
+  const bool tilt =
+      options.tilt && count >= 3 && geometry.rows >= rows_for_tilt(geometry, options) && geometry.beam != Beam::fan;
   if (!tilt) half = 0;
   count = std::min(count, geometry.rows);
   std::vector<RowBand> list;

@@ -69,6 +69,7 @@ struct CenterResult {
   double column = 0, given_column = 0;              // where the axis crosses the middle row: found, and as was given
   double middle_row = 0;                            // which row that is
   double in_plane_deg = 0, given_in_plane_deg = 0;  // of the detector against the axis
+  bool tilt_sought = false;                         // false: the rows were too few, or nobody asked for it
   bool tilt_found = false;                          // false: in_plane_deg is what was given
   double column_error = 0, in_plane_error_deg = 0;  // standard errors (align/center_error.h); 0: unknown
   // False: nothing that was found can be trusted, and a warning says why. The automatic method then leaves everything
@@ -89,6 +90,8 @@ CenterResult find_center(const CenterInput& input, Context& context);
 
 // Which rows find_center should be given: `count` heights spread over the detector, each high enough for the tilt.
 std::vector<RowBand> center_bands(const ScanGeometry& geometry, std::int64_t count, const CenterOptions& options);
+// As many the detector must have for the in-plane angle to be looked for.
+std::int64_t rows_for_tilt(const ScanGeometry& geometry, const CenterOptions& options);
 
 // The geometry with the axis on another column of the frames and, unless they were recorded on an arc, which cannot be
 // tilted, at another angle.

@@ -104,6 +104,26 @@ TEST(AxisLine, CentredArcIsTheTrueOne) {
     }
 }
 
+// The axis is put somewhere as detector_shift_u_mm would put it: rows that are slanted move up or down, a yawed
+// detector comes nearer or goes away.
+TEST(AxisLine, ItIsMovedAsTheKeyOfTheScanFileMovesIt) {
+  for (const Beam beam : {Beam::cone, Beam::parallel}) {
+    CircularScan scan = beam == Beam::cone ? cone_scan(64, 56, 12) : parallel_scan(64, 56, 12);
+    scan.in_plane_rad = radians(0.8);
+    if (beam == Beam::cone) scan.yaw_rad = radians(9), scan.pitch_rad = radians(2);
+    const ScanGeometry before = build_scan(scan);
+    scan.detector_shift_u_mm = 7.3;
+    const ScanGeometry wanted = build_scan(scan);
+    const AxisLine line = axis_line(wanted, {});
+    const ScanGeometry moved = with_axis_at(before, line.middle_row, line.column, CenterKey::detector_shift);
+    EXPECT_NEAR(moved.source_detector_mm, wanted.source_detector_mm, 1e-9);
+    for (std::size_t view = 0; view < moved.matrices.size(); ++view)
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 4; ++j)
+          EXPECT_NEAR(moved.matrices[view](i, j), wanted.matrices[view](i, j), 1e-9) << view << ": " << i << ", " << j;
+  }
+}
+
 TEST(RowFan, OppositeRaysMakeOppositeAngles) {
   CircularScan scan = cone_scan(200, 10, 8);
   scan.axis_offset_mm = 5;
@@ -416,6 +436,25 @@ TEST(CenterPicture, HasRoomForItsTexts) {
       for (const std::int64_t y : {std::int64_t{0}, picture.height - 1})
         ASSERT_EQ(picture.at(x, y), (Colour{255, 255, 255})) << x << ", " << y;
   }
+}
+
+// Shifts of single views that the geometry knows, whole columns of them, are no reason not to find the axis.
+TEST(FindCenter, KnownShiftsOfSingleViewsAreFollowed) {
+  ThreadPool threads(2);
+  CancelFlag never;
+  Progress silent;
+  Context context{threads, never, silent};
+  CircularScan stated = cone_scan(96, 48, 90);
+  stated.perturbations.resize(90);
+  for (std::size_t i = 0; i < 90; ++i)
+    stated.perturbations[i].detector_mm.x = 5.5 * stated.pixel_width_mm * std::sin(0.3 * static_cast<double>(i));
+  CircularScan truth = stated;
+  truth.detector_shift_u_mm = 3.3 * stated.pixel_width_mm;
+  const CenterInput input = noisy_rows(phantom_of("shepp-logan"), truth, stated, 3, 0, 5, {}, threads);
+  const CenterResult found = find_center(input, context);
+  EXPECT_TRUE(found.known);
+  EXPECT_NEAR(found.given_column, axis_line(build_scan(stated), {}).column, 1e-9);
+  EXPECT_NEAR(found.column, axis_line(build_scan(truth), {}).column, 0.03);
 }
 
 }  // namespace

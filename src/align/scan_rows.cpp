@@ -7,6 +7,7 @@
 #include "align/axis_line.h"
 #include "core/format.h"
 #include "run/prepass.h"
+#include "scan/parameters.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -54,8 +55,16 @@ std::vector<RowBand> chosen_bands(const CenterScan& scan, const CenterRequest& r
     throw Error(ErrorKind::usage, {.what = format("there is no row {}", *request.row),
                                    .where = "centre",
                                    .why = format("the selected rows are 0 to {}", rows - 1),
-                                   .hint = "give a row of the frames, counted from the top"});
+                                   .hint = "give one of them, counted from the first row that the scan file selects"});
   return {{row, row + 1}};
+}
+
+// A curve that is fitted to a reconstruction with the axis beside its place would be wrong, or none would be found; the
+// two ends of a ray agree as well without it.
+Scan without_fitted_hardening(Scan scan) {
+  std::erase_if(scan.corrections,
+                [](const CorrectionSpec& spec) { return spec.kind == "hardening" && flag_of(spec, "homogeneous"); });
+  return scan;
 }
 
 }  // namespace
@@ -105,7 +114,8 @@ CenterResult CenterScan::in_frames(CenterResult r) const {
 }
 
 CenterScan read_center_rows(const Scan& scan, const CenterRequest& request, Context& context) {
-  const PrePass pre = pre_pass(scan, context);
+  const Scan searched = without_fitted_hardening(scan);  // the pre-pass refers to it
+  const PrePass pre = pre_pass(searched, context);
   CenterScan result;
   result.warnings = pre.warnings;
   result.binning = std::max<std::int64_t>(1, (scan.geometry.columns + request.widest - 1) / request.widest);

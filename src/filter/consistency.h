@@ -36,9 +36,10 @@ Consistency check_turning(const OppositeRays& rays);
 
 // Does anything else in the geometry not fit? Where rays measured from both ends differ by more than noise, the axis is
 // moved, the frames are mirrored and turned, and other rows are tried. `other_row` brings a row's sinogram; it is asked
-// only then. rays: of row `row`. "": nothing is wrong, or nothing can be said; else a warning that names what would
-// fit.
+// only then. rays: of row `row`. axis_was_sought: no advice to look for it. "": nothing is wrong, or nothing can be
+// said; else a warning that names what would fit.
 std::string what_does_not_fit(const ScanGeometry& geometry, std::int64_t row, const OppositeRays& rays,
-                              const std::function<std::vector<float>(std::int64_t)>& other_row);
+                              const std::function<std::vector<float>(std::int64_t)>& other_row,
+                              bool axis_was_sought = false);
 
 }  // namespace lepus

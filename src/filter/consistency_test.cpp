@@ -137,11 +137,12 @@ TEST(Consistency, ScoresAreDifferencesOverVariance) {
   EXPECT_NEAR(checked(scan, sinogram_of(scan, {}, 1)).as_given, 1, 0.2);  // unrelated
 }
 
-std::string misfit(const CircularScan& claimed, const std::vector<float>& data) {
+std::string misfit(const CircularScan& claimed, const std::vector<float>& data, bool axis_was_sought = false) {
   const ScanGeometry g = build_scan(claimed);
   const std::int64_t row = consistency_row(g);
-  return what_does_not_fit(g, row, {g, row, data.data()},
-                           [](std::int64_t) -> std::vector<float> { throw std::logic_error("no other row"); });
+  return what_does_not_fit(
+      g, row, {g, row, data.data()}, [](std::int64_t) -> std::vector<float> { throw std::logic_error("no other row"); },
+      axis_was_sought);
 }
 
 // Wider than the detector, and off the axis.
@@ -168,6 +169,16 @@ TEST(WhatFits, NothingIsSaidOfRightScans) {
   EXPECT_EQ(misfit(parallel, sinogram_of(parallel, phantom, 1)), "");  // more noise than object
   EXPECT_EQ(misfit(parallel, sinogram_of(parallel, {}, 1)), "");       // noise alone
   EXPECT_EQ(misfit(parallel, sinogram_of(parallel, {}, 0)), "");
+}
+
+TEST(WhatFits, NobodyIsToldToLookForTheAxisOnceMore) {
+  const CircularScan stated = fan(angles(120, 360));
+  const std::vector<float> data = sinogram_of(with(stated, 12, 0), phantom, 0.02);
+  for (const bool sought : {false, true}) {
+    const std::string said = misfit(stated, data, sought);
+    EXPECT_NE(said.find("geometry.detector_shift_u_mm"), std::string::npos) << said;
+    EXPECT_EQ(said.find("geometry.center") == std::string::npos, sought) << said;
+  }
 }
 
 TEST(WhatFits, AnAxisElsewhereIsNamed) {

@@ -110,15 +110,16 @@ std::string beginning(const RayAgreement& given) {
       percent(given.value), percent(given.noise));
 }
 
-std::string about_shift(const Candidate& c) {
+std::string about_shift(const Candidate& c, bool axis_was_sought) {
   const std::string turned = c.assumption.backwards  ? "the angles the other way round and "
                              : c.assumption.mirrored ? "mirrored columns and "
                                                      : "";
   return format(
-      "with {}the axis {:.0f} columns to the {} they differ by {}. Set geometry.center = \"auto\" or use lepus center; "
-      "check geometry.detector_shift_u_mm and pixel_width_mm{}, and whether the frames were cropped",
+      "with {}the axis {:.0f} columns to the {} they differ by {}. {} geometry.detector_shift_u_mm and "
+      "pixel_width_mm{}, and whether the frames were cropped",
       turned, std::abs(c.assumption.shift_columns), c.assumption.shift_columns > 0 ? "right" : "left",
       percent(c.agreement.value),
+      axis_was_sought ? "Check" : "Set geometry.center = \"auto\" or use lepus center; check",
       c.assumption.backwards  ? ", the sign of the angles"
       : c.assumption.mirrored ? ", mirror_columns"
                               : "");
@@ -136,7 +137,7 @@ std::string about_scale(const Candidate& c) {
 }  // namespace
 
 std::string what_does_not_fit(const ScanGeometry& g, std::int64_t row, const OppositeRays& rays,
-                              const std::function<std::vector<float>(std::int64_t)>& other_row) {
+                              const std::function<std::vector<float>(std::int64_t)>& other_row, bool axis_was_sought) {
   if (!row_is_in_plane(g, row)) return {};
   const RayAgreement given = rays.compare({});
   if (!can_judge(given) || !std::isfinite(given.value)) return {};
@@ -154,7 +155,7 @@ std::string what_does_not_fit(const ScanGeometry& g, std::int64_t row, const Opp
   }
   if (scaled && (!best || clearly_better(scaled->agreement, best->agreement)))
     return beginning(given) + "; " + about_scale(*scaled);
-  if (best && fits(best->agreement)) return beginning(given) + "; " + about_shift(*best);
+  if (best && fits(best->agreement)) return beginning(given) + "; " + about_shift(*best, axis_was_sought);
 
   // Stripes differ from row to row by chance: a row with fewer of them is not nearer to the plane.
   RayAgreement of_object = given;
@@ -180,7 +181,7 @@ std::string what_does_not_fit(const ScanGeometry& g, std::int64_t row, const Opp
   }
   if (best && clearly_better(best->agreement, given) &&
       excess(best->agreement) < std::min(hopeless, 0.3 * excess(given)))
-    return beginning(given) + "; " + about_shift(*best);
+    return beginning(given) + "; " + about_shift(*best, axis_was_sought);
   if (excess(given) < hopeless) return {};
   return beginning(given) +
          "; neither another place of the axis nor another direction makes them agree. The angles (their unit, order, "

@@ -46,7 +46,9 @@ void use_automatic_center(Scan& scan, const AutomaticCenter& found, Progress& pr
     axis.middle_row = found.middle_row;
     axis.in_plane_deg = found.in_plane_deg;
     const double before_mm = field_of_view_radius_mm(scan.geometry);
+    std::erase(scan.warnings, part_not_seen(scan.geometry, scan.grid));  // with the axis elsewhere
     scan.geometry = centred(scan.geometry, axis, CenterKey::detector_shift);
+    if (const std::string warning = part_not_seen(scan.geometry, scan.grid); !warning.empty()) say(warning);
     if (const double now_mm = field_of_view_radius_mm(scan.geometry);
         scan.automatic_grid && now_mm > before_mm + std::abs(scan.grid.step_mm.x))
       say(
@@ -56,6 +58,7 @@ void use_automatic_center(Scan& scan, const AutomaticCenter& found, Progress& pr
                  now_mm, before_mm));
   }
   scan.automatic_center = false;
+  scan.axis_was_sought = true;
   progress.note(found.line);
   scan.resolved += format("\n# center = \"auto\": {}\n", found.line);
 }

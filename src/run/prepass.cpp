@@ -163,7 +163,7 @@ std::vector<std::string> warnings_of_middle_row(const Scan& scan, const PrePass&
   const Consistency turning = check_turning(rays);
   if (turning.verdict == Turning::backwards || turning.verdict == Turning::mirrored)
     warnings.push_back(turning.message);
-  else if (auto message = what_does_not_fit(scan.geometry, row, rays, flat_row); !message.empty())
+  else if (auto message = what_does_not_fit(scan.geometry, row, rays, flat_row, scan.axis_was_sought); !message.empty())
     warnings.push_back(std::move(message));
   return warnings;
 }

@@ -67,6 +67,7 @@ struct Scan {
   std::vector<double> listed_angles_deg;
   ScanGeometry geometry;          // of the selected views and rows
   bool automatic_center = false;  // the axis is to be found (job/run_scan.h)
+  bool axis_was_sought = false;   // it was, with or without success
   VolumeGrid grid;                // already resolved where the file says auto, slices and region of interest applied
   bool automatic_grid = false;
   bool field_of_view_mask = true;  // voxels outside the field of view become zero
@@ -85,5 +86,8 @@ Scan read_scan(const std::filesystem::path& file);
 
 // The same from text, as if it stood in `file` (for scan files that come out of a volume's provenance).
 Scan read_scan_text(const std::string& toml, const std::filesystem::path& file);
+
+// A warning where a part of the volume is not seen by every view; else "".
+std::string part_not_seen(const ScanGeometry& geometry, const VolumeGrid& grid);
 
 }  // namespace lepus

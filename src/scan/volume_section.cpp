@@ -131,35 +131,55 @@ std::optional<Extent> height_in_every_view(const ScanGeometry& geometry) {
   }
 }
 
+// A volume, and the cylinder around the axis that every view sees.
+struct SeenPart {
+  double radius;
+  std::optional<Extent> height;
+  Extent x, y, z;
+
+  SeenPart(const ScanGeometry& geometry, const VolumeGrid& grid)
+      : radius(field_of_view_radius_mm(geometry)),
+        height(height_in_every_view(geometry)),
+        x(extent(grid.origin_mm.x, grid.step_mm.x, grid.nx)),
+        y(extent(grid.origin_mm.y, grid.step_mm.y, grid.ny)),
+        z(extent(grid.origin_mm.z, grid.step_mm.z, grid.nz)) {}
+
+  std::string sizes() const {
+    return format("it spans x {:.4g}..{:.4g}, y {:.4g}..{:.4g}, z {:.4g}..{:.4g} mm; every view sees ", x.least, x.most,
+                  y.least, y.most, z.least, z.most) +
+           (height ? format("the cylinder of radius {:.4g} mm around the axis, z {:.4g}..{:.4g} mm", radius,
+                            height->least, height->most)
+                   : "no common part of the axis");
+  }
+};
+
 void check_field_of_view(const ScanDocument& document, Scan& scan) {
   const VolumeGrid& grid = scan.grid;
-  const double radius = located(document, "geometry", [&] { return field_of_view_radius_mm(scan.geometry); });
-  const std::optional<Extent> seen_z = height_in_every_view(scan.geometry);
-  const Extent x = extent(grid.origin_mm.x, grid.step_mm.x, grid.nx);
-  const Extent y = extent(grid.origin_mm.y, grid.step_mm.y, grid.ny);
-  const Extent z = extent(grid.origin_mm.z, grid.step_mm.z, grid.nz);
-  const std::string sizes = format("it spans x {:.4g}..{:.4g}, y {:.4g}..{:.4g}, z {:.4g}..{:.4g} mm; every view sees ",
-                                   x.least, x.most, y.least, y.most, z.least, z.most) +
-                            (seen_z ? format("the cylinder of radius {:.4g} mm around the axis, z {:.4g}..{:.4g} mm",
-                                             radius, seen_z->least, seen_z->most)
-                                    : "no common part of the axis");
+  const SeenPart seen = located(document, "geometry", [&] { return SeenPart(scan.geometry, grid); });
   bool in_some_view = false;
-  if (std::hypot(distance_from_zero(x), distance_from_zero(y)) <= radius)
+  if (std::hypot(distance_from_zero(seen.x), distance_from_zero(seen.y)) <= seen.radius)
     for (std::int64_t view = 0; !in_some_view && view < scan.geometry.views(); ++view)
-      in_some_view = row_band(scan.geometry, view, grid, radius, 0, grid.nz, 0).size() > 0;
-  if (!in_some_view || (radius == 0 && scan.geometry.columns > 1))
-    document.fail("volume", "the volume lies outside the field of view", sizes,
+      in_some_view = row_band(scan.geometry, view, grid, seen.radius, 0, grid.nz, 0).size() > 0;
+  if (!in_some_view || (seen.radius == 0 && scan.geometry.columns > 1))
+    document.fail("volume", "the volume lies outside the field of view", seen.sizes(),
                   "check centre_mm, voxel_mm, the selected slices and region, and that the detector sees the axis; or "
                   "say size = \"auto\"",
                   ErrorKind::geometry);
-  // Corners reach past the cylinder in every scan; faces should not, by more than the rounding to whole voxels.
-  const double slack = std::abs(grid.step_mm.x), slack_z = std::abs(grid.step_mm.z);
-  const bool wide = std::max({-x.least, x.most, -y.least, y.most}) > radius + slack;
-  const bool high = !seen_z || z.least < seen_z->least - slack_z || z.most > seen_z->most + slack_z;
-  if (wide || high) scan.warnings.push_back(format("a part of the volume is not seen by every view: {}", sizes));
+  if (std::string warning = part_not_seen(scan.geometry, grid); !warning.empty())
+    scan.warnings.push_back(std::move(warning));
 }
 
 }  // namespace
+
+std::string part_not_seen(const ScanGeometry& geometry, const VolumeGrid& grid) {
+  const SeenPart seen(geometry, grid);
+  // Corners reach past the cylinder in every scan; faces should not, by more than the rounding to whole voxels.
+  const double slack = std::abs(grid.step_mm.x), slack_z = std::abs(grid.step_mm.z);
+  const bool wide = std::max({-seen.x.least, seen.x.most, -seen.y.least, seen.y.most}) > seen.radius + slack;
+  const bool high =
+      !seen.height || seen.z.least < seen.height->least - slack_z || seen.z.most > seen.height->most + slack_z;
+  return wide || high ? "a part of the volume is not seen by every view: " + seen.sizes() : "";
+}
 
 std::optional<VolumeGrid> explicit_grid(const ScanDocument& document) {
   const auto size = given_size(document);

@@ -133,6 +133,65 @@ class Align(ProgramCase):
         said = self.lepus_json("reconstruct", wider, "-o", "w.mha")["warnings"]
         self.assertRegex("\n".join(said), "reach past the detector's side at its last column")
 
+    def test_keys_of_a_tilted_detector(self):
+        scan = self.scan("head", "shepp-logan-modified", "--shift-u", "6.6", "--yaw", "4", "--pitch", "1", "--in-plane", "0.8")
+        text = (self.folder / scan).read_text()
+        hidden = re.sub(r"(?m)^(detector_shift_u_mm|in_plane_deg).*\n", "", text)
+        (self.folder / "head/hidden.toml").write_text(hidden)
+        found = self.lepus_json("center", "head/hidden.toml")["geometry"]
+        self.assertAlmostEqual(found["detector_shift_u_mm"], 6.6, delta=0.2)
+        self.assertAlmostEqual(found["in_plane_deg"], 0.8, delta=0.1)
+        # Where the column is known, so is the key.
+        column = self.lepus_json("center", scan, "--column", 40)["given_column"]
+        (self.folder / "head/turned.toml").write_text(re.sub(r"(?m)^detector_shift_u_mm.*\n", "", text))
+        known = self.lepus_json("center", "head/turned.toml", "--column", column)["geometry"]
+        self.assertAlmostEqual(known["detector_shift_u_mm"], 6.6, delta=1e-6)
+        # The other key puts the axis on the same column.
+        aside = self.lepus_json("center", "head/hidden.toml", "--key", "axis_offset_mm", "--no-tilt")
+        offset = aside["geometry"]["axis_offset_mm"]
+        (self.folder / "head/aside.toml").write_text(hidden.replace("[geometry]\n", f"[geometry]\naxis_offset_mm = {offset}\n"))
+        self.assertAlmostEqual(self.lepus_json("center", "head/aside.toml", "--column", 40)["given_column"], aside["column"], delta=1e-3)
+        # center = "auto" makes the volume that the keys make.
+        keys = "".join(f"{key} = {value}\n" for key, value in found.items())
+        for name, lines in ("keys", keys), ("auto", 'center = "auto"\n'):
+            (self.folder / f"head/{name}.toml").write_text(hidden.replace("[geometry]\n", "[geometry]\n" + lines))
+            self.lepus("reconstruct", f"head/{name}.toml", "-o", f"{name}.mha", "--backend", "cpu", "--quiet")
+        self.assertLess(self.lepus_json("compare", "keys.mha", "auto.mha", "--ssim", "none")["metrics"]["nrmse"], 1e-4)
+
+    def test_what_is_not_seen_is_judged_after_the_axis_was_found(self):
+        scan = self.scan("head", "shepp-logan-modified", "--hidden-shift", "3")
+        text = re.sub(r"(?m)^size = .*$", "size = [96, 96, 64]", (self.folder / scan).read_text())
+        text = re.sub(r"(?m)^voxel_mm = .*$", "voxel_mm = 0.98", text)
+
+        def warned(lines):
+            (self.folder / scan).write_text(text.replace("[geometry]\n", f"[geometry]\n{lines}\n"))
+            said = self.lepus_json("reconstruct", scan, "-o", "v.mha", "--force")["warnings"]
+            return [w.split(";")[0] for w in said if "not seen by every view" in w]
+        self.assertEqual(len(warned("detector_shift_u_mm = 6")), 1)
+        self.assertEqual(warned('center = "auto"'), warned("detector_shift_u_mm = 6"))
+        self.assertEqual(warned('detector_shift_u_mm = -9\ncenter = "auto"'), warned("detector_shift_u_mm = 6"))
+
+    def test_a_fitted_hardening_waits_for_the_axis(self):
+        (self.folder / "ball.toml").write_text(
+            '[[shape]]\nkind = "sphere"\ncentre_mm = [3, 2, 0]\nradius_mm = 14\nvalue_per_mm = 0.05\n')
+        self.lepus("simulate", "ball.toml", "-o", "ball", "--views", "90", "--columns", "96", "--rows", "24", "--pixel", "1", "--flats",
+                   "2", "--darks", "2", "--source-axis", "200", "--source-detector", "400", "--photons", "200000", "--no-truth",
+                   "--quiet", "--hidden-shift", "5")
+        text = (self.folder / "ball/scan.toml").read_text() + '\n[[correct]]\nkind = "hardening"\nhomogeneous = true\n'
+        (self.folder / "ball/scan.toml").write_text(text)
+        self.assertAlmostEqual(self.lepus_json("center", "ball/scan.toml")["geometry"]["detector_shift_u_mm"], 5, delta=0.1)
+        (self.folder / "ball/scan.toml").write_text(text.replace("[geometry]\n", '[geometry]\ncenter = "auto"\n'))
+        made = self.lepus_json("reconstruct", "ball/scan.toml", "-o", "v.mha")
+        self.assertIn("hardening: p' =", made["corrections"][0])
+
+    def test_few_rows_are_no_reason_for_silence_about_the_angle(self):
+        scan = self.scan("head", "shepp-logan-modified")
+        text = (self.folder / scan).read_text()
+        (self.folder / scan).write_text(text.replace("[frames]\n", "[frames]\nfirst_row = 20\nlast_row = 43\n", 1))
+        said = self.lepus("center", scan).stdout
+        self.assertRegex(said, r"in-plane  not looked for: 24 rows are too few, \d+ are needed")
+        self.assertNotIn("in-plane", self.lepus("center", scan, "--no-tilt").stdout)
+
     def test_a_column_of_ones_own(self):
         scan = self.scan("head", "shepp-logan-modified")
         taken = self.lepus_json("center", scan, "--column", "45.5", "--picture", "mine.png")
@@ -175,6 +234,26 @@ class Align(ProgramCase):
         self.assertAlmostEqual(shifted["geometry"]["detector_shift_u_mm"], 0, delta=0.05)
         (self.folder / "beads/helix.toml").write_text(text.replace("[geometry]\n", "[geometry]\npitch_mm = 2.0\n"))
         self.assert_error(self.lepus("calibrate", "beads/helix.toml", "--json", code=2), "usage", "one geometry for all views")
+
+    def test_beads_that_pass_one_another(self):
+        # Some are taken for one another: without care the geometry came out of the false track, the pitch at -20 degrees.
+        truth = {"shift_u": 3.1, "shift_v": -2.2, "in_plane": 0.5, "pitch": 0.7, "yaw": -0.4}
+        self.lepus("simulate", "beads", "-o", "beads", "--source-axis", "300", "--source-detector", "612", "--photons", "20000",
+                   "--beads", "14", "--bead-radius", "0.03", "--columns", "200", "--rows", "133", "--pixel", "1", "--pixel-height",
+                   "1.5", "--views", "90", "--format", "raw", "--no-truth", "--quiet",
+                   *(word for key, value in truth.items() for word in ("--" + key.replace("_", "-"), value)))
+        text = (self.folder / "beads/scan.toml").read_text()
+        text = re.sub(r"(?m)^((detector_shift_[uv]_mm|\w+_plane_deg|pitch_deg|yaw_deg) = )[-.\d]+", r"\g<1>0.0", text)
+        (self.folder / "beads/scan.toml").write_text(text.replace("source_detector_mm = 612.0", "source_detector_mm = 600.0"))
+        found = self.lepus_json("calibrate", "beads/scan.toml")
+        self.assertEqual((found["beads"], found["false_tracks"]), (14, 1))
+        self.assertRegex("\n".join(found["warnings"]), "a track was followed that no bead makes")
+        self.assertAlmostEqual(found["geometry"]["source_detector_mm"], 612, delta=1)
+        near = {"detector_shift_u_mm": 0.01, "detector_shift_v_mm": 0.05, "in_plane_deg": 0.01,
+                "pitch_deg": 0.8, "yaw_deg": 0.05}
+        for (key, delta), value in zip(near.items(), truth.values()):
+            self.assertAlmostEqual(found["geometry"][key], value, delta=delta, msg=key)
+            self.assertGreater(found["errors"][key], 0)
 
     def test_plate(self):
         (self.folder / "plate.toml").write_text(

@@ -86,6 +86,22 @@ class Preview(ProgramCase):
         self.assertTrue((picture[-8:] == 255).all(), "the picture is cut off at the bottom")
         self.assertLess(picture[:30, -40:].min(), 128, "the name does not reach the right")
 
+    def test_slices_are_by_fdk_and_it_is_said(self):
+        scan = self.simulate("scan")
+        plain = self.lepus_json("preview", "scan/scan.toml", "-o", "p.html")
+        self.assertEqual((plain["method"], plain["warnings"]), ("fdk", []))
+        self.assertIn("by FDK", (self.folder / "p.html").read_text())
+        text = (scan / "scan.toml").read_text()
+        (scan / "scan.toml").write_text(text + '\n[method]\nname = "sirt"\niterations = 2\n[[post]]\nkind = "rescale"\nbits = 8\n')
+        other = self.lepus_json("preview", "scan/scan.toml", "-o", "q.html")
+        self.assertRegex("\n".join(other["warnings"]), r'(?s)by FDK.*"sirt".*before the scan file.s \[\[post\]\]')
+        self.assertEqual(other["versions"][0]["noise_per_mm"], plain["versions"][0]["noise_per_mm"])
+        self.simulate("helix", "--helix-pitch", "20", "--arc", "720", "--size", "16,16,8", "--voxel", "4")
+        helix = self.lepus("preview", "helix/scan.toml", "-o", "h.html", code=None)
+        self.assertNotEqual(helix.returncode, 0)
+        self.assertIn("the slices of a preview are made by FDK", helix.stderr)
+        self.assertNotIn("--method", helix.stderr)
+
     def test_bad_input(self):
         scan = self.simulate("scan")
         refused = lambda *words, code=2: self.lepus("preview", "scan/scan.toml", "-o", "p.html", *words, code=code)
