@@ -87,6 +87,12 @@ private:
 // What all processes that have the unfinished volume open hold, and whoever finishes or removes it alone.
 OutputLock lock_unfinished(const std::filesystem::path& path, Sharing sharing);
 bool unfinished_is_held(const std::filesystem::path& path);
+// The device and number of a file or folder, which stay when it is renamed into place; none where it is not there.
+using FileNumber = std::optional<std::pair<std::uint64_t, std::uint64_t>>;
+FileNumber number_of_unfinished(const std::filesystem::path& path);
+FileNumber number_of_finished(const std::filesystem::path& path);
+// Throws Error(disk): it was there when the run began.
+[[noreturn]] void throw_unfinished_gone(const std::filesystem::path& path);
 // What of an unfinished volume is there from the beginning to the end.
 std::filesystem::path marking_file(const std::filesystem::path& path);
 // Throws Error(input): what was kept under this name is no part of this volume.
@@ -153,5 +159,6 @@ struct NumberPlace {
 };
 std::optional<NumberPlace> find_number(const std::filesystem::path& path);
 std::filesystem::path numbered(const std::filesystem::path& pattern, const NumberPlace& place, std::int64_t index);
+bool is_numbered(const std::string& file_name, const NumberPlace& place);
 
 }  // namespace lepus
