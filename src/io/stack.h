@@ -125,11 +125,17 @@ struct StoredStack {
 enum class StackOf { slices, frames };
 StoredStack read_meta_image(const std::filesystem::path& path, StackOf content);
 StoredStack read_nrrd(const std::filesystem::path& path, StackOf content);
+// Where the voxels are: the file that the header names, or this one.
+std::filesystem::path data_of_meta_image(const std::filesystem::path& path);
+std::filesystem::path data_of_nrrd(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_tiff_volume(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_tiff_folder(const std::filesystem::path& path);
 // Null where it is no folder of such slices.
 std::unique_ptr<VolumeReader> open_labelled_slices(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_hdf5_volume(const std::filesystem::path& path, const std::string& dataset);
+// Other files in which a dataset lies, as links, virtual datasets and external storage lead to them; those that are
+// not there are left out. "": the dataset that open_hdf5_volume takes.
+std::vector<std::filesystem::path> files_behind_hdf5(const std::filesystem::path& path, const std::string& dataset);
 std::unique_ptr<VolumeReader> open_raw_volume(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_zarr(const std::filesystem::path& folder, std::int64_t level);
 std::unique_ptr<VolumeReader> open_zeiss_volume(const std::filesystem::path& path);
