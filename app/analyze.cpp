@@ -312,7 +312,7 @@ int run_or_keep(const AnalyzeArguments& a, Session& session) {
   a.resume.check();
   if (a.output.empty() && (a.resume.resume || a.resume.restart))
     refuse_option(a.resume.resume ? "--resume" : "--restart", "there is no folder to go on with", "give it with -o");
-  a.resume.require_journal(a.output);
+  a.resume.require_unfinished(a.output);
   std::optional<ResumableFolder> folder;
   try {
     return run_analyze(a, session, folder);

@@ -53,8 +53,10 @@ void ClusterOptions::describe(OptionTable& table) {
 void ClusterOptions::check() const {
   const bool described = devices_per_node != 0 || ranks_per_node != 1 || gups || launch_seconds || !network.empty() ||
                          !disk.empty() || !device_memory.empty();
-  if (nodes < 0 || nodes > 1'000'000 || devices_per_node < 0 || devices_per_node > 1024 || (described && nodes == 0))
-    refuse_cluster("--nodes", format("{} nodes of {} GPUs are no cluster", nodes, devices_per_node),
+  const bool wanted = asked() || described;
+  const std::int64_t count = nodes.value_or(0);
+  if (wanted && (count < 1 || count > 1'000'000 || devices_per_node < 0 || devices_per_node > 1024))
+    refuse_cluster("--nodes", format("{} nodes of {} GPUs are no cluster", count, devices_per_node),
                    "give at least one node, for example --nodes 64");
   if (ranks_per_node < 1 || ranks_per_node > 1024 || (devices_per_node > 0 && ranks_per_node > 1))
     refuse_cluster("--ranks-per-node", format("{} processes cannot share a node's CPU", ranks_per_node),
@@ -72,7 +74,7 @@ ClusterMachine ClusterOptions::machine(const std::optional<MachineSpeed>& speed,
                    cards ? "no GPU is here whose speed could be taken" : "the speed of a node's CPU is not known",
                    "give it: docs/speed.md has figures, 'lepus bench' measures");
   ClusterMachine machine;
-  machine.nodes = nodes;
+  machine.nodes = nodes.value_or(1);
   machine.devices_per_node = cards ? devices_per_node : ranks_per_node;
   machine.network_bytes = bytes_per_second("--network", network.empty() ? usual_network : network);
   machine.disk_bytes = bytes_per_second("--disk", disk.empty() ? usual_disk : disk);
@@ -85,7 +87,7 @@ ClusterMachine ClusterOptions::machine(const std::optional<MachineSpeed>& speed,
   machine.link_bytes = cards ? card_link_bytes : 0;
   machine.device_bytes = cards ? parse_bytes(device_memory.empty() ? usual_device_memory : device_memory) : 0;
   // mpirun and MPI_Init: 0.2 to 0.3 s, measured with Open MPI 4.1 and two ranks on a node without a GPU.
-  machine.start_seconds = launch_seconds.value_or(cards ? 0.8 : nodes * ranks_per_node > 1 ? 0.27 : 0.02);
+  machine.start_seconds = launch_seconds.value_or(cards ? 0.8 : machine.nodes * ranks_per_node > 1 ? 0.27 : 0.02);
   machine.file_seconds = 2e-4;
   machine.rates_from = gups ? "sums: --gups" : "sums: measured on this machine";
   machine.rates_from += cards   ? "; filter and link: an H200 (docs/speed.md)"

@@ -13,12 +13,13 @@
 namespace lepus::app {
 
 struct ClusterOptions {
-  std::int64_t nodes = 0, devices_per_node = 0, ranks_per_node = 1;  // ranks: that share a CPU
+  std::optional<std::int64_t> nodes;
+  std::int64_t devices_per_node = 0, ranks_per_node = 1;  // ranks: that share a CPU
   std::string network, disk, device_memory, problem;
   std::optional<double> gups, launch_seconds;
 
   void describe(OptionTable& table);
-  bool asked() const { return nodes > 0; }
+  bool asked() const { return nodes.has_value(); }
   void check() const;  // Error(usage) for what is no cluster, or is said of one without --nodes
   // speed: of this machine's host or device, where --gups does not say it. Throws Error(usage) for what makes no sense.
   ClusterMachine machine(const std::optional<MachineSpeed>& speed, bool on_host) const;

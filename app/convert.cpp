@@ -148,7 +148,7 @@ void convert_slabs(const VolumeReader& volume, const Part& part, const std::opti
 }
 
 int convert_volume(const ConvertArguments& a, Session& session) {
-  a.resume.require_journal(a.output);
+  a.resume.require_unfinished(a.output);
   Context& context = session.context();
   const auto volume = into_axes(open_in_our_axes(a.input, a.from_axes, "--from-axes", session), output_axes(a));
   const VolumeGrid& whole = volume->grid();
@@ -280,7 +280,7 @@ int run_convert(const ConvertArguments& a, Session& session) {
                                    .why = "the input is a scan file",
                                    .hint = "choose views and rows in the [frames] section of the scan file"});
   if (!a.geometry.empty()) return convert_geometry(a, session);
-  a.resume.require_journal(a.output);
+  a.resume.require_unfinished(a.output);
   ScanForm form;
   form.frames = a.form.empty() ? "tiff" : a.form;
   form.sinograms = a.order == "sinograms";

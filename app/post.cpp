@@ -44,7 +44,7 @@ std::string steps_text() {
 
 int run_post(const PostArguments& a, Session& session) {
   a.resume.check();
-  a.resume.require_journal(a.output);
+  a.resume.require_unfinished(a.output);
   std::error_code ignored;
   if (std::filesystem::equivalent(a.input, a.output, ignored))
     throw Error(ErrorKind::usage, {.what = "input and output are the same",

@@ -61,7 +61,7 @@ int run_project(const ProjectArguments& a, Session& session) {
   if (a.matrix) return write_matrix(a, scan, session);
   if (a.volume.empty())
     refuse_projection("no volume was named", "there is nothing to project", "add for example volume.mha");
-  a.resume.require_journal(a.output);
+  a.resume.require_unfinished(a.output);
   const auto lock = session.reserve(a.output);
   VolumeProjectionOptions options;
   options.model = ray_model(a.model);

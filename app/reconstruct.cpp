@@ -131,7 +131,7 @@ int run_reconstruct(ReconstructArguments arguments, Session& session) {
                                    .why = "several were started by mpirun or srun",
                                    .hint = "start it without them"});
   if (!compared.empty()) return compare_methods(compared, scan, output_of(arguments, scan).string(), options, session);
-  if (!scan.method.iterative()) arguments.resume.require_journal(output_of(arguments, scan));
+  if (!scan.method.iterative()) arguments.resume.require_unfinished(output_of(arguments, scan));
   const ReconstructReport report = run_scan(scan, output_of(arguments, scan), options, session.context());
   if (!session.ranks().first()) return exit_ok;  // rank 0 reports for all
   session.report(summary(report), details(report));

@@ -13,8 +13,8 @@ struct ResumeOptions {
 
   void describe(OptionTable& table);
   void check() const;  // Error(usage) where they contradict each other
-  // Error(usage) where --resume finds no journal of an unfinished run.
-  void require_journal(const std::filesystem::path& output) const;
+  // Error(usage) where --resume finds no unfinished run: its journal and what it was writing.
+  void require_unfinished(const std::filesystem::path& output) const;
 };
 
 }  // namespace lepus::app

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <regex>
 
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,7 @@
 #include "core/output_folder.h"
 #include "core/output_lock.h"
 #include "io/resumable_folder.h"
+#include "io/stack.h"
 #include "io/volume_journals.h"
 #include "iterative/saved_states.h"
 #include "run/plan.h"
@@ -137,11 +139,23 @@ std::string to_text(const fs::path& output, const RunStatus& status, const std::
   return text;
 }
 
+// Where the volume is when it is finished: of slices, their side-car.
+bool is_there(const fs::path& output) {
+  std::error_code failure;
+  return fs::exists(output, failure) || fs::exists(files_of_volume(output).front(), failure);
+}
+
+// An output that is older than the volume before its steps was not made from it.
+bool is_made_of(const fs::path& output, const fs::path& before) {
+  std::error_code failure;
+  const auto made = fs::last_write_time(files_of_volume(output).front(), failure);
+  return !failure && made >= fs::last_write_time(before, failure) && !failure;
+}
+
 // Of FDK before steps on its volume: of that one until it is whole, then of the output.
 std::optional<RunStatus> status_before_steps(const fs::path& output) {
   const fs::path before = volume_before_steps(output);
-  std::error_code failure;
-  if (journals_of(before).empty() || (!unfinished_exists(before) && fs::exists(output, failure))) return std::nullopt;
+  if (journals_of(before).empty() || (!unfinished_exists(before) && is_made_of(output, before))) return std::nullopt;
   RunStatus status = status_of_slabs(before);
   status.command += ", before its [[post]] steps";
   return status;
@@ -155,10 +169,30 @@ std::optional<RunStatus> status_of(const fs::path& output) {
   return std::nullopt;
 }
 
-int run_status(const fs::path& output, Session& session) {
+// A folder of slices may be named without their pattern: the outputs in it that have a journal, and itself with a
+// slash.
+std::vector<fs::path> outputs_in(const fs::path& folder) {
+  static const std::regex ending(R"((\.(share|rank)-\d+-of-\d+)?\.journal$)");
+  std::vector<fs::path> outputs{folder / ""};
   std::error_code failure;
-  const std::optional<RunStatus> found = status_of(output);
-  if (!found && fs::exists(output, failure)) {
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
+    const std::string name = entry->path().filename().string();
+    const fs::path output = folder / std::regex_replace(name, ending, "");
+    if (name.ends_with(".journal") && find_number(output)) outputs.push_back(output);
+  }
+  return outputs;
+}
+
+int run_status(fs::path output, Session& session) {
+  std::error_code failure;
+  std::optional<RunStatus> found = status_of(output);
+  if (!found && output.has_filename() && fs::is_directory(output, failure))
+    for (const fs::path& slices : outputs_in(output))
+      if ((found = status_of(slices))) {
+        output = slices;
+        break;
+      }
+  if (!found && is_there(output)) {
     session.print(format("{}: complete, no run of it is unfinished", output.string()));
     session.result({{"output", output.string()}, {"state", "complete"}});
     return exit_ok;

@@ -170,6 +170,13 @@ TEST(Journal, names_what_differs) {
   JournalContents older = begun;
   older.lepus = "0.0.1";
   EXPECT_NE(why(older, header).find("the version of lepus was 0.0.1"), std::string::npos);
+  // Of long values that begin alike, where they differ.
+  const std::string long_start(100, 'x');
+  const auto step = [&](const char* radius) {
+    return JournalFact{"the steps", "do 1 = " + long_start + ", radius " + radius + "\n"};
+  };
+  const auto error = error_of([&] { require_same_fact(step("2"), step("3"), "v.mha"); });
+  EXPECT_EQ(error->parts().why, "the steps: do 1 was ...xxxxxxxxxxx, radius 2, is ...xxxxxxxxxxx, radius 3");
 }
 
 }  // namespace

@@ -300,6 +300,16 @@ std::string holder_of_output(const fs::path& target) {
   return who;
 }
 
+void remove_dead_lock(const fs::path& target) {
+  const fs::path real = fs::absolute(followed(target));
+  std::error_code code;
+  if (!fs::exists(real.parent_path() / lock_name(real), code) || !holder_of_output(target).empty()) return;
+  try {
+    const OutputLock taken_over(target);
+  } catch (const Error&) {  // somebody came between
+  }
+}
+
 OutputLock::OutputLock(const fs::path& target, Folder folder, Sharing sharing) {
   static std::mutex mutex;
   static std::map<fs::path, std::weak_ptr<Held>> held_here;

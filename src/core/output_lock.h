@@ -36,6 +36,9 @@ bool is_same_file(int descriptor, const std::filesystem::path& file);
 // Who holds the lock of `target` now, for people; "" where nobody does.
 std::string holder_of_output(const std::filesystem::path& target);
 
+// Removes the lock that a run left that was killed, and what it had begun under names of its own; not one that is held.
+void remove_dead_lock(const std::filesystem::path& target);
+
 enum class Sharing {
   alone,
   with_others  // several processes hold it at a time, and none that wants it alone

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/settings_text.h"
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -43,10 +44,14 @@ std::string shortened(const std::string& value) {
   return value.size() <= longest ? value : value.substr(0, longest) + "...";
 }
 
+// Of long values that begin alike, from shortly before the first difference on.
 std::string changed(const std::string& name, const std::string& before, const std::string& now) {
+  constexpr std::size_t context = 20;
   const std::string old_value = shortened(before), new_value = shortened(now);
-  return old_value == new_value ? format("{} has another value", name)
-                                : format("{} was {}, is {}", name, old_value, new_value);
+  if (old_value != new_value) return format("{} was {}, is {}", name, old_value, new_value);
+  const auto [differs, ignored] = std::mismatch(before.begin(), before.end(), now.begin(), now.end());
+  const auto from = static_cast<std::size_t>(differs - before.begin()) - context;
+  return format("{} was ...{}, is ...{}", name, shortened(before.substr(from)), shortened(now.substr(from)));
 }
 
 }  // namespace

@@ -29,6 +29,12 @@ fs::path numbered(const fs::path& pattern, const NumberPlace& place, std::int64_
   return pattern.parent_path() / (place.prefix + format("{:0{}}", index, std::max(place.width, 1)) + place.suffix);
 }
 
+bool is_numbered(const std::string& name, const NumberPlace& place) {
+  const std::size_t around = place.prefix.size() + place.suffix.size();
+  return name.size() > around && name.starts_with(place.prefix) && name.ends_with(place.suffix) &&
+         name.substr(place.prefix.size(), name.size() - around).find_first_not_of("0123456789") == std::string::npos;
+}
+
 namespace {
 
 class StackFrames final : public FrameWriter {

@@ -81,6 +81,19 @@ using Hdf5Visit = std::function<bool(hid_t dataset, const std::string& path)>;
 void walk_hdf5_datasets(hid_t file, const Hdf5Visit& visit);
 // Paths of all 2-D and 3-D datasets of numbers, those behind soft and external links too.
 std::vector<std::string> list_hdf5_images(hid_t file);
+// "/volume", or the only 3-D dataset of a file that somebody else wrote.
+std::string volume_dataset(hid_t file);
+// How objects are opened behind links, which must lead to plain files; `met`: gets those that external links lead to.
+Hdf5Id hdf5_access(hid_t kind, std::vector<std::filesystem::path>* met = nullptr);
+// The file in which a dataset lies, which its links may have led to from the one that was opened.
+std::filesystem::path hdf5_file_of(hid_t dataset, const std::filesystem::path& opened);
+// What a virtual dataset in `file` is made of.
+struct Hdf5Source {
+  std::string name, dataset;                 // as they are stored
+  bool numbered = false;                     // the name has a %b: as many files as there are, perhaps none
+  std::vector<std::filesystem::path> files;  // those that are there
+};
+std::vector<Hdf5Source> virtual_sources(hid_t creation, const std::filesystem::path& file);
 // What a type in the file becomes in memory; nothing for text, compounds and the like.
 std::optional<PixelType> hdf5_pixel_type(hid_t type);
 

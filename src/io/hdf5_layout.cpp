@@ -42,19 +42,6 @@ hid_t big_endian_type(PixelType type) {
   return -1;
 }
 
-// An external link may name a pipe, which would be waited for for ever: only plain files are followed to.
-herr_t refuse_devices(const char* parent, const char*, const char* child, const char*, unsigned*, hid_t, void*) {
-  std::error_code code;
-  const fs::file_status status = fs::status(fs::path(parent).parent_path() / child, code);
-  return fs::exists(status) && !fs::is_regular_file(status) ? -1 : 0;
-}
-
-Hdf5Id access_through_links(hid_t kind) {
-  Hdf5Id access(H5Pcreate(kind), H5Pclose);
-  H5Pset_elink_cb(access, refuse_devices, nullptr);
-  return access;
-}
-
 // Links are followed as H5Dopen follows them; a group that is met again is not entered.
 class Hdf5Walk {
 public:
@@ -79,7 +66,7 @@ private:
   static herr_t visit_link(hid_t, const char* name, const H5L_info_t*, void* data) {
     const Step& step = *static_cast<Step*>(data);
     if (step.walk.ended_) return 1;
-    const Hdf5Id access = access_through_links(H5P_LINK_ACCESS);
+    const Hdf5Id access = hdf5_access(H5P_LINK_ACCESS);
     const Hdf5Id object(H5Oopen(step.group, name, access), H5Oclose);
     if (!object.valid()) return 0;  // a link to nowhere
     const std::string path = step.path + "/" + name;
@@ -105,17 +92,6 @@ private:
   bool ended_ = false;
   std::set<Identity> seen_;
 };
-
-// The file in which a dataset lies, which its links may have led to.
-fs::path file_of(hid_t dataset, const fs::path& opened) {
-  const ssize_t length = H5Fget_name(dataset, nullptr, 0);
-  if (length <= 0) return opened;
-  std::string name(static_cast<std::size_t>(length) + 1, '\0');
-  H5Fget_name(dataset, name.data(), name.size());
-  name.resize(static_cast<std::size_t>(length));
-  std::error_code code;
-  return fs::exists(name, code) ? fs::path(name) : opened;
-}
 
 // Filters that are often met and not part of libhdf5, by the numbers that the HDF Group gave them.
 std::string filter_words(H5Z_filter_t filter, const char* stored_name) {
@@ -156,35 +132,17 @@ void check_filters(hid_t creation, const std::string& where) {
   }
 }
 
-using TextOf = ssize_t (*)(hid_t, std::size_t, char*, std::size_t);
-std::string source_text(TextOf text_of, hid_t creation, std::size_t index) {
-  const ssize_t length = text_of(creation, index, nullptr, 0);
-  if (length <= 0) return {};
-  std::string text(static_cast<std::size_t>(length) + 1, '\0');
-  text_of(creation, index, text.data(), text.size());
-  text.resize(static_cast<std::size_t>(length));
-  return text;
-}
-
 // libhdf5 gives zeros for what a virtual dataset lacks: frames of nothing.
 void check_sources(hid_t creation, const fs::path& file, const std::string& where) {
-  std::size_t sources = 0;
-  if (std::getenv("HDF5_VDS_PREFIX") || H5Pget_virtual_count(creation, &sources) < 0) return;
-  for (std::size_t i = 0; i < sources; ++i) {
-    const std::string name = source_text(H5Pget_virtual_filename, creation, i);
-    if (name.empty() || name.find('%') != std::string::npos) continue;  // %b: as many as there are
-    const fs::path tried[] = {name == "." ? file : file.parent_path() / name, name,
-                              file.parent_path() / fs::path(name).filename()};
-    std::error_code code;
-    const auto found = std::find_if(std::begin(tried), std::end(tried),
-                                    [&](const fs::path& path) { return fs::is_regular_file(path, code); });
-    if (found == std::end(tried))
+  if (std::getenv("HDF5_VDS_PREFIX")) return;
+  bool first = true;
+  for (const Hdf5Source& source : virtual_sources(creation, file)) {
+    if (source.files.empty() && !source.numbered)
       throw_hdf5("a part of the virtual dataset is missing", where,
-                 format("it refers to {}, which is not there", name));
-    if (i > 0) continue;  // all parts were written by one program
-    const Hdf5Id opened = open_hdf5(*found);
-    const Hdf5Id part(H5Dopen2(opened, source_text(H5Pget_virtual_dsetname, creation, i).c_str(), H5P_DEFAULT),
-                      H5Dclose);
+                 format("it refers to {}, which is not there", source.name));
+    if (!std::exchange(first, false) || source.files.empty()) continue;  // all parts were written by one program
+    const Hdf5Id opened = open_hdf5(source.files.front());
+    const Hdf5Id part(H5Dopen2(opened, source.dataset.c_str(), H5P_DEFAULT), H5Dclose);
     const Hdf5Id packing(part.valid() ? H5Dget_create_plist(part) : -1, H5Pclose);
     if (packing.valid()) check_filters(packing, where);
   }
@@ -211,7 +169,7 @@ std::vector<std::string> list_hdf5_images(hid_t file) {
 }
 
 Hdf5Id open_hdf5_dataset(hid_t file, const std::string& dataset, const fs::path& path) {
-  const Hdf5Id access = access_through_links(H5P_DATASET_ACCESS);
+  const Hdf5Id access = hdf5_access(H5P_DATASET_ACCESS);
   Hdf5Id id(H5Dopen2(file, dataset.c_str(), access), H5Dclose);
   if (id.valid()) return id;
   const std::string why = hdf5_message();
@@ -252,7 +210,7 @@ Hdf5Images inspect_hdf5(hid_t file, const std::string& name, const fs::path& pat
                                          .why = "its type is neither an integer of up to 64 bits nor a float",
                                          .hint = "name another dataset"});
   result.type = *memory;
-  result.file = file_of(dataset, path);
+  result.file = hdf5_file_of(dataset, path);
   check_filters(creation, where);
 
   const std::int64_t file_size = InputFile(result.file).size();

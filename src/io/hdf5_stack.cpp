@@ -129,7 +129,8 @@ private:
 
 Vec3 vector_of(const std::vector<double>& v) { return {v[0], v[1], v[2]}; }
 
-// "/volume", or the only 3-D dataset of a file that somebody else wrote.
+}  // namespace
+
 std::string volume_dataset(hid_t file) {
   if (H5Lexists(file, "/volume", H5P_DEFAULT) > 0) return "/volume";
   std::vector<std::string> stacks;
@@ -140,8 +141,6 @@ std::string volume_dataset(hid_t file) {
   }
   return stacks.size() == 1 ? stacks.front() : "/volume";
 }
-
-}  // namespace
 
 std::unique_ptr<StackWriter> create_hdf5_stack(const StackTarget& target, const std::string& dataset) {
   return std::make_unique<Hdf5Stack>(target, dataset.front() == '/' ? dataset : "/" + dataset);

@@ -3,9 +3,12 @@
 // (MATLAB 7.3), filters that are not there.
 #ifdef LEPUS_HAVE_HDF5
 
+#include <fstream>
+
 #include <sys/stat.h>
 
 #include "io/hdf5_file.h"
+#include "io/input_identity.h"
 #include "io/number_file.h"
 #include "io/stored_values.h"
 #include "io/test_support.h"
@@ -33,6 +36,15 @@ void write_images(hid_t file, const char* name, hid_t creation = H5P_DEFAULT) {
   const Hdf5Id space(H5Screate_simple(3, shape, nullptr), H5Sclose);
   const Hdf5Id data(H5Dcreate2(file, name, H5T_STD_U16LE, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
   ASSERT_GE(H5Dwrite(data, H5T_STD_U16LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, pixels.data()), 0);
+}
+
+Hdf5Id open_to_write(const fs::path& path) { return {H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose}; }
+
+using Names = std::vector<std::string>;
+Names names_of(const std::vector<fs::path>& files) {
+  Names names;
+  for (const fs::path& file : files) names.push_back(file.filename().string());
+  return names;
 }
 
 FrameFiles frames_in(const fs::path& file, const char* dataset) { return {{file}, dataset, {}, FrameOrder::frames}; }
@@ -74,6 +86,32 @@ TEST(Hdf5Files, links_of_every_kind_are_followed) {
     EXPECT_LEPUS_ERROR(open_frames(frames_in(folder / "links.h5", dataset)), ErrorKind::input, "/entry/outside");
 }
 
+TEST(Hdf5Files, all_files_behind_a_dataset_are_known) {
+  const TempFolder folder;
+  const Hdf5Lock lock;
+  write_images(create(folder / "data.h5"), "/images");
+  {
+    const Hdf5Id between = create(folder / "between.h5");
+    H5Lcreate_external("data.h5", "/images", between, "/images", H5P_DEFAULT, H5P_DEFAULT);
+    const Hdf5Id space(H5Screate_simple(3, shape, nullptr), H5Sclose);
+    const Hdf5Id creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_external(creation, (folder / "pixels.bin").c_str(), 0, 3 * 4 * 5 * 2);
+    const Hdf5Id elsewhere(H5Dcreate2(between, "/elsewhere", H5T_STD_U16LE, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+                           H5Dclose);
+    std::ofstream(folder / "pixels.bin") << std::string(120, '\0');
+    const Hdf5Id master = create(folder / "master.h5");
+    H5Lcreate_external("between.h5", "/images", master, "/linked", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_external("between.h5", "/elsewhere", master, "/elsewhere", H5P_DEFAULT, H5P_DEFAULT);
+  }
+  write_images(open_to_write(folder / "master.h5"), "/own");
+  const auto files = [&](const char* dataset) {
+    return names_of(files_of_input(frames_in(folder / "master.h5", dataset)));
+  };
+  EXPECT_EQ(files("/own"), Names{"master.h5"});
+  EXPECT_EQ(files("linked"), (Names{"master.h5", "between.h5", "data.h5"}));
+  EXPECT_EQ(files("/elsewhere"), (Names{"master.h5", "between.h5", "pixels.bin"}));
+}
+
 TEST(Hdf5Files, virtual_datasets_need_their_parts) {
   const TempFolder folder;
   const Hdf5Lock lock;
@@ -87,6 +125,8 @@ TEST(Hdf5Files, virtual_datasets_need_their_parts) {
     ASSERT_TRUE(data.valid());
   }
   EXPECT_EQ(list_hdf5_images(open_hdf5(folder / "virtual.h5")), std::vector<std::string>{"/all"});
+  EXPECT_EQ(names_of(files_of_input(frames_in(folder / "virtual.h5", "/all"))), (Names{"virtual.h5", "part.h5"}));
+  EXPECT_EQ(names_of(files_of_input(folder / "virtual.h5")), (Names{"virtual.h5", "part.h5"}));
   expect_pattern(*open_frames(frames_in(folder / "virtual.h5", "/all")));
   fs::remove(folder / "part.h5");
   EXPECT_LEPUS_ERROR(open_frames(frames_in(folder / "virtual.h5", "/all")), ErrorKind::input, "part.h5");

@@ -10,6 +10,8 @@
 #include "io/dicom_images.h"
 #include "io/file.h"
 #include "io/file_kind.h"
+#include "io/frame_names.h"
+#include "io/json_text.h"
 #include "io/stack.h"
 #include <lepus/error.h>
 
@@ -37,6 +39,25 @@ std::vector<fs::path> all_files_below(const fs::path& folder) {
   return files;
 }
 
+std::vector<fs::path> files_behind(const fs::path& file, FileKind kind, const std::string& dataset) {
+  switch (kind) {
+    case FileKind::hdf5:
+      return files_behind_hdf5(file, dataset);
+    case FileKind::meta_image:
+      return {data_of_meta_image(file)};
+    case FileKind::nrrd:
+      return {data_of_nrrd(file)};
+    default:
+      return {};
+  }
+}
+
+void add_new(std::vector<fs::path>& files, const std::vector<fs::path>& more) {
+  std::error_code code;  // one that is not there is found where it is opened
+  for (const fs::path& file : more)
+    if (fs::exists(file, code) && std::ranges::find(files, file) == files.end()) files.push_back(file);
+}
+
 // Whatever may be a slice, and the side-cars that describe them.
 std::vector<fs::path> slices_in(const fs::path& folder) {
   std::vector<fs::path> files;
@@ -52,6 +73,17 @@ std::vector<fs::path> slices_in(const fs::path& folder) {
 
 }  // namespace
 
+std::vector<fs::path> files_of_input(const FrameFiles& images) {
+  std::vector<fs::path> files = images.files;
+  if (files.empty() || images.labelled) return files;
+  const FileKind kind = images.raw ? FileKind::raw : kind_of_file(files.front());
+  if (kind == FileKind::raw && !images.raw) add_new(files, {side_car_of(images.files.front())});
+  if (kind != FileKind::hdf5 && kind != FileKind::meta_image && kind != FileKind::nrrd) return files;
+  const std::string dataset = images.dataset.empty() ? frames_dataset : images.dataset;
+  for (const fs::path& file : images.files) add_new(files, files_behind(file, kind, dataset));
+  return files;
+}
+
 std::vector<fs::path> files_of_input(const fs::path& volume) {
   const fs::path path = without_part(volume);
   std::error_code code;
@@ -59,13 +91,17 @@ std::vector<fs::path> files_of_input(const fs::path& volume) {
   if (fs::is_directory(path, code)) return slices_in(path);
   if (!fs::exists(path, code) && find_number(path)) return slices_in(fs::absolute(path).parent_path());
   std::vector<fs::path> files{path};
-  for (const fs::path& file : files_of_volume(path))
-    if (file != path && fs::exists(file, code)) files.push_back(file);
+  const FileKind kind = kind_of_file(path);
+  if (kind != FileKind::meta_image && kind != FileKind::nrrd) add_new(files, files_of_volume(path));
+  if (!fs::exists(path, code)) return files;
+  const std::string part = volume.string().substr(path.string().size());
+  add_new(files, files_behind(path, kind, part.empty() ? "" : part.substr(1)));
   return files;
 }
 
 InputIdentity identity_of_files(const std::vector<fs::path>& files, const fs::path& folder) {
   InputIdentity identity;
+  const fs::path base = fs::absolute(folder.empty() ? "." : folder).lexically_normal();
   std::uint64_t sum = 0;
   for (const fs::path& file : files) {
     struct stat info {};
@@ -74,10 +110,10 @@ InputIdentity identity_of_files(const std::vector<fs::path>& files, const fs::pa
                                      .where = file.string(),
                                      .why = "it was there when the input was read",
                                      .hint = "put it back"});
+    const fs::path name = fs::absolute(file).lexically_normal().lexically_proximate(base);
     const std::string text =
-        format("{} {} {} {}.{:09}", identity.files++, file.lexically_proximate(folder).string(),
-               static_cast<std::int64_t>(info.st_size), static_cast<std::int64_t>(info.st_mtim.tv_sec),
-               static_cast<std::int64_t>(info.st_mtim.tv_nsec));
+        format("{} {} {} {}.{:09}", identity.files++, name.string(), static_cast<std::int64_t>(info.st_size),
+               static_cast<std::int64_t>(info.st_mtim.tv_sec), static_cast<std::int64_t>(info.st_mtim.tv_nsec));
     sum += row_checksum(0, 0, text.data(), static_cast<std::int64_t>(text.size()));
   }
   identity.checksum = format("{:016x}", sum);

@@ -194,7 +194,23 @@ VolumeGrid grid_of(const MetaHeader& header, const fs::path& path) {
   return grid;
 }
 
+bool has_data_itself(const MetaHeader& header) {
+  const std::string name = header.get("elementdatafile");
+  return name == "LOCAL" || name == "Local" || name == "local";
+}
+
+fs::path data_path_of(const MetaHeader& header, const fs::path& path) {
+  const std::string name = header.get("elementdatafile");
+  if (has_data_itself(header)) return path;
+  if (name.empty()) throw_bad_header(path, "ElementDataFile names no file");
+  if (name.starts_with("LIST") || name.find('%') != std::string::npos)
+    throw_unsupported_header(path, format("ElementDataFile = {}", name), "join the slices into one file");
+  return beside(path, name);
+}
+
 }  // namespace
+
+fs::path data_of_meta_image(const fs::path& path) { return data_path_of(parse_meta_header(InputFile(path)), path); }
 
 std::unique_ptr<StackWriter> create_meta_image(const StackTarget& target, std::int64_t provenance_room) {
   return std::make_unique<MetaImageWriter>(target, provenance_room);
@@ -218,13 +234,8 @@ StoredStack read_meta_image(const fs::path& path, StackOf content) {
   }
   check_grid(grid, type, path);
 
-  const std::string data_name = header.get("elementdatafile");
-  const bool local = data_name == "LOCAL" || data_name == "Local" || data_name == "local";
-  if (data_name.empty()) throw_bad_header(path, "ElementDataFile names no file");
-  if (!local && (data_name.starts_with("LIST") || data_name.find('%') != std::string::npos))
-    throw_unsupported_header(path, format("ElementDataFile = {}", data_name), "join the slices into one file");
-  const fs::path data_path = local ? path : beside(path, data_name);
-  std::int64_t offset = local ? header.bytes : 0;
+  const fs::path data_path = data_path_of(header, path);
+  std::int64_t offset = has_data_itself(header) ? header.bytes : 0;
   if (header.has("headersize")) {
     const auto skip = parse_integers(header.get("headersize"), "HeaderSize", path);
     const std::int64_t size = InputFile(data_path).size();

@@ -264,7 +264,18 @@ void into_millimetres(VolumeGrid& grid, const NrrdHeader& header, const fs::path
   apply(header.fields.contains("space origin"), grid.origin_mm);
 }
 
+std::string data_name(const NrrdHeader& header) { return header.first_of({"data file", "datafile"}); }
+
+fs::path data_path_of(const NrrdHeader& header, const fs::path& path) {
+  const std::string name = data_name(header);
+  if (name.starts_with("LIST") || name.find('%') != std::string::npos)
+    throw_unsupported_header(path, format("data file: {}", name), "join the slices into one file");
+  return name.empty() ? path : beside(path, name);
+}
+
 }  // namespace
+
+fs::path data_of_nrrd(const fs::path& path) { return data_path_of(parse_nrrd_header(InputFile(path)), path); }
 
 std::unique_ptr<StackWriter> create_nrrd(const StackTarget& target, std::int64_t provenance_room) {
   return std::make_unique<NrrdWriter>(target, std::max<std::int64_t>(provenance_room, 2));
@@ -284,11 +295,8 @@ StoredStack read_nrrd(const fs::path& path, StackOf content) {
   if (bytes_per_pixel(type) > 1 && endian != "little" && endian != "big")
     throw_bad_header(path, format("endian is '{}', expected little or big", endian));
 
-  const std::string data_name = header.first_of({"data file", "datafile"});
-  if (data_name.starts_with("LIST") || data_name.find('%') != std::string::npos)
-    throw_unsupported_header(path, format("data file: {}", data_name), "join the slices into one file");
-  const fs::path data_path = data_name.empty() ? path : beside(path, data_name);
-  std::int64_t offset = data_name.empty() ? header.bytes : 0;
+  const fs::path data_path = data_path_of(header, path);
+  std::int64_t offset = data_name(header).empty() ? header.bytes : 0;
   if (!header.first_of({"line skip", "lineskip"}).empty() && header.first_of({"line skip", "lineskip"}) != "0")
     throw_unsupported_header(path, "line skip", "use byte skip");
   const auto skip = parse_integers(header.first_of({"byte skip", "byteskip"}), "byte skip", path);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/format.h"
+#include "io/file.h"
 #include "io/stack.h"
 #include <lepus/error.h>
 
@@ -69,15 +70,32 @@ bool all_recorded(const SlabsByPlace& slabs, std::int64_t slices) {
   return slices_without({0, slices}, finished).empty();
 }
 
-// Of processes that may have written into a file that another one has replaced since.
-void require_written(const SlabWriter& volume, const SlabsByPlace& slabs, const fs::path& path) {
+struct Complaint {
+  std::string why, hint;
+};
+void require_written(const SlabWriter& volume, const SlabsByPlace& slabs, const fs::path& path,
+                     const Complaint& otherwise) {
   for (const auto& [place, slab] : slabs)
     if (volume.checksum(place.first, place.second) != slab.checksum)
       throw Error(ErrorKind::disk,
                   {.what = "not all slices are in the volume as they were written",
-                   .where = path.string(),
-                   .why = "another process has replaced it: the locks of this file system do not reach all nodes",
-                   .hint = "the same command makes what is missing; start its processes with mpirun or srun"});
+                   .where = format("{}, slices {} to {}", path.string(), place.first, place.second - 1),
+                   .why = otherwise.why,
+                   .hint = otherwise.hint});
+}
+
+// "v.mhd", "v.nhdr" and "v.raw" have their voxels in one file: two unfinished ones would be written over each other.
+void require_voxels_free(const fs::path& path) {
+  const fs::path voxels = files_of_volume(path).back();
+  if (lower_extension(voxels) != ".raw" && lower_extension(path) != ".raw") return;
+  for (const char* ending : {".mhd", ".nhdr", ".raw"}) {
+    const fs::path other = fs::path(path).replace_extension(ending);
+    if (lower_extension(path) == ending || journals_of(other).empty() || !unfinished_exists(other)) continue;
+    throw Error(ErrorKind::disk, {.what = "an unfinished volume has its voxels in the same file",
+                                  .where = path.string(),
+                                  .why = format("{} was begun, and is not finished", other.string()),
+                                  .hint = "finish that one first, or choose another name"});
+  }
 }
 
 }  // namespace
@@ -104,6 +122,7 @@ ResumableVolume::ResumableVolume(const fs::path& path, const VolumeGrid& grid, c
                                   .why = "this one knows none",
                                   .hint = "mount it with locks (Lustre: -o flock), write to another one, or start them "
                                           "with mpirun or srun"});
+  require_voxels_free(path);
   const OutputLock turn = run.part.empty() ? OutputLock() : wait_for_turn(path);
   if (run.restart && !journals_of(path).empty()) {
     for (const fs::path& file : journals_of(path)) require_journal(file);
@@ -306,7 +325,7 @@ std::int64_t ResumableVolume::cut_off() const { return cut_off_before_ + (volume
 
 Error ResumableVolume::ended_by(const Error& error) {
   stop_recording();
-  if (!stays()) return error;
+  if (!stays() || !unfinished_exists(path_)) return error;
   ErrorParts parts = error.parts();
   parts.hint += parts.hint.empty() ? "" : "; ";
   parts.hint +=
@@ -341,6 +360,7 @@ void ResumableVolume::keep_recording() {
 // The voxels first, then what must be known with them, then that they count.
 void ResumableVolume::record(std::vector<VolumeSlices> batch) {
   const std::vector<VolumeSlices> slabs = joined(std::move(batch));
+  volume_->require_there();  // not only at the end of a long run
   for (const VolumeSlices slab : slabs) volume_->flush(slab.z0, slab.z1);
   const std::scoped_lock lock(noting_);
   if (state_) journal_->append({state_kind, state_()});
@@ -349,6 +369,7 @@ void ResumableVolume::record(std::vector<VolumeSlices> batch) {
     journal_->append(
         slab_record({slab, volume_->checksum(slab.z0, slab.z1), seconds, volume_->cut_off_in(slab.z0, slab.z1)}));
   journal_->flush();
+  made_.insert(made_.end(), slabs.begin(), slabs.end());
   worth_keeping_ = true;
 }
 
@@ -368,9 +389,13 @@ void ResumableVolume::complete_volume(const std::string& provenance) {
 
 // Whoever is the last finds all slices recorded.
 void ResumableVolume::finish_together(const std::string& provenance) {
+  const FileNumber number = volume_->number();
   volume_.reset();  // who finishes it waits for those that have it open
   const OutputLock turn = wait_for_turn(path_);
-  if (!unfinished_exists(path_)) return;
+  if (!unfinished_exists(path_)) {
+    if (number && number_of_finished(path_) == number) return;
+    throw_unfinished_gone(path_);
+  }
   SlabsByPlace recorded, elsewhere;
   for (const fs::path& file : journals_of(path_)) {
     const JournalContents journal = read_journal(file);
@@ -381,7 +406,16 @@ void ResumableVolume::finish_together(const std::string& provenance) {
   for (const auto& [place, slab] : recorded) cut_off_before_ += slab.cut_off;
   if (!all_recorded(recorded, grid_.nz)) return;
   volume_ = open_slab_writer(path_, grid_, options_, Unfinished::joined, run_.slices);
-  require_written(*volume_, elsewhere, path_);
+  require_written(*volume_, elsewhere, path_,
+                  {"another process has replaced it: the locks of this file system do not reach all nodes",
+                   "the same command makes what is missing; start its processes with mpirun or srun"});
+  // Ranks have looked at all that was there when they began; a share only at its own.
+  if (run_.own) {
+    for (const VolumeSlices slab : made_) recorded.erase({slab.z0, slab.z1});
+    require_written(*volume_, recorded, path_,
+                    {"they have changed since their share was made, or it was ended while it made them again",
+                     "run the commands of all shares again: what is as it was written is not made anew"});
+  }
   volume_->written_elsewhere(0, grid_.nz);
   complete_volume(provenance);
 }

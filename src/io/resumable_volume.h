@@ -114,7 +114,7 @@ private:
   VolumeSlices own_;
   std::unique_ptr<SlabWriter> volume_;
   std::optional<Journal> journal_;
-  std::vector<VolumeSlices> missing_;
+  std::vector<VolumeSlices> missing_, made_;  // made: here, and recorded
   std::vector<JournalRecord> notes_;
   std::int64_t cut_off_before_ = 0;  // in slices that earlier runs wrote
   std::function<std::string()> state_;

@@ -349,5 +349,44 @@ TEST_F(Resumable, a_file_in_the_way_of_results_is_not_touched) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "v.mha.journal"));
 }
 
+TEST_F(Resumable, ends_soon_where_its_file_is_gone) {
+  const auto volume = open("v.mha");
+  write(*volume, 0, 3);
+  std::filesystem::remove(folder_ / "v.mha.unfinished");
+  const auto error = error_of([&] {
+    for (std::int64_t z = 3; z < 12; ++z) {
+      write(*volume, z, z + 1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    volume->finish("{}");
+  });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::disk);
+  EXPECT_NE(error->parts().what.find("gone"), std::string::npos) << error->what();
+  EXPECT_EQ(volume->ended_by(*error).parts().hint.find("what is finished is kept"), std::string::npos);
+}
+
+TEST_F(Resumable, headers_do_not_share_unfinished_voxels) {
+  for (const auto& [first, second] : {std::pair{"v.mhd", "v.nhdr"},
+                                      {"v.nhdr", "v.mhd"},
+                                      {"v.raw", "v.mhd"},
+                                      {"v.raw", "v.nhdr"},
+                                      {"v.mhd", "v.raw"}}) {
+    SCOPED_TRACE(std::string(first) + " " + second);
+    {
+      const auto volume = open(first);
+      write(*volume, 0, 3);
+    }
+    EXPECT_LEPUS_ERROR(open(second), ErrorKind::disk, first);
+    EXPECT_LEPUS_ERROR(open(second, true), ErrorKind::disk, first);
+    const auto volume = open(first);
+    EXPECT_EQ(pairs(volume->missing()), (Pairs{{3, 12}}));
+    write_missing(*volume);
+    volume->finish("{}");
+    expect_whole(first);
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) std::filesystem::remove(entry.path());
+  }
+}
+
 }  // namespace
 }  // namespace lepus

@@ -85,6 +85,44 @@ TEST_F(ReplacedVolume, a_volume_that_has_lost_what_another_part_wrote_is_not_fin
   }
 }
 
+TEST_F(ReplacedVolume, a_share_that_completes_it_looks_at_what_the_others_made) {
+  const auto damage = [&] {
+    std::fstream voxels(folder_ / "v.mha.unfinished", std::ios::in | std::ios::out | std::ios::binary);
+    voxels.seekp(-static_cast<std::streamoff>(voxels_.size() * sizeof(float)), std::ios::end);
+    voxels.write("x", 1);
+  };
+  make(*open_part("share-1-of-2", VolumeSlices{0, 6}));
+  damage();
+  EXPECT_LEPUS_ERROR(make(*open_part("share-2-of-2", VolumeSlices{6, 12})), ErrorKind::disk,
+                     "slices 0 to 5: not all slices are in the volume as they were written");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "v.mha"));
+  // The share whose slices they are makes them again, and finds the others' whole.
+  const auto again = open_part("share-1-of-2", VolumeSlices{0, 6});
+  EXPECT_EQ(pairs(again->missing()), (Pairs{{0, 6}}));
+  make(*again);
+  expect_whole("v.mha");
+}
+
+TEST_F(ReplacedVolume, a_part_whose_file_is_gone_does_not_wait_for_others) {
+  make(*open_part("share-1-of-2", VolumeSlices{0, 6}));
+  const auto second = open_part("share-2-of-2", VolumeSlices{6, 12});
+  write_missing(*second);
+  second->stop_recording();
+  std::filesystem::remove(folder_ / "v.mha.unfinished");
+  EXPECT_LEPUS_ERROR(second->finish("{}"), ErrorKind::disk, "gone");
+}
+
+TEST_F(ReplacedVolume, locks_of_killed_parts_go_with_their_journals) {
+  make(*open_part("share-1-of-2", VolumeSlices{0, 6}));
+  const std::filesystem::path lock = folder_ / ".v.mha.share-1-of-2.journal.lepus-lock";
+  std::ofstream(lock) << "lepus 4711-0a1b2c3d\nprocess 4711 on tooth\n";
+  const auto rest = open("v.mha");
+  write_missing(*rest);
+  rest->finish("{}");
+  expect_whole("v.mha");
+  EXPECT_FALSE(std::filesystem::exists(lock));
+}
+
 TEST_F(ReplacedVolume, a_run_that_lost_its_file_does_not_finish_another_ones) {
   const auto volume = open("v.mha");
   write_missing(*volume);

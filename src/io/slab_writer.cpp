@@ -21,7 +21,10 @@ SlabWriter::SlabWriter(std::unique_ptr<StackWriter> stack, const StackTarget& ta
       written_(shape_.images, where_),
       memory_bytes_(stack_->memory_bytes()),
       open_(std::move(open)) {
-  if (kept_) remembered_.resize(static_cast<std::size_t>(shape_.images));
+  if (kept_) {
+    remembered_.resize(static_cast<std::size_t>(shape_.images));
+    number_ = number_of_unfinished(where_);
+  }
   // A slice as it is stored for each thread that makes one.
   if (shape_.type != PixelType::f32) memory_bytes_ += io_threads() * shape_.image_bytes();
 }
@@ -55,10 +58,16 @@ void SlabWriter::finish(const std::string& provenance) {
   written_.check_complete();
   if (kept_) {
     wait_for_others();
-    if (!unfinished_exists(where_)) return give_up();
+    const bool by_another = number_ && number_of_finished(where_) == number_;
+    if (by_another && !unfinished_exists(where_)) return give_up();
+    require_there();
   }
   stack->finish(one_line_json(provenance));
   give_up();
+}
+
+void SlabWriter::require_there() const {
+  if (kept_ && !unfinished_exists(where_)) throw_unfinished_gone(where_);
 }
 
 std::uint64_t SlabWriter::checksum(std::int64_t z0, std::int64_t z1) const {

@@ -32,6 +32,8 @@ public:
   std::uint64_t checksum(std::int64_t z0, std::int64_t z1) const override;
   std::int64_t cut_off_in(std::int64_t z0, std::int64_t z1) const;  // of slices that were written here
   void written_elsewhere(std::int64_t z0, std::int64_t z1) override { written_.add(z0, z1); }
+  void require_there() const;                           // Error(disk) where what is kept is gone
+  const FileNumber& number() const { return number_; }  // of what is kept, when it was opened
 
 private:
   std::shared_ptr<StackWriter> current() const;
@@ -57,6 +59,7 @@ private:
     std::int64_t cut_off = 0;
   };
   std::vector<std::optional<Remembered>> remembered_;  // slices that were written here
+  FileNumber number_;
   OutputLock open_;
 };
 

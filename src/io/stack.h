@@ -87,6 +87,12 @@ private:
 // What all processes that have the unfinished volume open hold, and whoever finishes or removes it alone.
 OutputLock lock_unfinished(const std::filesystem::path& path, Sharing sharing);
 bool unfinished_is_held(const std::filesystem::path& path);
+// The device and number of a file or folder, which stay when it is renamed into place; none where it is not there.
+using FileNumber = std::optional<std::pair<std::uint64_t, std::uint64_t>>;
+FileNumber number_of_unfinished(const std::filesystem::path& path);
+FileNumber number_of_finished(const std::filesystem::path& path);
+// Throws Error(disk): it was there when the run began.
+[[noreturn]] void throw_unfinished_gone(const std::filesystem::path& path);
 // What of an unfinished volume is there from the beginning to the end.
 std::filesystem::path marking_file(const std::filesystem::path& path);
 // Throws Error(input): what was kept under this name is no part of this volume.
@@ -119,11 +125,17 @@ struct StoredStack {
 enum class StackOf { slices, frames };
 StoredStack read_meta_image(const std::filesystem::path& path, StackOf content);
 StoredStack read_nrrd(const std::filesystem::path& path, StackOf content);
+// Where the voxels are: the file that the header names, or this one.
+std::filesystem::path data_of_meta_image(const std::filesystem::path& path);
+std::filesystem::path data_of_nrrd(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_tiff_volume(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_tiff_folder(const std::filesystem::path& path);
 // Null where it is no folder of such slices.
 std::unique_ptr<VolumeReader> open_labelled_slices(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_hdf5_volume(const std::filesystem::path& path, const std::string& dataset);
+// Other files in which a dataset lies, as links, virtual datasets and external storage lead to them; those that are
+// not there are left out. "": the dataset that open_hdf5_volume takes.
+std::vector<std::filesystem::path> files_behind_hdf5(const std::filesystem::path& path, const std::string& dataset);
 std::unique_ptr<VolumeReader> open_raw_volume(const std::filesystem::path& path);
 std::unique_ptr<VolumeReader> open_zarr(const std::filesystem::path& folder, std::int64_t level);
 std::unique_ptr<VolumeReader> open_zeiss_volume(const std::filesystem::path& path);
@@ -153,5 +165,6 @@ struct NumberPlace {
 };
 std::optional<NumberPlace> find_number(const std::filesystem::path& path);
 std::filesystem::path numbered(const std::filesystem::path& pattern, const NumberPlace& place, std::int64_t index);
+bool is_numbered(const std::string& file_name, const NumberPlace& place);
 
 }  // namespace lepus

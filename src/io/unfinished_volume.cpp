@@ -3,6 +3,9 @@
 #include <chrono>
 #include <thread>
 
+#include <sys/stat.h>
+
+#include "core/journal.h"
 #include "io/file.h"
 #include "io/slab_writer.h"
 #include "io/stack.h"
@@ -18,6 +21,20 @@ fs::path locked_name(const fs::path& path) { return unfinished_name(followed(fil
 
 fs::path voxels_in(const fs::path& folder) { return unfinished_name(folder / kept_voxels); }
 
+FileNumber number_of(const fs::path& file) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) return std::nullopt;
+  return std::pair<std::uint64_t, std::uint64_t>{info.st_dev, info.st_ino};
+}
+
+// One that a run left beside its journal is an output of its own, whatever its name.
+bool is_slice_of(const fs::path& unfinished, const NumberPlace& place) {
+  const fs::path slice = fs::path(unfinished).replace_extension();
+  std::error_code code;
+  return unfinished.extension() == ".unfinished" && is_numbered(slice.filename().string(), place) &&
+         !fs::exists(journal_name(slice), code);
+}
+
 }  // namespace
 
 fs::path marking_file(const fs::path& path) {
@@ -30,6 +47,16 @@ OutputLock lock_unfinished(const fs::path& path, Sharing sharing) {
 }
 
 bool unfinished_is_held(const fs::path& path) { return !holder_of_output(locked_name(path)).empty(); }
+
+FileNumber number_of_unfinished(const fs::path& path) { return number_of(locked_name(path)); }
+FileNumber number_of_finished(const fs::path& path) { return number_of(followed(files_of_volume(path).front())); }
+
+void throw_unfinished_gone(const fs::path& path) {
+  throw Error(ErrorKind::disk, {.what = "the unfinished output is gone",
+                                .where = marking_file(path).string(),
+                                .why = "it was removed or renamed while the run was writing it: what was made is lost",
+                                .hint = "run the command again, and leave this file alone until it has ended"});
+}
 
 bool unfinished_exists(const fs::path& path) {
   std::error_code code;
@@ -73,11 +100,8 @@ void remove_unfinished(const fs::path& path) {
     fs::remove_all(unfinished_name(followed(front)), code);
     if (!code) fs::remove(voxels_in(followed(front)), code);  // of a run that was killed when it had finished
   } else if (const auto place = find_number(slice_pattern(path, 1))) {
-    for (const auto& entry : fs::directory_iterator(fs::absolute(front).parent_path(), code)) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with(place->prefix) && name.ends_with(place->suffix + ".unfinished"))
-        fs::remove(entry.path(), code);
-    }
+    for (const auto& entry : fs::directory_iterator(fs::absolute(front).parent_path(), code))
+      if (is_slice_of(entry.path(), *place)) fs::remove(entry.path(), code);
   }
   // The one that says so goes last: a run that is killed here finds the rest again.
   std::vector<fs::path> files = files_of_volume(path);

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <fstream>
 #include <functional>
+#include <set>
 #include <thread>
 
 #include <sys/wait.h>
@@ -29,6 +30,21 @@ TEST(UnfinishedVolume, may_appear_a_little_later) {
   EXPECT_TRUE(unfinished_appears(folder / "v.mha", std::chrono::seconds(60)));
   other.join();
   EXPECT_FALSE(unfinished_appears(folder / "w.mha", std::chrono::milliseconds(1)));
+}
+
+TEST(UnfinishedVolume, slices_leave_others_files_alone) {
+  const TempFolder folder;
+  const fs::path slices = folder / "%04d.tif";
+  for (const char* name : {"0003.tif", "00003.tif", "volume.json"})
+    std::ofstream(folder / (std::string(name) + ".unfinished")).put('1');
+  // The last two: a stack of that name.
+  const std::set<std::string> others{"other.tif.unfinished", "0004.png.unfinished", "a0003.tif.unfinished",
+                                     "0005.tif.unfinished", "0005.tif.journal"};
+  for (const std::string& name : others) std::ofstream(folder / name).put('1');
+  remove_unfinished(slices);
+  std::set<std::string> left;
+  for (const auto& entry : fs::directory_iterator(folder.path())) left.insert(entry.path().filename().string());
+  EXPECT_EQ(left, others);
 }
 
 const char* const names[] = {"v.mha", "v.mhd", "v.nrrd", "v.nhdr", "v.tif", "slices/",
@@ -205,6 +221,23 @@ TEST_P(UnfinishedVolumes, stays_where_its_writer_goes_and_goes_where_it_is_remov
   EXPECT_FALSE(unfinished_exists(target()));
   EXPECT_TRUE(files_below(folder.path()).empty());
   EXPECT_LEPUS_ERROR(reopen_unfinished(target(), grid, {}, {}), ErrorKind::disk, "no unfinished");
+}
+
+TEST_P(UnfinishedVolumes, is_not_called_finished_where_it_is_gone) {
+  for (const bool over_an_older_one : {false, true}) {
+    SCOPED_TRACE(over_an_older_one);
+    const VolumeWriterOptions options{.force = over_an_older_one};
+    if (over_an_older_one) {
+      const auto older = create_volume(target(), grid);
+      write(*older, 0, 6);
+      older->finish("{}");
+    }
+    const auto writer = create_unfinished(target(), grid, options);
+    write(*writer, 0, 6);
+    fs::remove_all(unfinished_name(files_of_volume(target()).front()));
+    EXPECT_LEPUS_ERROR(writer->finish(provenance), ErrorKind::disk, "gone");
+    remove_unfinished(target());
+  }
 }
 
 TEST_P(UnfinishedVolumes, is_not_taken_for_another_volume) {

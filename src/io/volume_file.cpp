@@ -242,12 +242,7 @@ std::unique_ptr<VolumeReader> open_slices(const fs::path& path) {
   if (pattern && !is_dicom_name(path)) return open_tiff_folder(path);
   std::vector<fs::path> files = dicom_files_of(folder);
   if (const auto place = find_number(path); pattern && place)
-    std::erase_if(files, [&](const fs::path& file) {
-      const std::string name = file.filename().string();
-      const std::size_t around = place->prefix.size() + place->suffix.size();
-      return name.size() <= around || !name.starts_with(place->prefix) || !name.ends_with(place->suffix) ||
-             name.substr(place->prefix.size(), name.size() - around).find_first_not_of("0123456789") != name.npos;
-    });
+    std::erase_if(files, [&](const fs::path& file) { return !is_numbered(file.filename().string(), *place); });
   if (files.empty()) return open_tiff_folder(path);
   return open_dicom_volume(files, slices_side_car(pattern ? path : folder / "%d.dcm"));
 }

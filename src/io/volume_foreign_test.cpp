@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // MetaImage and NRRD headers as other programs write them: any order of keys, other types and byte orders, data in
 // another file; and those that lepus refuses, with the reason.
+#include <chrono>
+#include <fstream>
+
+#include "io/input_identity.h"
 #include "io/pixels.h"
 #include "io/test_support.h"
 
@@ -276,6 +280,31 @@ TEST(ForeignVolumes, raw_side_cars_are_checked) {
                      "three numbers");
   EXPECT_LEPUS_ERROR(open_volume(with(R"({"size": [4, 3, 2], "type": "uint16", "header_bytes": -1})")),
                      ErrorKind::input, "header_bytes");
+}
+
+TEST(ForeignVolumes, the_data_that_a_header_names_are_a_part_of_the_input) {
+  const TempFolder folder;
+  const auto write = [&](const char* name, const std::string& text) { std::ofstream(folder / name) << text; };
+  write("x.mhd", "NDims = 3\nDimSize = 1 1 1\nElementType = MET_FLOAT\nElementDataFile = other.raw\n");
+  write("x.nhdr",
+        "NRRD0004\ntype: float\ndimension: 3\nsizes: 1 1 1\nencoding: raw\nendian: little\n"
+        "data file: other.raw\n\n");
+  write("x.raw", "none of theirs");
+  write("other.raw", "1234");
+  for (const char* name : {"x.mhd", "x.nhdr"}) {
+    SCOPED_TRACE(name);
+    const std::vector<fs::path> both{folder / name, folder / "other.raw"};
+    EXPECT_EQ(files_of_input(folder / name), both);
+    FrameFiles frames;
+    frames.files = {folder / name};
+    EXPECT_EQ(files_of_input(frames), both);
+    const JournalFact before = volume_fact(folder / name);
+    const auto time = fs::last_write_time(folder / "other.raw");
+    fs::last_write_time(folder / "other.raw", time + std::chrono::milliseconds(1));
+    EXPECT_NE(volume_fact(folder / name), before);
+    fs::last_write_time(folder / "other.raw", time);
+    EXPECT_EQ(volume_fact(folder / name), before);
+  }
 }
 
 }  // namespace

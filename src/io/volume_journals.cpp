@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/format.h"
+#include "core/output_lock.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -97,6 +98,7 @@ void remove_journal_and_kept(const fs::path& journal) {
   require_journal(journal);
   remove_kept(journal);
   remove_journal(journal);
+  remove_dead_lock(journal);
 }
 
 fs::path volume_before_steps(const fs::path& output) {

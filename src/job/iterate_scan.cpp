@@ -34,9 +34,11 @@ using Json = nlohmann::ordered_json;
 
 // Whose work a state is, but for how long it iterates, as settings.
 std::string run_of(const Scan& scan, std::int64_t subsets, const Device& device, const Compute& compute, int ranks) {
-  std::string text =
-      format("version of lepus = {}\nnames, sizes and times of the inputs = {}\nbackend = {}\nranks = {}\n", version,
-             identity_of(scan).inputs, device.info().kind, ranks);
+  const ScanIdentity identity = identity_of(scan);
+  std::string text = format(
+      "version of lepus = {}\nnames, sizes and times of the inputs = {}\nthe views' geometry (checksum) = {}\n"
+      "backend = {}\nranks = {}\n",
+      version, identity.inputs, identity.geometry, device.info().kind, ranks);
   if (!device.info().host) text += format("precision = {}\n", precision_word(compute.precision));
   return text + with_method(scan.resolved, resumable_settings(scan.method, subsets));
 }

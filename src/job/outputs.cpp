@@ -20,8 +20,9 @@ struct Output {
   std::string who;  // for messages
 };
 
-std::vector<Output> outputs_of(const Scan& scan, const fs::path& volume_file) {
+std::vector<Output> outputs_of(const Scan& scan, const fs::path& volume_file, const fs::path& trace) {
   std::vector<Output> outputs{{volume_file, "the volume"}};
+  if (!trace.empty()) outputs.push_back({trace, "the trace"});
   for (const CorrectionSpec& spec : scan.corrections)
     if (const auto file = written_file(spec))
       outputs.push_back({*file, format("write of correction \"{}\", line {}", spec.kind, spec.line)});
@@ -85,8 +86,8 @@ bool joins(const fs::path& output, const FrameFiles& set) {
 
 }  // namespace
 
-void check_outputs(const Scan& scan, const fs::path& volume_file) {
-  const std::vector<Output> outputs = outputs_of(scan, volume_file);
+void check_outputs(const Scan& scan, const fs::path& volume_file, const fs::path& trace) {
+  const std::vector<Output> outputs = outputs_of(scan, volume_file, trace);
   std::map<fs::path, const Output*> taken;
   for (const Output& output : outputs) {
     std::error_code code;

@@ -9,8 +9,8 @@
 
 namespace lepus {
 
-// The volume and the `write` of every correction. Throws Error(usage): --force overwrites what was made, never what was
-// measured.
-void check_outputs(const Scan& scan, const std::filesystem::path& volume_file);
+// The volume, the trace ("": none) and the `write` of every correction. Throws Error(usage): --force overwrites what
+// was made, never what was measured.
+void check_outputs(const Scan& scan, const std::filesystem::path& volume_file, const std::filesystem::path& trace);
 
 }  // namespace lepus

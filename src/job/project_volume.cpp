@@ -52,12 +52,14 @@ std::int64_t views_at_a_time(std::int64_t views, std::int64_t pixels, std::int64
 
 // What must be the same for views that are there to be those of this run.
 std::vector<JournalFact> facts_of_projection(const std::filesystem::path& volume, const Scan& scan,
-                                             const VolumeProjectionOptions& options, const std::string& kernel) {
+                                             const VolumeProjectionOptions& options, const Operator& computes) {
   // Without --against its frames are not read.
-  std::vector<JournalFact> facts =
-      options.against ? facts_of(scan) : std::vector<JournalFact>{{"the scan", scan.resolved}};
+  std::vector<JournalFact> facts = options.against ? facts_of(scan) : facts_without_frames(scan);
   facts.push_back(volume_fact(volume));
-  facts.push_back({"what computes", kernel});
+  // How many devices, and of how many threads, changes no pixel: they stand at the end.
+  const std::string kernel = computes.description();
+  facts.push_back(
+      {"what computes", format("{}, {}", computes.devices().front().kind, kernel.substr(0, kernel.rfind("; ")))});
   facts.push_back({"--against", options.against ? "given" : "not given"});
   return facts;
 }
@@ -154,7 +156,7 @@ VolumeProjectionReport project_volume(const std::filesystem::path& volume_file, 
   const std::int64_t pixels = geometry.columns * geometry.rows;
   const std::int64_t at_a_time = views_at_a_time(report.views, pixels, volume.size(), limit - resident_bytes());
   ResumableRun run;
-  run.header = {"project", facts_of_projection(volume_file, scan, options, report.kernel)};
+  run.header = {"project", facts_of_projection(volume_file, scan, options, scan_operator)};
   run.restart = options.restart;
   const VolumeGrid shape{
       .nx = report.columns, .ny = report.rows, .nz = report.views, .origin_mm = {}, .step_mm = {1, 1, 1}};

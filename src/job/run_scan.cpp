@@ -163,7 +163,7 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
   WarnOnce progress(context.progress);
   Context once{context.threads, context.cancel, progress};
   require_named_method(scan);
-  check_outputs(scan, volume_file);
+  check_outputs(scan, volume_file, options.trace);
   check_output_values(volume_file, options.output);
   check_output_values(chain_of(scan), options.output);
   if (!options.trace.empty() && (scan.method.iterative() || !scan.post.empty()))

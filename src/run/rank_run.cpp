@@ -245,6 +245,7 @@ void require_common_run(Ranks& ranks, const Scan& scan, const std::filesystem::p
   require_same(ranks, {{"the version of lepus", version},
                        {"the scan file", identity.resolved},
                        {"what the scan file names (names, sizes and times of its files)", identity.inputs},
+                       {"the views' geometry (checksum)", identity.geometry},
                        {"the output", std::filesystem::absolute(file).lexically_normal().string()},
                        {"--wedges", std::to_string(options.wedges)}});
   refuse_written_files(scan);

@@ -14,8 +14,11 @@ namespace fs = std::filesystem;
 namespace {
 
 std::vector<fs::path> files_of(const Scan& scan) {
-  std::vector<fs::path> files = scan.frames.files;
-  const auto add = [&](const FrameFiles& more) { files.insert(files.end(), more.files.begin(), more.files.end()); };
+  std::vector<fs::path> files = files_of_input(scan.frames);
+  const auto add = [&](const FrameFiles& images) {
+    const std::vector<fs::path> more = files_of_input(images);
+    files.insert(files.end(), more.begin(), more.end());
+  };
   if (scan.flats) add(*scan.flats);
   if (scan.darks) add(*scan.darks);
   for (const Scan::FlatsAt& flats : scan.flat_series) add(flats.files);
@@ -36,6 +39,23 @@ std::vector<fs::path> files_of(const Scan& scan) {
   return files;
 }
 
+std::string digits_of(std::uint64_t checksum) { return format("{:016x}", checksum); }
+
+// Angles, jitter and matrices may come from files beside the scan file: what was made of them all is here.
+std::string geometry_checksum(const ScanGeometry& geometry) {
+  std::string text = format("{} {} {} {}", static_cast<int>(geometry.beam), geometry.columns, geometry.rows,
+                            geometry.source_detector_mm);
+  if (const auto& arc = geometry.recorded_on_arc)
+    text += format(" arc {} {} {} {} {} {} {}", arc->columns, arc->rows, arc->radius_mm, arc->pixel_width_mm,
+                   arc->pixel_height_mm, arc->central_column, arc->central_row);
+  std::uint64_t sum = row_checksum(0, 0, text.data(), std::ssize(text));
+  for (std::int64_t view = 0; view < geometry.views(); ++view) {
+    const auto& matrix = geometry.matrices[static_cast<std::size_t>(view)].m;
+    sum += row_checksum(view, 1, matrix.data(), static_cast<std::int64_t>(sizeof matrix));
+  }
+  return digits_of(sum);
+}
+
 [[noreturn]] void refuse_slab(const char* what, SlabRange slab, std::int64_t slices) {
   throw Error(ErrorKind::internal, {.what = what,
                                     .where = {},
@@ -48,19 +68,24 @@ std::vector<fs::path> files_of(const Scan& scan) {
 ScanIdentity identity_of(const Scan& scan) {
   ScanIdentity identity;
   identity.file = scan.file.string();
-  identity.resolved =
-      format("{:016x}", row_checksum(0, 0, scan.resolved.data(), static_cast<std::int64_t>(scan.resolved.size())));
+  identity.resolved = digits_of(row_checksum(0, 0, scan.resolved.data(), std::ssize(scan.resolved)));
+  identity.geometry = geometry_checksum(scan.geometry);
   const InputIdentity inputs = identity_of_files(files_of(scan), scan.file.parent_path());
   identity.inputs = inputs.checksum;
   identity.input_files = inputs.files;
   return identity;
 }
 
+std::vector<JournalFact> facts_without_frames(const Scan& scan) {
+  return {{"the scan", scan.resolved}, {"the checksum of the views' geometry", geometry_checksum(scan.geometry)}};
+}
+
 std::vector<JournalFact> facts_of(const Scan& scan) {
   const ScanIdentity identity = identity_of(scan);
-  return {{"the scan", scan.resolved},
-          {"the checksum of the input files' names, sizes and times",
-           format("{} ({} files)", identity.inputs, identity.input_files)}};
+  std::vector<JournalFact> facts = facts_without_frames(scan);
+  facts.push_back({"the checksum of the input files' names, sizes and times",
+                   format("{} ({} files)", identity.inputs, identity.input_files)});
+  return facts;
 }
 
 std::uint64_t slab_checksum(const VolumeGrid& grid, SlabRange slab, const float* voxels) {

@@ -23,6 +23,7 @@ struct ScanIdentity {
   std::string resolved;          // checksum of the scan file with every value that was left out, 16 hexadecimal digits
   std::string inputs;            // checksum of the names, sizes and times of all files that it names
   std::int64_t input_files = 0;  // how many these are
+  std::string geometry;          // checksum of all views' matrices, whatever file they came from
   friend bool operator==(const ScanIdentity&, const ScanIdentity&) = default;
 };
 // Looks at the files (stat), not into them.
@@ -30,12 +31,14 @@ ScanIdentity identity_of(const Scan& scan);
 
 // What of the scan must be the same for a run to go on with its volume.
 std::vector<JournalFact> facts_of(const Scan& scan);
+// The same of a run that reads none of its frames.
+std::vector<JournalFact> facts_without_frames(const Scan& scan);
 
 // The sum of its slices' modulo 2^64: parts of a slab add up.
 std::uint64_t slab_checksum(const VolumeGrid& grid, SlabRange slab, const float* voxels);
 
 struct RunState {
-  static constexpr int version = 1;  // of the JSON; other versions are refused
+  static constexpr int version = 2;  // of the JSON; other versions are refused
 
   ScanIdentity scan;
   std::string output;  // what the run writes

@@ -126,6 +126,14 @@ private:
   const std::string& where_;
 };
 
+Json identity_json(const ScanIdentity& scan) {
+  return {{"file", scan.file},
+          {"resolved", scan.resolved},
+          {"inputs", scan.inputs},
+          {"input_files", scan.input_files},
+          {"geometry", scan.geometry}};
+}
+
 AuditState read_audit(const StateReader& audit) {
   AuditState state;
   for (const StateReader& item : audit.at("seen").list()) {
@@ -180,7 +188,6 @@ CorrectionReport read_correction(const StateReader& item) {
 }  // namespace
 
 std::string to_json(const RunState& state) {
-  const ScanIdentity& scan = state.scan;
   const Compute& compute = state.compute;
   const AuditState& audit = state.audit;
   Json corrections = Json::array();
@@ -191,48 +198,46 @@ std::string to_json(const RunState& state) {
                            {"rms_change", c.rms_change},
                            {"rings_before", c.rings_before},
                            {"rings_after", c.rings_after}});
-  const Json all{
-      {"run_state", RunState::version},
-      {"lepus", lepus::version},
-      {"scan",
-       {{"file", scan.file}, {"resolved", scan.resolved}, {"inputs", scan.inputs}, {"input_files", scan.input_files}}},
-      {"output", state.output},
-      {"compute",
-       {{"backend", compute.backend},
-        {"devices", compute.devices},
-        {"precision", word_for(precision_words, compute.precision)},
-        {"device_memory_bytes", compute.device_memory_bytes},
-        {"threads", compute.threads},
-        {"memory_bytes", compute.memory_bytes}}},
-      {"plan",
-       {{"kind", state.plan.kind},
-        {"slices", state.plan.slices},
-        {"views", state.plan.views},
-        {"views_at_a_time", state.plan.wedge_views},
-        {"slabs", ranges_json(state.plan.slabs, slab_json)}}},
-      {"finished", ranges_json(state.finished_slabs,
-                               [](const RunState::FinishedSlab& f) {
-                                 return Json{{"slab", slab_json(f.slab)}, {"checksum", f.checksum}};
-                               })},
-      {"audit",
-       {{"seen", ranges_json(audit.seen,
-                             [](const AuditState::Rows& r) {
-                               return Json{r.frame0, r.frame1, r.row0, r.row1};
-                             })},
-        {"checksum", format("{:016x}", audit.checksum)},
-        {"not_finite", audit.not_finite},
-        {"saturated", audit.saturated},
-        {"bad_in_frame", counts_json(audit.bad_in)},
-        {"dark_in_row", counts_json(audit.dark.in_row)},
-        {"dark_in_column", counts_json(audit.dark.in_column)}}},
-      {"corrections", corrections},
-      {"corrected_rows",
-       {{"file", state.corrected_rows.file},
-        {"bands", ranges_json(state.corrected_rows.bands,
-                              [](RowBand b) {
-                                return Json{b.first, b.last};
-                              })}}},
-      {"iteration", state.iteration}};
+  const Json all{{"run_state", RunState::version},
+                 {"lepus", lepus::version},
+                 {"scan", identity_json(state.scan)},
+                 {"output", state.output},
+                 {"compute",
+                  {{"backend", compute.backend},
+                   {"devices", compute.devices},
+                   {"precision", word_for(precision_words, compute.precision)},
+                   {"device_memory_bytes", compute.device_memory_bytes},
+                   {"threads", compute.threads},
+                   {"memory_bytes", compute.memory_bytes}}},
+                 {"plan",
+                  {{"kind", state.plan.kind},
+                   {"slices", state.plan.slices},
+                   {"views", state.plan.views},
+                   {"views_at_a_time", state.plan.wedge_views},
+                   {"slabs", ranges_json(state.plan.slabs, slab_json)}}},
+                 {"finished", ranges_json(state.finished_slabs,
+                                          [](const RunState::FinishedSlab& f) {
+                                            return Json{{"slab", slab_json(f.slab)}, {"checksum", f.checksum}};
+                                          })},
+                 {"audit",
+                  {{"seen", ranges_json(audit.seen,
+                                        [](const AuditState::Rows& r) {
+                                          return Json{r.frame0, r.frame1, r.row0, r.row1};
+                                        })},
+                   {"checksum", format("{:016x}", audit.checksum)},
+                   {"not_finite", audit.not_finite},
+                   {"saturated", audit.saturated},
+                   {"bad_in_frame", counts_json(audit.bad_in)},
+                   {"dark_in_row", counts_json(audit.dark.in_row)},
+                   {"dark_in_column", counts_json(audit.dark.in_column)}}},
+                 {"corrections", corrections},
+                 {"corrected_rows",
+                  {{"file", state.corrected_rows.file},
+                   {"bands", ranges_json(state.corrected_rows.bands,
+                                         [](RowBand b) {
+                                           return Json{b.first, b.last};
+                                         })}}},
+                 {"iteration", state.iteration}};
   return all.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
@@ -250,7 +255,7 @@ RunState run_state_from_json(const std::string& text, const std::string& where) 
   RunState state;
   const StateReader scan = all.at("scan");
   state.scan = {scan.at("file").text(), scan.at("resolved").checksum(), scan.at("inputs").checksum(),
-                scan.at("input_files").count()};
+                scan.at("input_files").count(), scan.at("geometry").checksum()};
   state.output = all.at("output").text();
   state.compute = read_compute(all.at("compute"));
   state.plan = read_plan(all.at("plan"));

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 RunState full_state() {
   RunState state;
-  state.scan = {"scan/scan.toml", "00112233445566ff", "ffeeddccbbaa9900", 723};
+  state.scan = {"scan/scan.toml", "00112233445566ff", "ffeeddccbbaa9900", 723, "a1b2c3d4e5f60718"};
   state.output = "out/v.mha";
   state.compute = {.backend = "cuda",
                    .devices = "0,1",
@@ -104,21 +104,22 @@ TEST(RunState, goes_through_JSON_and_back) {
 }
 
 TEST(RunState, of_another_version_is_refused) {
-  const std::string text = error_text(replaced(to_json(full_state()), "\"run_state\": 1", "\"run_state\": 2"));
-  EXPECT_NE(text.find("version 2"), std::string::npos) << text;
+  const std::string text = error_text(replaced(to_json(full_state()), "\"run_state\": 2", "\"run_state\": 1"));
+  EXPECT_NE(text.find("version 1"), std::string::npos) << text;
 }
 
 TEST(RunState, damaged_JSON_is_refused_and_the_place_is_named) {
   const std::string json = to_json(full_state());
   const struct {
     const char *from, *to, *named;
-  } cases[] = {{"\"run_state\": 1", "\"run_state\": \"1\"", "run_state"},
+  } cases[] = {{"\"run_state\": 2", "\"run_state\": \"2\"", "run_state"},
                {"\"slices\": 100", "\"slices\": 99", "plan.slabs[1]"},
                {"\"slices\": 100", "\"slices\": 99999999999999999999", "plan.slices"},
                {"\"slices\": 100", "\"slices\": -1", "plan.slices"},
                {"\"precision\": \"fast\"", "\"precision\": \"faster\"", "compute.precision"},
                {"0123456789abcdef", "0123456789abcdeg", "checksum"},
                {"\"resolved\"", "\"solved\"", "resolved"},
+               {"a1b2c3d4e5f60718", "a1b2c3d4e5f6071", "scan.geometry"},
                {"\"threads\": 3", "\"threads\": 3.5", "compute.threads"},
                {"\"on\": \"line-integrals\"", "\"on\": 1", "corrections[0].on"},
                {"\"iteration\": 7", "\"iteration\": null", "iteration"}};
@@ -195,6 +196,16 @@ TEST(RunState, a_scan_is_known_by_its_values_and_by_its_files) {
     fs::last_write_time(folder / name, time);
     EXPECT_EQ(identity_of(scan), first);
   }
+  other = scan;
+  other.geometry.matrices.resize(2);
+  const std::string two_views = identity_of(other).geometry;
+  EXPECT_NE(two_views, first.geometry);
+  other.geometry.matrices[1].m[7] = 1e-300;  // from whichever file
+  EXPECT_NE(identity_of(other).geometry, two_views);
+  std::swap(other.geometry.matrices[0], other.geometry.matrices[1]);
+  EXPECT_NE(identity_of(other).geometry, two_views);
+  EXPECT_NE(facts_of(other), facts_of(scan));
+  EXPECT_NE(facts_without_frames(other), facts_without_frames(scan));
   fs::remove(folder / "a/1.tif");
   EXPECT_THROW(identity_of(scan), Error);
   fs::remove_all(folder);

@@ -29,7 +29,7 @@ class PlanCluster(ProgramCase):
         self.assertGreater(none[1]["start"], 0)
 
     def test_what_is_no_cluster_is_refused(self):
-        for words, option in ((["--nodes", "-1"], "--nodes"), (["--launch", "1"], "--nodes"),
+        for words, option in ((["--nodes", "-1"], "--nodes"), (["--nodes", "0"], "--nodes"), (["--launch", "1"], "--nodes"),
                               (["--nodes", "2", "--launch", "-1"], "--launch"),
                               (["--nodes", "2", "--launch", "nan"], "--launch"),
                               (["--nodes", "2", "--gups", "1", "--network", "fast"], "--network"),

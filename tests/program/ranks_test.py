@@ -144,6 +144,24 @@ class Ranks(ProgramCase):
         self.assertIn("the scan file is not the same on all ranks", result.stderr)
         self.assertFalse((self.folder / "v.mha").exists())
 
+    def test_different_angles_are_refused(self):
+        """In files of one name, which the scan file alone does not tell."""
+        for rank in range(2):
+            folder = self.folder / f"rank{rank}"
+            shutil.copytree(self.made / "scan", folder, copy_function=shutil.copy2)
+            text = (folder / "scan.toml").read_text()
+            views = len(list((folder / "frames").iterdir()))
+            text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith(("first_angle_deg", "arc_deg")))
+            (folder / "scan.toml").write_text(text.replace("[geometry]\n", '[geometry]\nangles_file = "angles.txt"\n'))
+            (folder / "angles.txt").write_text("".join(f"{360 / views * view + rank}\n" for view in range(views)))
+        one = [PROGRAM, "reconstruct", "scan.toml", "-o", str(self.folder / "v.mha"), "--backend", "cpu"]
+        places = [["--oversubscribe", "-n", "1", "-wdir", str(self.folder / f"rank{rank}"), *one] for rank in range(2)]
+        result = subprocess.run([MPIRUN, *places[0], ":", *places[1][1:]], cwd=self.folder, capture_output=True, text=True,
+                                timeout=60, env=os.environ | ROOT)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("geometry", result.stderr)
+        self.assertFalse((self.folder / "v.mha").exists())
+
     def test_a_killed_rank_ends_all_and_the_next_start_completes(self):
         for round in range(KILLED):
             chance = random.Random(round)

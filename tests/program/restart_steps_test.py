@@ -33,6 +33,15 @@ class RestartSteps(KilledScan):
         hit = self.kill_often(slabs=2)
         self.assertTrue(hit["slabs 1"] and hit["slabs 2"], hit)
 
+    def test_an_older_output_does_not_make_it_complete(self):
+        self.lepus(*self.command)
+        self.assertEqual(self.lepus_json("status", "v.raw")["state"], "complete")
+        for _ in range(10):  # fast machines may end before they are killed
+            if self.end_when(self.start(*self.command, "--force"), (self.folder / BEFORE).exists):
+                break
+        self.assertTrue((self.folder / f"{BEFORE}.journal").exists())
+        self.assertEqual(self.lepus_json("status", "v.raw")["state"], "unfinished")
+
     def test_what_was_finished_is_not_made_again(self):
         expected = self.uninterrupted()
         for _ in range(10):  # fast machines may end before they are asked to

@@ -114,6 +114,37 @@ class ResumedCommands(KilledCase):
                 os.utime(self.folder / file, ns=(times.st_atime_ns, times.st_mtime_ns))
                 self.remove_outputs()
 
+    def test_the_data_behind_a_header_are_the_input(self):
+        header, _, values = (self.folder / "in.mha").read_bytes().partition(b"ElementDataFile = LOCAL\n")
+        (self.folder / "in.mhd").write_bytes(header + b"ElementDataFile = other.raw\n")
+        for name in ("convert", "post"):
+            with self.subTest(name):
+                (self.folder / "other.raw").write_bytes(values)
+                self.use(name)
+                self.command = ["in.mhd" if word == "in.mha" else word for word in self.command]
+                self.leave_unfinished()
+                os.utime(self.folder / "other.raw", (1, 1))
+                self.assert_error(self.lepus(*self.command, code=2), "usage", "cannot be gone on with", "the input", "--restart")
+                self.remove_outputs()
+
+    def test_other_angles_are_refused(self):
+        """Of a projection without --against, too: its frames are not read, but its geometry is used."""
+        (self.folder / "scan").unlink()
+        shutil.copytree(self.made / "scan", self.folder / "scan", copy_function=shutil.copy2)
+        toml, angles = self.folder / "scan/scan.toml", self.folder / "scan/angles.txt"
+        kept = [line for line in toml.read_text().splitlines() if not line.startswith(("first_angle_deg", "arc_deg"))]
+        kept.insert(kept.index("[geometry]") + 1, 'angles_file = "angles.txt"')
+        toml.write_text("\n".join(kept) + "\n")
+        for against in (True, False):
+            with self.subTest(against=against):
+                angles.write_text("".join(f"{360 / VIEWS * view}\n" for view in range(VIEWS)))
+                self.use("project")
+                self.command = [word for word in self.command if against or word != "--against"]
+                self.leave_unfinished()
+                angles.write_text("".join(f"{360 / VIEWS * view + 1}\n" for view in range(VIEWS)))
+                self.assert_error(self.lepus(*self.command, code=2), "usage", "cannot be gone on with", "the views' geometry")
+                self.remove_outputs()
+
     def test_sums_over_all_views(self):
         """What project says of the difference is of all views, those of the first run too."""
         self.use("project")
