@@ -89,7 +89,8 @@ public:
   std::vector<fs::path> files;
 
 private:
-  std::set<std::pair<fs::path, std::string> > seen_;
+  using Place = std::pair<fs::path, std::string>;  // a file and a dataset in it
+  std::set<Place> seen_;
 };
 
 }  // namespace
