@@ -22,6 +22,7 @@
 #include "io/resumable_volume.h"
 #include "io/volume_axes.h"
 #include "io/volume_file.h"
+#include "job/automatic_center.h"
 #include "scan/document.h"
 #include "scan/scan.h"
 #include <lepus/version.h>
@@ -148,6 +149,7 @@ void convert_slabs(const VolumeReader& volume, const Part& part, const std::opti
 }
 
 int convert_volume(const ConvertArguments& a, Session& session) {
+  refuse_to_replace_input(a.output, a.input);
   a.resume.require_unfinished(a.output);
   Context& context = session.context();
   const auto volume = into_axes(open_in_our_axes(a.input, a.from_axes, "--from-axes", session), output_axes(a));
@@ -230,7 +232,8 @@ int convert_surface(const ConvertArguments& a, Session& session) {
 
 int convert_geometry(const ConvertArguments& a, Session& session) {
   const OutputLock lock = session.reserve(a.output);
-  const Scan scan = read_scan(a.input);
+  Scan scan = read_scan(a.input);
+  center_automatically(scan, session.context());
   GeometryFileOptions options;
   options.force = session.common().force;
   options.pixel_width_mm = ScanDocument(scan.resolved, scan.file).find<double>("geometry.pixel_width_mm").value_or(0);

@@ -191,6 +191,34 @@ void bring_files(toml::table& table, bool correction, const fs::path& from, cons
   }
 }
 
+// A volume may be several files that name each other: they keep their names, in a folder of their own.
+std::string bring_volume(const std::string& key, const fs::path& source, const fs::path& to) {
+  const std::string text = source.string();
+  const fs::path file = fs::exists(source) ? source : fs::path(text.substr(0, text.find(":/")));  // of a dataset
+  const fs::path folder = free_name(key, to);
+  for (const fs::path& part : files_of_stored(source)) {
+    if (!fs::is_regular_file(part))
+      throw Error(ErrorKind::input, {.what = "file not found",
+                                     .where = part.string(),
+                                     .why = format("method.{} of the scan file names it", key),
+                                     .hint = "put it there, or leave the key out"});
+    const fs::path there = to / folder / part.lexically_relative(file.parent_path());
+    fs::create_directories(there.parent_path());
+    fs::copy_file(part, there);
+  }
+  return (folder / file.filename()).string() + text.substr(file.string().size());
+}
+
+void bring_volumes_of_method(toml::table& document, const fs::path& from, const fs::path& to) {
+  toml::table* method = document["method"].as_table();
+  if (method == nullptr) return;
+  for (const std::string key : {"start", "mask", "prior"}) {
+    toml::value<std::string>* name = (*method)[key].as_string();
+    if (name == nullptr || (key == "start" && (name->get() == "zero" || name->get() == "fdk"))) continue;
+    *name = bring_volume(key, from / name->get(), to);
+  }
+}
+
 void bring_all_files(toml::table& document, const Scan& scan, const fs::path& from, const fs::path& to) {
   // Angles that are listed elsewhere become a text file of one for each frame: a dataset stays behind, and a list may
   // hold more than the frames.
@@ -200,6 +228,7 @@ void bring_all_files(toml::table& document, const Scan& scan, const fs::path& fr
   if (listed)
     for (const char* key : {"angles_dataset", "angles_file", "first_angle_index", "angles_unit"}) geometry->erase(key);
   bring_files(document, false, from, to);
+  bring_volumes_of_method(document, from, to);
   if (!listed) return;
   std::string lines;
   for (const double angle : scan.listed_angles_deg) lines += format("{}\n", angle);
@@ -215,7 +244,7 @@ namespace {
 // The sets of the scan in their new form, named in the scan file's section of frames.
 std::vector<ImageSet> name_sets(const Scan& scan, const ScanForm& form, toml::table& frames) {
   for (const char* key : {"dataset", "order", "axes", "images", "image_key", "flats_dataset", "flats_images",
-                          "flats_axes", "darks_dataset", "darks_images", "darks_axes", "raw"})
+                          "flats_axes", "darks_dataset", "darks_images", "darks_axes", "raw", "sinogram"})
     frames.erase(key);
   std::vector<ImageSet> sets;
   // Gives its name for the scan file.

@@ -89,6 +89,14 @@ Option& Option::otherwise(std::string text) {
   return *this;
 }
 
+Option& Option::noted(std::set<std::string>& given) {
+  assign = [&given, name = name, assigned = std::move(assign)](const std::vector<std::string>& texts) {
+    given.insert(name);
+    assigned(texts);
+  };
+  return *this;
+}
+
 Option& OptionTable::add(const std::string& names, const std::string& placeholder, const std::string& help) {
   Option& option = options_.emplace_back();
   const auto comma = names.find(',');

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Option {
   Option& folder();                               // ... or of a folder
   Option& one_of(std::vector<std::string> list);  // its value is one of these
   Option& otherwise(std::string text);            // what --help gives as its default
+  Option& noted(std::set<std::string>& given);    // where it is given its name is put there
 };
 
 // Error(usage) about a value that was given for "--name".

@@ -34,7 +34,8 @@ void read_range(const std::string& text, OutputValues& values) {
 void OutputOptions::describe(OptionTable& table) {
   table
       .value("--output-type", "TYPE", type,
-             "of the voxels in the file; 16 bits halve it: float16 in .tif .h5 .raw .zarr, uint16 with --output-range")
+             "of the voxels in the file; 16 bits halve it: float16 in .tif .h5 .npy .npz .raw .zarr, uint16 with "
+             "--output-range")
       .one_of({"float32", "float16", "uint16"});
   table.value("--output-range", "LOW:HIGH", range,
               "the values that uint16 holds, in 65535 steps; the header has the scale, and what is beyond is cut off");

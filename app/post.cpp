@@ -44,13 +44,8 @@ std::string steps_text() {
 
 int run_post(const PostArguments& a, Session& session) {
   a.resume.check();
+  refuse_to_replace_input(a.output, a.input);
   a.resume.require_unfinished(a.output);
-  std::error_code ignored;
-  if (std::filesystem::equivalent(a.input, a.output, ignored))
-    throw Error(ErrorKind::usage, {.what = "input and output are the same",
-                                   .where = a.output,
-                                   .why = {},
-                                   .hint = "give another name for the output"});
   std::vector<PostSpec> chain;
   for (const std::string& step : a.steps) chain.push_back(parse_post_step(step));
   PostOptions options;

@@ -12,6 +12,7 @@
 #include "core/format.h"
 #include "core/memory.h"
 #include "io/volume_axes.h"
+#include "job/automatic_center.h"
 #include "job/method_input.h"
 #include "job/project_volume.h"
 #include "operators/sparse_matrix.h"
@@ -31,7 +32,7 @@ struct ProjectArguments {
               {.what = std::move(what), .where = "project", .why = std::move(why), .hint = std::move(hint)});
 }
 
-int write_matrix(const ProjectArguments& a, const Scan& scan, Session& session) {
+int write_matrix(const ProjectArguments& a, Scan scan, Session& session) {
   if (a.against)
     refuse_projection("--matrix and --against", "a matrix is compared with nothing", "leave one of them out");
   if (std::filesystem::path(a.output).extension() != ".npz")
@@ -41,6 +42,7 @@ int write_matrix(const ProjectArguments& a, const Scan& scan, Session& session) 
     refuse_projection("an arc detector has no matrix", "its frames are interpolated from a flat one's",
                       "project a volume, or describe a flat detector");
   const auto lock = session.reserve(a.output);
+  center_automatically(scan, session.context());
   const VolumeGrid grid = a.volume.empty() ? scan.grid : open_as_noted(a.volume)->grid();
   const SparseMatrix matrix =
       sparse_matrix(scan.geometry, grid, ray_model(a.model), session.buffer_bytes(0) / 2, session.context().threads);
@@ -57,12 +59,13 @@ int write_matrix(const ProjectArguments& a, const Scan& scan, Session& session) 
 
 int run_project(const ProjectArguments& a, Session& session) {
   a.resume.check();
-  const Scan scan = read_scan(a.scan_file);
-  if (a.matrix) return write_matrix(a, scan, session);
+  Scan scan = read_scan(a.scan_file);
+  if (a.matrix) return write_matrix(a, std::move(scan), session);
   if (a.volume.empty())
     refuse_projection("no volume was named", "there is nothing to project", "add for example volume.mha");
   a.resume.require_unfinished(a.output);
   const auto lock = session.reserve(a.output);
+  center_automatically(scan, session.context());
   VolumeProjectionOptions options;
   options.model = ray_model(a.model);
   options.compute = a.compute.compute();
@@ -94,13 +97,13 @@ std::unique_ptr<Command> project_command() {
   command->description =
       "Projects a volume along the rays of a scan's geometry and writes the line integrals (dimensionless, float), one "
       "frame a view. The volume lies where its file says, in mm from the rotation centre, and its values are in 1/mm; "
-      "a scan file with content = \"line-integrals\" and the same [geometry] reconstructs what was written, of an arc "
-      "detector too.\n\n"
+      "where the scan file has center = \"auto\", the axis is found in its frames first. A scan file with "
+      "content = \"line-integrals\" and the same [geometry] reconstructs what was written, of an arc detector too.\n\n"
       "With --against the scan's own line integrals, corrected, are subtracted: pictures of what is left show "
       "misalignment, motion and beam hardening. With --matrix the operator itself is written, for small problems: a "
       "sparse matrix (CSR) in mm that scipy.sparse.load_npz reads, one row a pixel, one column a voxel of the volume, "
-      "or of the scan's "
-      "volume where none is named.\n\n"
+      "x fastest and z slowest in lepus' axes whatever those of its file are, or of the scan's volume where none is "
+      "named.\n\n"
       "Where a run ends early, the views that are finished stay beside the output, and the same command goes on from "
       "there to the same bits (docs/restart.md).";
   command->examples = {

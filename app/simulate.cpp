@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -13,6 +15,7 @@
 #include "geometry/row_band.h"
 #include "io/number_file.h"
 #include "simulate/materials.h"
+#include "simulate/phantom_file.h"
 #include "simulate/scanners/scanner_files.h"
 
 namespace lepus::app {
@@ -37,6 +40,7 @@ struct SimulateArguments {
   std::optional<double> pixel, pixel_height, voxel;
   double first_angle = 0, arc = 360, in_plane = 0, pitch = 0, yaw = 0;
   std::vector<double> size;
+  std::set<std::string> given;  // of the options that have no use everywhere
 };
 
 std::vector<double> angles_of(const SimulateArguments& a, std::int64_t views) {
@@ -74,6 +78,46 @@ void fill_geometry(const SimulateArguments& a, CircularScan& scan) {
   scan.angles_rad = angles_of(a, a.views.value_or(preset->views));
 }
 
+// Options that would change nothing are an error.
+void refuse_what_has_no_use(const SimulateArguments& a) {
+  const auto refuse = [&](std::initializer_list<const char*> names, bool without_use, const std::string& why) {
+    for (const char* name : names)
+      if (without_use && a.given.contains(name)) refuse_option(name, why, "leave it out");
+  };
+  const std::string& phantom = a.options.phantom.name;
+  const std::string ending = std::filesystem::path(phantom).extension();
+  const bool part = is_stl(phantom), head = phantom.starts_with("forbild-head");
+  refuse({"--phantom-size"}, ending == ".toml" || ending == ".pd" || head, "the phantom has a size of its own");
+  refuse({"--value"}, ending == ".toml", "the file of the phantom says what its shapes are made of");
+  refuse({"--material"}, !part, "it is for parts (.stl)");
+  refuse({"--value"}, a.given.contains("--material"), "the material says it already");
+  refuse({"--pores", "--smallest-pore", "--largest-pore", "--overlap"}, phantom != "porous-block",
+         "it is for porous-block");
+  refuse({"--beads", "--bead-radius", "--two-rings"}, phantom != "beads", "it is for beads");
+  refuse({"--arc", "--first-angle"}, !a.angles.empty(), "the file of --angles lists the angles");
+  const JitterOptions& jitter = a.options.jitter;
+  refuse({"--jitter-known"},
+         jitter.source_mm == 0 && jitter.detector_mm == 0 && jitter.in_plane_deg == 0 && jitter.angle_deg == 0,
+         "nothing varies from view to view: there is no --jitter-source, -detector, -in-plane or -angle");
+  refuse({"--aluminium", "--copper"}, !a.spectrum.empty(), "the file of --spectrum is taken as it is");
+  refuse({"--aluminium", "--copper"}, a.options.tube_kv == 0,
+         "it filters the spectrum of --tube-kv, which is not given");
+  refuse({"--photons", "--open-level", "--offset-level", "--gain-spread", "--offset-spread", "--dark-current",
+          "--electronic-noise", "--bits", "--hot-pixels", "--dead-pixels", "--dead-columns", "--beam-drift",
+          "--beam-flicker"},
+         a.content == "line-integrals", "--content line-integrals is without a detector");
+  refuse({"--truth-file", "--truth-samples"}, a.no_truth, "--no-truth leaves the volume out");
+}
+
+// In the middle of what the scan sees, as the automatic one.
+VolumeGrid grid_around(const VolumeGrid& automatic, std::int64_t nx, std::int64_t ny, std::int64_t nz, Vec3 step) {
+  VolumeGrid grid = centred_grid(nx, ny, nz, step);
+  const double middle =
+      automatic.origin_mm.z - centred_grid(automatic.nx, automatic.ny, automatic.nz, automatic.step_mm).origin_mm.z;
+  if (std::abs(middle) > 1e-9 * std::abs(automatic.step_mm.z)) grid.origin_mm.z += middle;
+  return grid;
+}
+
 std::optional<VolumeGrid> grid_of(const SimulateArguments& a, const CircularScan& scan) {
   if (a.size.empty() && !a.voxel) return std::nullopt;
   const VolumeGrid automatic = automatic_grid(build_scan(scan));
@@ -83,20 +127,21 @@ std::optional<VolumeGrid> grid_of(const SimulateArguments& a, const CircularScan
     const auto count = [](std::int64_t n, double old_step, double new_step) {
       return std::max<std::int64_t>(1, std::llround(static_cast<double>(n) * std::abs(old_step) / new_step));
     };
-    return centred_grid(count(automatic.nx, automatic.step_mm.x, step.x),
-                        count(automatic.ny, automatic.step_mm.y, step.y),
-                        count(automatic.nz, automatic.step_mm.z, step.z), step);
+    return grid_around(automatic, count(automatic.nx, automatic.step_mm.x, step.x),
+                       count(automatic.ny, automatic.step_mm.y, step.y),
+                       count(automatic.nz, automatic.step_mm.z, step.z), step);
   }
   std::vector<double> n = a.size;
   if (n.size() == 1) n = {n[0], n[0], n[0]};
   const auto good = [](double x) { return x >= 1 && x <= 1 << 20 && x == std::floor(x); };
   if (n.size() != 3 || !good(n[0]) || !good(n[1]) || !good(n[2]))
     refuse_option("--size", "the size is one or three whole numbers", "write it as --size 128 or --size 128,128,64");
-  return centred_grid(static_cast<std::int64_t>(n[0]), static_cast<std::int64_t>(n[1]), static_cast<std::int64_t>(n[2]),
-                      step);
+  return grid_around(automatic, static_cast<std::int64_t>(n[0]), static_cast<std::int64_t>(n[1]),
+                     static_cast<std::int64_t>(n[2]), step);
 }
 
 int run_simulate(const SimulateArguments& a, Session& session) {
+  refuse_what_has_no_use(a);
   SimulationOptions options = a.options;
   fill_geometry(a, options.scan);
   options.content = a.content == "counts" ? SimulatedContent::counts : SimulatedContent::line_integrals;
@@ -152,17 +197,23 @@ void add_options(OptionTable& table, SimulateArguments& a) {
   table.value("-o,--output", "FOLDER", a.output, "the folder to write").must().folder();
 
   table.group("Phantom");
-  table.value("--phantom-size", "MM", o.phantom.size_mm, "its diameter or edge").otherwise("80 % of the field of view");
-  table.value("--value", "PER_MM", o.phantom.value_per_mm, "attenuation of its material");
+  table.value("--phantom-size", "MM", o.phantom.size_mm, "its diameter or edge")
+      .otherwise("80 % of the field of view")
+      .noted(a.given);
+  table.value("--value", "PER_MM", o.phantom.value_per_mm, "attenuation of its material").noted(a.given);
   table.value("--material", "NAME", o.phantom.material, "of a part (.stl), instead of --value")
-      .one_of(material_names());
-  table.value("--pores", "N", o.phantom.pores, "porous-block: number of pores");
-  table.value("--smallest-pore", "FRACTION", o.phantom.smallest_pore, "porous-block: least radius, of the edge");
-  table.value("--largest-pore", "FRACTION", o.phantom.largest_pore, "porous-block: largest radius, of the edge");
-  table.flag("--overlap", o.phantom.overlap, "porous-block: pores may overlap");
-  table.value("--beads", "N", o.phantom.beads, "beads: number of beads");
-  table.value("--bead-radius", "FRACTION", o.phantom.bead_radius, "beads: radius, of the cylinder's diameter");
-  table.flag("--two-rings", o.phantom.two_rings, "beads: in two rings instead of a helix");
+      .one_of(material_names())
+      .noted(a.given);
+  table.value("--pores", "N", o.phantom.pores, "porous-block: number of pores").noted(a.given);
+  table.value("--smallest-pore", "FRACTION", o.phantom.smallest_pore, "porous-block: least radius, of the edge")
+      .noted(a.given);
+  table.value("--largest-pore", "FRACTION", o.phantom.largest_pore, "porous-block: largest radius, of the edge")
+      .noted(a.given);
+  table.flag("--overlap", o.phantom.overlap, "porous-block: pores may overlap").noted(a.given);
+  table.value("--beads", "N", o.phantom.beads, "beads: number of beads").noted(a.given);
+  table.value("--bead-radius", "FRACTION", o.phantom.bead_radius, "beads: radius, of the cylinder's diameter")
+      .noted(a.given);
+  table.flag("--two-rings", o.phantom.two_rings, "beads: in two rings instead of a helix").noted(a.given);
 
   table.group("Geometry");
   table.value("--preset", "NAME", a.preset, "size of detector and scan, where the options below do not say it")
@@ -184,22 +235,22 @@ void add_options(OptionTable& table, SimulateArguments& a) {
 
   table.group("Views");
   table.value("--views", "N", a.views, "number of views").otherwise("of the preset");
-  table.value("--arc", "DEG", a.arc, "arc that they cover");
-  table.value("--first-angle", "DEG", a.first_angle, "angle of the first view");
-  table.value("--helix-pitch", "MM", o.helix_pitch_mm, "source and detector move up by it in every turn");
+  table.value("--arc", "DEG", a.arc, "arc that they cover").noted(a.given);
+  table.value("--first-angle", "DEG", a.first_angle, "angle of the first view").noted(a.given);
   table.value("--angles", "FILE", a.angles, "angles of the views in degrees, instead of the three above").file();
+  table.value("--helix-pitch", "MM", o.helix_pitch_mm, "source and detector move up by it in every turn");
   table.value("--jitter-source", "MM", o.jitter.source_mm, "source position varies from view to view by this");
   table.value("--jitter-detector", "MM", o.jitter.detector_mm, "detector position varies likewise");
   table.value("--jitter-in-plane", "DEG", o.jitter.in_plane_deg, "detector rotation varies likewise");
   table.value("--jitter-angle", "DEG", o.jitter.angle_deg, "angle varies likewise");
-  table.flag("--jitter-known", o.jitter.known, "the scan file knows these deviations");
+  table.flag("--jitter-known", o.jitter.known, "the scan file knows these deviations").noted(a.given);
 
   table.group("Rays");
   table.value("--subpixels", "N", o.project.subpixels, "N x N rays to each pixel");
   table.value("--spot", "MM", o.project.spot_diameter_mm, "diameter of the source's spot");
   table.value("--tube-kv", "KV", o.tube_kv, "tungsten spectrum of this voltage").otherwise("one energy");
-  table.value("--aluminium", "MM", o.filter_aluminium_mm, "aluminium filter of the spectrum");
-  table.value("--copper", "MM", o.filter_copper_mm, "copper filter of the spectrum");
+  table.value("--aluminium", "MM", o.filter_aluminium_mm, "aluminium filter of the spectrum").noted(a.given);
+  table.value("--copper", "MM", o.filter_copper_mm, "copper filter of the spectrum").noted(a.given);
   table.value("--spectrum", "FILE", a.spectrum, "a spectrum from a file instead").file();
 
   table
@@ -209,19 +260,23 @@ void add_options(OptionTable& table, SimulateArguments& a) {
   table.value("--device", "LIST", a.device, "which GPUs: a number, several with commas between them, all, or auto");
 
   table.group("Detector");
-  table.value("--photons", "N", o.detector.photons, "photons per pixel in the open beam").otherwise("no photon noise");
-  table.value("--open-level", "LEVEL", o.detector.open_level, "grey level that the open beam adds");
-  table.value("--offset-level", "LEVEL", o.detector.offset_level, "grey level without beam");
-  table.value("--gain-spread", "FRACTION", o.detector.gain_spread, "spread of the pixels' gains");
-  table.value("--offset-spread", "LEVEL", o.detector.offset_spread, "spread of the pixels' offsets");
-  table.value("--dark-current", "LEVEL", o.detector.dark_current, "dark current, with its noise");
-  table.value("--electronic-noise", "LEVEL", o.detector.electronic_noise, "electronic noise");
-  table.value("--bits", "N", o.detector.bits, "bits of a pixel; higher levels saturate");
-  table.value("--hot-pixels", "N", o.detector.hot_pixels, "pixels that are always bright");
-  table.value("--dead-pixels", "N", o.detector.dead_pixels, "pixels that see no beam");
-  table.value("--dead-columns", "N", o.detector.dead_columns, "columns that see no beam");
-  table.value("--beam-drift", "FRACTION", o.detector.beam_drift, "change of the beam from first to last view");
-  table.value("--beam-flicker", "FRACTION", o.detector.beam_flicker, "change of the beam from view to view");
+  table.value("--photons", "N", o.detector.photons, "photons per pixel in the open beam")
+      .otherwise("no photon noise")
+      .noted(a.given);
+  table.value("--open-level", "LEVEL", o.detector.open_level, "grey level that the open beam adds").noted(a.given);
+  table.value("--offset-level", "LEVEL", o.detector.offset_level, "grey level without beam").noted(a.given);
+  table.value("--gain-spread", "FRACTION", o.detector.gain_spread, "spread of the pixels' gains").noted(a.given);
+  table.value("--offset-spread", "LEVEL", o.detector.offset_spread, "spread of the pixels' offsets").noted(a.given);
+  table.value("--dark-current", "LEVEL", o.detector.dark_current, "dark current, with its noise").noted(a.given);
+  table.value("--electronic-noise", "LEVEL", o.detector.electronic_noise, "electronic noise").noted(a.given);
+  table.value("--bits", "N", o.detector.bits, "bits of a pixel; higher levels saturate").noted(a.given);
+  table.value("--hot-pixels", "N", o.detector.hot_pixels, "pixels that are always bright").noted(a.given);
+  table.value("--dead-pixels", "N", o.detector.dead_pixels, "pixels that see no beam").noted(a.given);
+  table.value("--dead-columns", "N", o.detector.dead_columns, "columns that see no beam").noted(a.given);
+  table.value("--beam-drift", "FRACTION", o.detector.beam_drift, "change of the beam from first to last view")
+      .noted(a.given);
+  table.value("--beam-flicker", "FRACTION", o.detector.beam_flicker, "change of the beam from view to view")
+      .noted(a.given);
   table.value("--hidden-shift", "PIXELS", o.hidden_shift_px, "detector shift that the scan file does not tell");
   table.value("--seed", "N", a.seed, "of all random numbers");
 
@@ -236,8 +291,9 @@ void add_options(OptionTable& table, SimulateArguments& a) {
   table.value("--size", "N[,NY,NZ]", a.size, "voxels of the volume").otherwise("what the scan sees");
   table.value("--voxel", "MM", a.voxel, "edge of a voxel").otherwise("pixel / magnification");
   table.flag("--no-truth", a.no_truth, "do not write the phantom as a volume");
-  table.value("--truth-file", "NAME", o.truth_file, "name of that volume; the ending chooses the format");
-  table.value("--truth-samples", "N", o.truth_samples, "samples per axis in each of its voxels");
+  table.value("--truth-file", "NAME", o.truth_file, "name of that volume; the ending chooses the format")
+      .noted(a.given);
+  table.value("--truth-samples", "N", o.truth_samples, "samples per axis in each of its voxels").noted(a.given);
 }
 
 }  // namespace

@@ -40,8 +40,10 @@ void check(const SliceArguments& a) {
   if (a.window && !a.percentiles.empty())
     contradiction("--window and --percentiles both choose the grey range", "give one of them");
   if (a.window && !(*a.window > 0)) contradiction("--window must be above zero", "give the width of the grey range");
-  if (!a.percentiles.empty() && (a.percentiles.size() != 2 || !(a.percentiles[0] < a.percentiles[1])))
-    contradiction("--percentiles needs two numbers, the lower first", "write it as --percentiles 0.5,99.5");
+  if (!a.percentiles.empty() && (a.percentiles.size() != 2 || !(a.percentiles[0] < a.percentiles[1]) ||
+                                 !(a.percentiles[0] >= 0) || !(a.percentiles[1] <= 100)))
+    contradiction("--percentiles needs two numbers from 0 to 100, the lower first",
+                  "write it as --percentiles 0.5,99.5");
   if (a.montage && *a.montage < 1) contradiction("a montage needs at least one slice", "give 1 or more");
   if (a.size && (*a.size < 8 || *a.size > 16384))
     contradiction(format("--size {} is not possible", *a.size), "give a number of pixels from 8 to 16384");

@@ -59,6 +59,14 @@ TEST(Arrays, lepus_reads_its_own) {
   }
 }
 
+TEST(Arrays, a_side_car_of_another_type_is_refused) {
+  const TempFolder folder;
+  write_volume(folder / "v.npy");
+  write_frames<double>(folder / "w.npy", PixelType::f64);
+  fs::rename(folder / "w.npy", folder / "v.npy");  // the side-car of the volume stays
+  EXPECT_LEPUS_ERROR(open_volume(folder / "v.npy"), ErrorKind::input, "v.npy.json describes");
+}
+
 TEST(Arrays, lepus_reads_numpy) {
   const TempFolder folder;
   JUDGE_BY(script, "make-numpy", folder.path());

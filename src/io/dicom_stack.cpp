@@ -163,8 +163,7 @@ public:
         place_(*find_number(target.path)),
         lock_(lock_slices(target.path, target.sharing)),
         images_(static_cast<std::size_t>(target.shape.images)) {
-    for (std::int64_t z = 0; z <= target.shape.images; ++z)  // one more: a longer series must not be left among them
-      check_target(numbered(target.path, place_, z), target.force && z < target.shape.images);
+    check_numbered_targets(target.path, target.shape.images, target.force);
     check_free_space(target.path, target.shape.bytes() + target.shape.images * 2048);
   }
 

@@ -45,14 +45,21 @@ public:
 void read_pixels(const InputFile& file, std::int64_t offset, std::int64_t count, PixelType type, bool big_endian,
                  void* out, ReadPattern pattern = ReadPattern::sequential);
 
+// Images as they are stored, and the scale that their files note for the numbers: one for all of them.
+struct StoredFrames {
+  std::unique_ptr<FrameSource> images;
+  ValueScale scale = {};
+};
+// Throws Error(unsupported) unless both are the same.
+void check_same_scale(const ValueScale& here, const ValueScale& first, const std::filesystem::path& file);
+
 enum class TrailingBytes { refuse, ignore };
 std::unique_ptr<FrameSource> open_raw_frames(const std::vector<std::filesystem::path>& files, const RawLayout& layout,
                                              TrailingBytes trailing = TrailingBytes::refuse);
 std::unique_ptr<FrameSource> open_labelled_frames(const std::vector<std::filesystem::path>& files,
                                                   const LabelledLayout& layout);
-std::unique_ptr<FrameSource> open_tiff_frames(const std::vector<std::filesystem::path>& files);
-std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<std::filesystem::path>& files,
-                                              const std::string& dataset);
+StoredFrames open_tiff_frames(const std::vector<std::filesystem::path>& files);
+StoredFrames open_hdf5_frames(const std::vector<std::filesystem::path>& files, const std::string& dataset);
 // dataset: "" or "ImageData" for the views, "ReferenceData" for the flats.
 std::unique_ptr<FrameSource> open_zeiss_frames(const std::vector<std::filesystem::path>& files,
                                                const std::string& dataset);

@@ -11,6 +11,7 @@
 #include "io/file.h"
 #include "io/file_kind.h"
 #include "io/frame_sources.h"
+#include "io/header_text.h"
 #include "io/json_text.h"
 #include "io/pixels.h"
 #include "io/stack.h"
@@ -48,14 +49,31 @@ std::unique_ptr<FrameSource> in_selection(std::unique_ptr<FrameSource> all, cons
 }
 
 // RTK's form: all frames in one file, whose third axis counts them.
-std::unique_ptr<FrameSource> open_single_stack(const std::vector<fs::path>& files, FileKind kind) {
+StoredFrames open_single_stack(const std::vector<fs::path>& files, FileKind kind) {
   if (files.size() > 1)
     throw Error(ErrorKind::unsupported, {.what = "frames in several MetaImage or NRRD files",
                                          .where = files[1].string(),
                                          .why = "lepus reads one such file that holds all frames",
                                          .hint = "join them, or convert them to TIFF"});
   const auto read = kind == FileKind::nrrd ? read_nrrd : read_meta_image;
-  return std::move(read(files[0], StackOf::frames).images);
+  StoredStack stack = read(files[0], StackOf::frames);
+  return {std::move(stack.images), stack.info.scale};
+}
+
+// The first side-car says how the pixels lie in all files; those of the others, where there are any, may not contradict
+// what it says of the values.
+StoredFrames open_described_raw(const std::vector<fs::path>& files) {
+  const StackDescription first = read_raw_side_car(files.front());
+  std::error_code code;
+  for (const fs::path& file : files)
+    if (fs::exists(side_car_of(file), code))
+      check_same_scale(read_raw_side_car(file).text.scale, first.text.scale, file);
+  return {open_raw_frames(files, raw_layout(first)), first.text.scale};
+}
+
+std::unique_ptr<FrameSource> in_values(StoredFrames stored) {
+  return converted_frames(std::move(stored.images),
+                          stored.scale.is_identity() ? StoredNumber::pixel : StoredNumber::scaled, stored.scale);
 }
 
 }  // namespace
@@ -79,6 +97,14 @@ void throw_other_size(const std::string& where, const std::string& expected, con
                                  .where = where,
                                  .why = format("expected {} as in {}, found {}", expected, first, found),
                                  .hint = "leave the file out or list it apart"});
+}
+
+void check_same_scale(const ValueScale& here, const ValueScale& first, const fs::path& file) {
+  if (here == first) return;
+  throw_unsupported_header(file,
+                           format("a scale of the values ({}, {}) that is not that of the first file ({}, {})",
+                                  here.slope, here.offset, first.slope, first.offset),
+                           "write one scale for all of them");
 }
 
 void FrameSource::read(std::int64_t frame, std::int64_t row0, std::int64_t row1, float* out) const {
@@ -127,10 +153,10 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
   const FileKind kind = files.raw ? FileKind::raw : kind_of_file(first);
   switch (kind) {
     case FileKind::tiff:
-      source = open_tiff_frames(files.files);
+      source = in_values(open_tiff_frames(files.files));
       break;
     case FileKind::hdf5:
-      source = open_hdf5_frames(files.files, files.dataset);
+      source = in_values(open_hdf5_frames(files.files, files.dataset));
       break;
     case FileKind::meta_image:
     case FileKind::nrrd:
@@ -140,10 +166,10 @@ std::unique_ptr<FrameSource> open_frames(const FrameFiles& files) {
                      .where = first.string(),
                      .why = format("it is {}, and {} was named", words_of(kind), shown(files.dataset)),
                      .hint = "leave the dataset out"});
-      source = open_single_stack(files.files, kind);
+      source = in_values(open_single_stack(files.files, kind));
       break;
     case FileKind::raw:
-      source = open_raw_frames(files.files, files.raw ? *files.raw : read_raw_layout(first));
+      source = files.raw ? open_raw_frames(files.files, *files.raw) : in_values(open_described_raw(files.files));
       break;
     case FileKind::npy:
     case FileKind::npz:

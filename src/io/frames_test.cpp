@@ -110,6 +110,60 @@ FrameFiles sinogram_files(const TempFolder& folder, std::int64_t columns, std::i
   return files;
 }
 
+// A volume of integers with a scale, used as frames: the values are those of the volume, whatever the format.
+TEST(ScaledFrames, are_read_as_their_values) {
+  const TempFolder folder;
+  const VolumeGrid grid = odd_grid();
+  const std::vector<float> voxels = pattern_volume(grid);
+  for (const std::string name :
+       {"v.mha", "w.mhd", "v.nrrd", "v.h5", "v.tif", "v.npy", "v.npz", "v.raw", "s_%04d.tif"}) {
+    if (const std::string ending = fs::path(name).extension(); !have(ending)) continue;
+    SCOPED_TRACE(name);
+    const auto writer = create_volume(folder / name, grid,
+                                      {.unit = "", .type = PixelType::u16, .scale = scale_of_range(-20.25, 44.75)});
+    writer->write(0, grid.nz, voxels.data());
+    writer->finish("");
+    std::vector<float> expected(voxels.size()), slice(static_cast<std::size_t>(grid.nx * grid.ny));
+    open_volume(folder / name)->read(0, grid.nz, expected.data());
+    FrameFiles files;
+    files.files = name.front() == 's' ? expand_pattern(folder.path(), "s_*.tif") : std::vector{folder / name};
+    files.dataset = name == "v.h5" || name == "v.npz" ? "volume" : "";
+    const auto frames = open_frames(files);
+    ASSERT_EQ(frames->frames(), grid.nz);
+    for (std::int64_t z = 0; z < grid.nz; ++z) {
+      frames->read(z, 0, grid.ny, slice.data());
+      for (std::size_t i = 0; i < slice.size(); ++i)
+        ASSERT_EQ(slice[i], expected[static_cast<std::size_t>(z) * slice.size() + i]) << z << ", " << i;
+    }
+  }
+}
+
+TEST(ScaledFrames, files_have_one_scale_for_the_pixels_that_they_hold) {
+  const TempFolder folder;
+  const auto raw = [&](const std::string& name, const std::string& value) {
+    write_file(folder / name, bytes_of(pattern_frame<std::uint16_t>(5, 4, 0)));
+    write_file(folder / (name + ".json"), R"({"lepus":"frames","size":[5,4,1],"type":"uint16")" + value + "}");
+    return folder / name;
+  };
+  const auto first = raw("a.raw", R"(,"value":{"slope":2,"offset":1})"),
+             same = raw("b.raw", R"(,"value":{"slope":2,"offset":1})"), other = raw("c.raw", "");
+  std::vector<float> image(20);
+  open_frames({{first, same}, "", {}, {}})->read(1, 0, 4, image.data());
+  EXPECT_EQ(image[1], 2.0F * static_cast<float>(pattern(1, 0, 0)) + 1);
+  EXPECT_LEPUS_ERROR(open_frames({{first, other}, "", {}, {}}), ErrorKind::unsupported, "not that of the first file");
+  if (!have(".tif")) return;
+  // Another program wrote other pixels over one slice: what lepus noted is not for them.
+  const auto writer = create_volume(folder / "%04d.tif", odd_grid(),
+                                    {.unit = "", .type = PixelType::u16, .scale = scale_of_range(-20.25, 44.75)});
+  writer->write(0, odd_grid().nz, pattern_volume(odd_grid()).data());
+  writer->finish("");
+  const auto single = create_frames(folder / "x.tif", {7, 5, 1, PixelType::f32, false, ""});
+  single->write(pattern_frame<float>(7, 5, 0).data());
+  single->finish();
+  fs::rename(folder / "x.tif", folder / "0000.tif");
+  EXPECT_LEPUS_ERROR(open_frames({{folder / "0000.tif"}, "", {}, {}}), ErrorKind::input, "lepus noted is for");
+}
+
 TEST(Sinograms, are_served_as_frames) {
   const TempFolder folder;
   const auto source = open_frames(sinogram_files(folder, 5, 4, 7));

@@ -16,6 +16,7 @@
 #include <hdf5.h>
 
 #include "io/frames.h"
+#include "io/volume_file.h"
 
 namespace lepus {
 
@@ -71,6 +72,7 @@ struct Hdf5Images {
   PixelType type = PixelType::f32;     // what reading gives
   std::optional<std::int64_t> offset;  // where the pixels lie one after another in the file
   bool big_endian = false;
+  ValueScale scale = {};  // scale_factor and add_offset, the words of netCDF's conventions
 };
 // The shape of a dataset [images][rows][columns] or [rows][columns], checked against the size of the file; that its
 // filters are there, and the files of a virtual dataset.

@@ -9,7 +9,7 @@
 
 namespace lepus {
 
-std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<std::filesystem::path>& files, const std::string&) {
+StoredFrames open_hdf5_frames(const std::vector<std::filesystem::path>& files, const std::string&) {
   throw_missing_library("HDF5", "libhdf5-dev", files.front().string());
 }
 std::vector<StoredImages> list_stored_images(const std::filesystem::path& file) {
@@ -96,7 +96,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<fs::path>& files, const std::string& dataset_name) {
+StoredFrames open_hdf5_frames(const std::vector<fs::path>& files, const std::string& dataset_name) {
   std::string dataset = dataset_name.empty() ? "/exchange/data" : dataset_name;
   if (dataset.front() != '/') dataset = "/" + dataset;
   std::vector<Hdf5Images> parts;
@@ -108,11 +108,13 @@ std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<fs::path>& files
     if (here.columns != first.columns || here.rows != first.rows || here.type != first.type)
       throw_other_size(path.string() + ":" + dataset, describe(first.columns, first.rows, first.type),
                        describe(here.columns, here.rows, here.type), files.front().string());
+    check_same_scale(here.scale, first.scale, path);
   }
   const bool plain = std::all_of(parts.begin(), parts.end(), [&](const Hdf5Images& part) {
     return part.offset && part.big_endian == parts.front().big_endian;
   });
-  if (!plain) return std::make_unique<Hdf5Frames>(files, dataset, std::move(parts));
+  const ValueScale scale = parts.front().scale;
+  if (!plain) return {std::make_unique<Hdf5Frames>(files, dataset, std::move(parts)), scale};
   PlainImages images;
   for (const Hdf5Images& part : parts) images.files.push_back(part.file);
   images.columns = parts.front().columns;
@@ -125,7 +127,7 @@ std::unique_ptr<FrameSource> open_hdf5_frames(const std::vector<fs::path>& files
                            .count = parts[i].images,
                            .label = files[i].string() + ":" + dataset,
                            .alone = parts[i].rank == 2});
-  return plain_frames(std::move(images));
+  return {plain_frames(std::move(images)), scale};
 }
 
 std::vector<StoredImages> list_stored_images(const fs::path& path) {

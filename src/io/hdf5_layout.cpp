@@ -212,6 +212,11 @@ Hdf5Images inspect_hdf5(hid_t file, const std::string& name, const fs::path& pat
   result.type = *memory;
   result.file = hdf5_file_of(dataset, path);
   check_filters(creation, where);
+  if (const auto slope = read_hdf5_numbers(dataset, "scale_factor", 1)) result.scale.slope = slope->front();
+  if (const auto offset = read_hdf5_numbers(dataset, "add_offset", 1)) result.scale.offset = offset->front();
+  if (!result.scale.is_usable())
+    throw_hdf5("HDF5 dataset has an impossible scale", where,
+               format("scale_factor {}, add_offset {}", result.scale.slope, result.scale.offset));
 
   const std::int64_t file_size = InputFile(result.file).size();
   const auto bytes = checked_product(result.images, result.rows, result.columns, bytes_per_pixel(result.type));

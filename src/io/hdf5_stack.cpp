@@ -89,7 +89,6 @@ private:
           !write_hdf5_numbers(id, "step_mm", {grid.step_mm.x, grid.step_mm.y, grid.step_mm.z}) ||
           !write_hdf5_text(id, "axes", "z y x") || !write_hdf5_text(id, "unit", target_.text.unit))
         fail();
-      // In the words of netCDF's conventions.
       const ValueScale& scale = target_.text.scale;
       if (!scale.is_identity() && (!write_hdf5_numbers(id, "scale_factor", {scale.slope}) ||
                                    !write_hdf5_numbers(id, "add_offset", {scale.offset})))
@@ -160,15 +159,13 @@ std::unique_ptr<VolumeReader> open_hdf5_volume(const fs::path& path, const std::
     if (const auto step = read_hdf5_numbers(id, "step_mm", 3)) info.grid.step_mm = vector_of(*step);
     check_grid(info.grid, images.type, path);
     info.unit = read_hdf5_text(id, "unit");
-    if (const auto slope = read_hdf5_numbers(id, "scale_factor", 1)) info.scale.slope = slope->front();
-    if (const auto offset = read_hdf5_numbers(id, "add_offset", 1)) info.scale.offset = offset->front();
-    if (!info.scale.is_usable()) throw_bad_header(path, "scale_factor or add_offset is impossible");
+    info.scale = images.scale;
     info.provenance = read_hdf5_text(id, "lepus_provenance");
     if (info.provenance.empty()) info.provenance = read_hdf5_text_dataset(file, dataset + "_provenance");
     if (!is_json(info.provenance, path.string())) info.provenance.clear();
     info.format = "HDF5";
   }
-  return volume_of_frames(open_hdf5_frames({path}, dataset), std::move(info));
+  return volume_of_frames(open_hdf5_frames({path}, dataset).images, std::move(info));
 }
 
 }  // namespace lepus

@@ -82,6 +82,14 @@ std::string to_json(const StackDescription& d, bool pretty) {
   return dump(json, pretty ? 2 : -1) + (pretty ? "\n" : "");
 }
 
+bool is_volume_json(const std::string& text) {
+  // Pretty or not: {"lepus":"volume" with any blanks between.
+  std::string start;
+  for (std::size_t i = 0; i < text.size() && start.size() < 17; ++i)
+    if (static_cast<unsigned char>(text[i]) > ' ') start += text[i];
+  return start == "{\"lepus\":\"volume\"";
+}
+
 StackDescription stack_from_json(const std::string& text, const std::string& where) {
   const Json json = parse(text, where);
   if (json.is_discarded() || !json.is_object()) throw_bad(where, "it is not a JSON object");
@@ -131,7 +139,7 @@ StackDescription stack_from_json(const std::string& text, const std::string& whe
 
 fs::path side_car_of(const fs::path& path) { return with_suffix(path, ".json"); }
 
-RawLayout read_raw_layout(const fs::path& raw_file) {
+StackDescription read_raw_side_car(const fs::path& raw_file) {
   const fs::path side_car = side_car_of(raw_file);
   std::error_code code;
   if (!fs::exists(side_car, code)) {
@@ -141,7 +149,10 @@ RawLayout read_raw_layout(const fs::path& raw_file) {
                                    .why = format("there is no {}", side_car.string()),
                                    .hint = "describe its columns, rows and pixel type"});
   }
-  const StackDescription d = stack_from_json(read_text_file(side_car, largest_side_car), side_car.string());
+  return stack_from_json(read_text_file(side_car, largest_side_car), side_car.string());
+}
+
+RawLayout raw_layout(const StackDescription& d) {
   return {.columns = d.shape.columns,
           .rows = d.shape.rows,
           .frames_per_file = d.shape.images,

@@ -25,13 +25,15 @@ struct StackDescription {
   std::string provenance;
 };
 std::string to_json(const StackDescription& description, bool pretty);
+bool is_volume_json(const std::string& text);  // by its first words, which are those of to_json
 // Throws Error(input) naming `where` for anything that does not describe a stack.
 StackDescription stack_from_json(const std::string& json, const std::string& where);
 
 std::filesystem::path side_car_of(const std::filesystem::path& path);  // "volume.raw.json"
 
-// The layout of a raw file from its side-car. Throws Error(input) where there is none.
-RawLayout read_raw_layout(const std::filesystem::path& raw_file);
+// What the side-car of a raw file says. Throws Error(input) where there is none.
+StackDescription read_raw_side_car(const std::filesystem::path& raw_file);
+RawLayout raw_layout(const StackDescription& description);
 
 // {"lepus": "provenance", "provenance": ...}: for formats whose header was too small for it.
 std::string provenance_side_car(const std::string& provenance);

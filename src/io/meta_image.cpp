@@ -269,7 +269,8 @@ StoredStack read_meta_image(const fs::path& path, StackOf content) {
            .format = "MetaImage",
            .unit = header.get("lepus_value_unit"),
            .provenance = provenance,
-           .scale = scale}};
+           .scale = scale},
+          data_path};
 }
 
 }  // namespace lepus

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <sstream>
 
 #include "core/format.h"
 #include "core/output_file.h"
@@ -227,12 +228,42 @@ VolumeGrid grid_of(const NrrdHeader& header, const fs::path& path) {
     const auto vectors = parse_vectors(origin_text, "space origin", path);
     if (vectors.size() != 1 || vectors[0].size() != n) throw_bad_header(path, "space origin is not one vector");
     for (std::size_t i = 0; i < n; ++i) *origin[i] = vectors[0][i];
-  } else if (const auto minima = parse_numbers(header.first_of({"axis mins", "axismins"}), "axis mins", path);
-             minima.size() == n) {
-    for (std::size_t i = 0; i < n; ++i)
-      if (std::isfinite(minima[i])) *origin[i] = minima[i];
   }
   return grid;
+}
+
+// "axis mins" and "axis maxs" are those of the middles of the outermost voxels, or of their outer faces where the
+// centering is "cell". What the header says of the space, and spacings, go before.
+void place_by_axis_limits(VolumeGrid& grid, const NrrdHeader& header, const fs::path& path) {
+  const auto limits = [&](const char* key, const char* old_key) {
+    const auto numbers = parse_numbers(header.first_of({key, old_key}), key, path);
+    if (!numbers.empty() && numbers.size() != parse_integers(header.get("sizes"), "sizes", path).size())
+      throw_bad_header(path, format("{} has another number of values than sizes", key));
+    return numbers;
+  };
+  const auto minima = limits("axis mins", "axismins"), maxima = limits("axis maxs", "axismaxs");
+  const auto spacings = parse_numbers(header.get("spacings"), "spacings", path);
+  std::istringstream centerings(header.first_of({"centerings", "centers"}));
+  const bool in_space = header.fields.contains("space directions"), placed = header.fields.contains("space origin");
+  const std::int64_t size[] = {grid.nx, grid.ny, grid.nz};
+  double* const step[] = {&grid.step_mm.x, &grid.step_mm.y, &grid.step_mm.z};
+  double* const origin[] = {&grid.origin_mm.x, &grid.origin_mm.y, &grid.origin_mm.z};
+  for (std::size_t i = 0; i < minima.size(); ++i) {
+    std::string centering;
+    centerings >> centering;
+    const bool cell = centering == "cell", known = cell || centering == "node";
+    const bool spaced = in_space || (i < spacings.size() && std::isfinite(spacings[i]));
+    if (!std::isfinite(minima[i])) continue;
+    if (!spaced && i < maxima.size() && std::isfinite(maxima[i])) {
+      if (!known)
+        throw_unsupported_header(path, "axis mins and axis maxs without centerings",
+                                 "say whether they are of the voxels' middles or faces: centerings: node node node, or "
+                                 "cell cell cell");
+      const std::int64_t steps = cell ? size[i] : size[i] - 1;
+      if (steps > 0) *step[i] = (maxima[i] - minima[i]) / static_cast<double>(steps);
+    }
+    if (!placed) *origin[i] = minima[i] + (cell ? 0.5 * *step[i] : 0.0);
+  }
 }
 
 // "\"mm\" \"mm\" \"um\"" -> what is between the quotes.
@@ -289,7 +320,10 @@ StoredStack read_nrrd(const fs::path& path, StackOf content) {
     throw_unsupported_header(path, format("encoding: {}", encoding), "write it with encoding raw (unu save -e raw)");
   const PixelType type = type_of(header, path);
   VolumeGrid grid = grid_of(header, path);
-  if (content == StackOf::slices) into_millimetres(grid, header, path);
+  if (content == StackOf::slices) {
+    place_by_axis_limits(grid, header, path);
+    into_millimetres(grid, header, path);
+  }
   check_grid(grid, type, path);
   const std::string endian = lower_case(header.get("endian"));
   if (bytes_per_pixel(type) > 1 && endian != "little" && endian != "big")
@@ -326,7 +360,8 @@ StoredStack read_nrrd(const fs::path& path, StackOf content) {
                          .header_bytes = offset,
                          .big_endian = endian == "big"};
   return {open_raw_frames({data_path}, layout, TrailingBytes::ignore),
-          {.grid = grid, .format = "NRRD", .unit = header.values[unit_key], .provenance = provenance, .scale = scale}};
+          {.grid = grid, .format = "NRRD", .unit = header.values[unit_key], .provenance = provenance, .scale = scale},
+          data_path};
 }
 
 }  // namespace lepus

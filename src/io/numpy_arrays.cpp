@@ -90,6 +90,10 @@ ArrayFile read_npy(const fs::path& path) {
   if (found.arrays.front().shape != size)
     throw_bad_header(path, format("{} describes {} x {} x {} pixels, the array has another shape", side_car.string(),
                                   d.shape.columns, d.shape.rows, d.shape.images));
+  if (const StoredArray& array = found.arrays.front();
+      array.number != StoredNumber::pixel || array.type != d.shape.type)
+    throw_bad_header(path, format("{} describes pixels of type {}, the array has another: was it written over?",
+                                  side_car.string(), name_of(d.shape.type)));
   if (d.text.grid) {
     found.origin_mm = d.text.grid->origin_mm;
     found.step_mm = d.text.grid->step_mm;

@@ -36,9 +36,8 @@ public:
 std::unique_ptr<StackWriter> create_raw_stack(const StackTarget& target) { return std::make_unique<RawStack>(target); }
 
 std::unique_ptr<VolumeReader> open_raw_volume(const fs::path& path) {
-  const RawLayout layout = read_raw_layout(path);
-  const fs::path side_car = side_car_of(path);
-  const StackDescription d = stack_from_json(read_text_file(side_car, std::int64_t{256} << 20), side_car.string());
+  const StackDescription d = read_raw_side_car(path);
+  const RawLayout layout = raw_layout(d);
   VolumeGrid grid{
       .nx = layout.columns, .ny = layout.rows, .nz = layout.frames_per_file, .origin_mm = {}, .step_mm = {1, 1, 1}};
   if (d.text.grid) grid = *d.text.grid;

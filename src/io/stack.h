@@ -120,6 +120,7 @@ std::unique_ptr<VolumeReader> volume_of_frames(std::unique_ptr<FrameSource> slic
 struct StoredStack {
   std::unique_ptr<FrameSource> images;
   VolumeInfo info;
+  std::filesystem::path data;  // the file that has the pixels: the header itself, or one beside it
 };
 // Of frames the grid means nothing: their third axis may count seconds or degrees.
 enum class StackOf { slices, frames };
@@ -166,5 +167,8 @@ struct NumberPlace {
 std::optional<NumberPlace> find_number(const std::filesystem::path& path);
 std::filesystem::path numbered(const std::filesystem::path& pattern, const NumberPlace& place, std::int64_t index);
 bool is_numbered(const std::string& file_name, const NumberPlace& place);
+// Throws Error(disk) where one of these images is there already (unless `force`), or one beyond them, which would stay
+// among them.
+void check_numbered_targets(const std::filesystem::path& pattern, std::int64_t images, bool force);
 
 }  // namespace lepus

@@ -277,16 +277,7 @@ private:
   bool is_kept() const { return target_.unfinished != Unfinished::removed; }
 
   void check_names() const {
-    for (std::int64_t k = 0; k < target_.shape.images; ++k)
-      check_target(numbered(target_.path, place_, k), target_.force);
-    const fs::path beyond = numbered(target_.path, place_, target_.shape.images);
-    std::error_code code;
-    if (fs::exists(beyond, code))
-      throw Error(ErrorKind::disk,
-                  {.what = "folder holds more images than would be written",
-                   .where = beyond.string(),
-                   .why = format("{} are to be written; the rest would stay among them", target_.shape.images),
-                   .hint = "remove the old images first"});
+    check_numbered_targets(target_.path, target_.shape.images, target_.force);
     check_free_space(target_.path, target_.shape.bytes() + target_.shape.images * 512);
   }
 

@@ -60,7 +60,7 @@ fs::path find_side_car(const fs::path& folder) {
 std::unique_ptr<VolumeReader> open_tiff_volume(const fs::path& path) {
   std::string description = read_tiff_directories(path).description;
   if (is_ome(description)) {
-    auto slices = open_tiff_frames({path});
+    auto slices = open_tiff_frames({path}).images;
     const VolumeGrid grid{.nx = slices->columns(),
                           .ny = slices->rows(),
                           .nz = slices->frames(),
@@ -69,8 +69,8 @@ std::unique_ptr<VolumeReader> open_tiff_volume(const fs::path& path) {
     check_grid(grid, slices->pixel_type(), path);
     return volume_of_frames(std::move(slices), {.grid = grid, .format = "OME-TIFF", .unit = {}, .provenance = {}});
   }
-  if (!description.starts_with("{\"lepus\":")) description.clear();
-  return described_volume(open_tiff_frames({path}), description, path.string(), "TIFF");
+  if (!is_volume_json(description)) description.clear();
+  return described_volume(open_tiff_frames({path}).images, description, path.string(), "TIFF");
 }
 
 std::unique_ptr<VolumeReader> open_tiff_folder(const fs::path& path) {
@@ -108,7 +108,7 @@ std::unique_ptr<VolumeReader> open_tiff_folder(const fs::path& path) {
                                    .why = "no TIFF file matches",
                                    .hint = "check the folder and the pattern"});
   const std::string json = side_car.empty() ? "" : read_text_file(side_car, std::int64_t{256} << 20);
-  return described_volume(open_tiff_frames(files), json, side_car.string(), "TIFF folder");
+  return described_volume(open_tiff_frames(files).images, json, side_car.string(), "TIFF folder");
 }
 
 }  // namespace lepus

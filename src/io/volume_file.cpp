@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/format.h"
 #include "core/output_file.h"
@@ -12,6 +13,7 @@
 #include "io/file_kind.h"
 #include "io/frame_names.h"
 #include "io/frame_sources.h"
+#include "io/input_identity.h"
 #include "io/json_text.h"
 #include "io/output_values.h"
 #include "io/pixels.h"
@@ -209,6 +211,35 @@ std::vector<fs::path> files_of_volume(const fs::path& path) {
   if (ending == ".mhd" || ending == ".nhdr") return {path, fs::path(path).replace_extension(".raw")};
   if (ending == ".raw" || ending == ".npy" || is_dicom_name(path)) return {path, side_car_of(path)};
   return {path};
+}
+
+std::vector<fs::path> files_of_stored(const fs::path& volume) {
+  std::vector<fs::path> files = files_of_input(volume);
+  std::error_code code;
+  if (!fs::is_regular_file(volume, code)) return files;
+  const FileKind kind = kind_of_file(volume);
+  if (kind != FileKind::meta_image && kind != FileKind::nrrd) return files;
+  const auto read = kind == FileKind::nrrd ? read_nrrd : read_meta_image;
+  const fs::path data = read(volume, StackOf::slices).data;
+  if (std::find(files.begin(), files.end(), data) == files.end()) files.push_back(data);
+  return files;
+}
+
+void refuse_to_replace_input(const fs::path& output, const fs::path& input) {
+  std::error_code code;
+  std::set<fs::path> read;
+  for (const fs::path& file : files_of_stored(input)) read.insert(fs::weakly_canonical(file, code));
+  if (const auto zarr = split_zarr_level(input)) read.insert(fs::weakly_canonical(zarr->first, code));
+  std::vector<fs::path> written = files_of_volume(output);
+  const fs::path pattern = slice_pattern(output, 1);
+  if (const auto place = find_number(pattern); place && !is_zarr_name(output))
+    for (std::int64_t i = 0; i < std::ssize(read); ++i) written.push_back(numbered(pattern, *place, i));
+  for (const fs::path& file : written)
+    if (read.contains(fs::weakly_canonical(file, code)))
+      throw Error(ErrorKind::usage, {.what = "the output would replace the input",
+                                     .where = file.string(),
+                                     .why = format("{} is read from it", input.string()),
+                                     .hint = "give another name for the output"});
 }
 
 std::vector<OutputLock> reserve_volume(const fs::path& path, bool force, Progress& progress, Sharing sharing) {

@@ -310,12 +310,45 @@ TEST(VolumeFile, bad_targets) {
 }
 
 TEST(VolumeFile, folder_with_more_slices_than_would_be_written) {
-  if (!have(".tif")) GTEST_SKIP() << "this build has no TIFF";
+  for (const std::string ending : {".tif", ".dcm"}) {
+    if (!have(ending)) continue;
+    for (const std::string old : {"slice_0006", "slice_0017"}) {  // the next one, and one behind a gap
+      const TempFolder folder;
+      fs::create_directory(folder / "s");
+      write_file(folder / ("s/" + old + ending), "old");
+      EXPECT_LEPUS_ERROR(create_volume(folder / ("s/slice_%04d" + ending), odd_grid(), {.force = true, .unit = "HU"}),
+                         ErrorKind::disk, "more images");
+    }
+  }
+}
+
+TEST(VolumeFile, an_output_is_no_file_of_the_input) {
   const TempFolder folder;
-  fs::create_directory(folder / "s");
-  write_file(folder / "s/slice_0006.tif", "old");
-  EXPECT_LEPUS_ERROR(create_volume(folder / "s/", odd_grid(), {.force = true, .unit = "", .provenance_room = 0}),
-                     ErrorKind::disk, "more images");
+  const auto write = [&](const std::string& name) {
+    const auto writer = create_volume(folder / name, odd_grid(), {.unit = "1/mm"});
+    writer->write(0, odd_grid().nz, pattern_volume(odd_grid()).data());
+    writer->finish("");
+  };
+  for (const char* name : {"a.mhd", "a.npy"}) write(name);
+  std::string header = read_file(folder / "a.mhd");
+  fs::rename(folder / "a.raw", folder / "voxels.raw");
+  header.replace(header.find("a.raw"), 5, "voxels.raw");
+  write_file(folder / "a.mhd", header);
+  const auto refused = [&](const std::string& output, const std::string& input) {
+    EXPECT_LEPUS_ERROR(refuse_to_replace_input(folder / output, folder / input), ErrorKind::usage, "replace the input");
+  };
+  refused("a.mhd", "a.mhd");
+  refused("voxels.raw", "a.mhd");
+  refused("voxels.nhdr", "a.mhd");
+  refused("a.npy", "a.npy");
+  refuse_to_replace_input(folder / "b.mhd", folder / "a.mhd");
+  refuse_to_replace_input(folder / "a.mha", folder / "a.mhd");
+  if (!have(".tif")) return;
+  write("s/%04d.tif");
+  refused("s/%04d.tif", "s");
+  fs::remove(folder / "s/volume.json");  // as another program's
+  refused("s/%04d.tif", "s");
+  refuse_to_replace_input(folder / "t/%04d.tif", folder / "s");
 }
 
 // The reader, with a hole instead of data: 2^31 + 2^20 voxels of one byte, of which the disk holds a few.

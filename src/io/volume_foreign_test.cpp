@@ -192,6 +192,24 @@ TEST(ForeignVolumes, lengths_may_have_other_units) {
   EXPECT_LEPUS_ERROR(open_volume(nrrd(spacings + "units: mm mm mm")), ErrorKind::input, "in quotes");
 }
 
+TEST(ForeignVolumes, limits_of_axes_are_those_of_middles_or_faces) {
+  const TempFolder folder;
+  const auto nrrd = [&](const std::string& rest) {
+    write_file(folder / "a.nrrd", nrrd_start + rest + "\n\n" + data<std::uint8_t>(false));
+    return folder / "a.nrrd";
+  };
+  const std::string limits = "axis mins: 1 2 3\naxis maxs: 4 8 9\n";
+  EXPECT_EQ(open_volume(nrrd(limits + "centerings: node node node"))->grid(),
+            (VolumeGrid{4, 3, 2, {1, 2, 3}, {1, 3, 6}}));
+  EXPECT_EQ(open_volume(nrrd(limits + "centerings: cell cell cell"))->grid(),
+            (VolumeGrid{4, 3, 2, {1.375, 3, 4.5}, {0.75, 2, 3}}));
+  EXPECT_EQ(open_volume(nrrd("spacings: 1 2 3\naxis mins: 0 0 nan\ncenterings: cell node cell"))->grid(),
+            (VolumeGrid{4, 3, 2, {0.5, 0, 0}, {1, 2, 3}}));
+  EXPECT_LEPUS_ERROR(open_volume(nrrd(limits)), ErrorKind::unsupported, "without centerings");
+  EXPECT_LEPUS_ERROR(open_volume(nrrd("axis mins: 1 2")), ErrorKind::input, "axis mins has another number");
+  EXPECT_EQ(open_frames({{nrrd(limits)}, "", {}, {}})->frames(), grid.nz);
+}
+
 TEST(ForeignVolumes, mirrored_axes_and_two_dimensions) {
   const TempFolder folder;
   const VolumeGrid mirrored{4, 3, 2, {1, 2, 3}, {-0.5, 0.25, -2}};

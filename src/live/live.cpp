@@ -21,6 +21,7 @@
 #include "live/live_volume.h"
 #include "live/scan_ahead.h"
 #include "run/provenance.h"
+#include "run/scan_reports.h"
 #include "preprocess/row_audit.h"
 
 namespace lepus {
@@ -160,6 +161,9 @@ private:
     first_frame_ = std::exchange(volume_->pre().frames, std::move(frames));
     audit_ =
         std::make_unique<RowAudit>(*live_frames_, BadPixelLimits{scan_.maximum_bad_fraction, scan_.saturation_level});
+    // Corrections may replace pixels at the dark, and what they leave of them is not counted view by view.
+    const PrePass& pre = volume_->pre();
+    if (pre.normalisation && pre.only_dead_pixels) audit_->watch_dark(*pre.normalisation, *pre.only_dead_pixels);
     is_in_.assign(static_cast<std::size_t>(views()), false);
     views_in_ = 0;
     say_warnings();
@@ -178,7 +182,11 @@ private:
       all.emplace_back("the [[post]] steps of the scan file are not run live: use lepus post on the volume");
     for (const auto& list : {volume_->pre().warnings, volume_->fdk().weights().warnings()})
       all.insert(all.end(), list.begin(), list.end());
-    for (const auto& warning : all) {
+    say_once(all);
+  }
+
+  void say_once(const std::vector<std::string>& warnings) {
+    for (const auto& warning : warnings) {
       if (std::find(report_.warnings.begin(), report_.warnings.end(), warning) != report_.warnings.end()) continue;
       report_.warnings.push_back(warning);
       context_.progress.warning(warning);
@@ -385,6 +393,7 @@ private:
       volume_->read({0, grid.nx, 0, grid.ny, z, end}, slab.data(), false);
       writer.write(z, end, slab.data());
     }
+    say_once(audit_warnings(scan_, volume_->pre(), *audit_));
     fill_report();
     writer.finish(report_.provenance);
     report_.written_seconds = arrivals_.since_last_change_s();

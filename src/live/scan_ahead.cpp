@@ -23,7 +23,19 @@ namespace fs = std::filesystem;
   document.fail(key, "this cannot be done while views still come", why, hint, ErrorKind::unsupported);
 }
 
+void refuse_other_methods(const ScanDocument& document) {
+  const std::string hint = "run lepus reconstruct when the scan is finished, or leave [method] out for FDK";
+  if (const auto name = document.get<std::string>("method.name"); name != "fdk")
+    only_at_the_end(document, "method.name", format("{} goes through all views again and again", name), hint);
+  for (const ScanKey& key : scan_keys())
+    if (const std::string name = format("{}.{}", key.section, key.name);
+        key.section == "method" && key.name != "name" && !document.given("method.name") && document.given(name))
+      only_at_the_end(document, name, format("views are added by FDK as they come, of which {} is no choice", name),
+                      hint);
+}
+
 void refuse_what_needs_all_views(const ScanDocument& document) {
+  refuse_other_methods(document);
   if (document.get<std::string>("geometry.center") == "auto")
     only_at_the_end(document, "geometry.center", "the axis is found in the views of the whole scan",
                     "find it in an earlier scan with lepus center, and write what it prints into the scan file");

@@ -62,7 +62,8 @@ public:
   }
   bool sees_object() const { return darkest_block_ < brightest_block_ - std::max(0.005, 6 * largest_error_); }
   // Shares of pixels that flats or darks show to be dead or stuck; they are not held against the frames.
-  double defective() const { return static_cast<double>(dead_ + stuck_) / static_cast<double>(pixels_); }
+  double defective() const { return static_cast<double>(defective_) / static_cast<double>(pixels_); }
+  double stuck() const { return static_cast<double>(stuck_) / static_cast<double>(pixels_); }
   double dark_in_good_pixels() const { return static_cast<double>(at_dark_ - dead_) / static_cast<double>(pixels_); }
   double saturated_in_good_pixels() const {
     return static_cast<double>(saturated_ - stuck_) / static_cast<double>(pixels_);
@@ -106,8 +107,11 @@ private:
       const bool at_dark = !lines_ && value <= dark, saturated = value >= sample_.saturation_level();
       at_dark_ += at_dark;
       saturated_ += saturated;
-      dead_ += at_dark && !(static_cast<double>(open[i]) > 0);
-      stuck_ += saturated && dark > 0.5 * sample_.saturation_level();
+      const bool dead = at_dark && !(static_cast<double>(open[i]) > 0);  // stuck ones are most often this, too
+      const bool stuck = saturated && dark > 0.5 * sample_.saturation_level();
+      dead_ += dead;
+      stuck_ += stuck;
+      defective_ += dead || stuck;
       values[i] = static_cast<float>(lines_ ? std::exp(-std::clamp(value, -50.0, 50.0))
                                             : (value - dark) / static_cast<double>(open[i]));
     }
@@ -143,7 +147,7 @@ private:
   bool lines_;
   std::int64_t block_columns_ = 1;
   std::int64_t pixels_ = 0, at_dark_ = 0, saturated_ = 0, negative_ = 0, blocks_ = 0, blocks_above_ = 0, dead_ = 0,
-               stuck_ = 0;
+               stuck_ = 0, defective_ = 0;
   double lowest_ = std::numeric_limits<double>::infinity(), highest_ = -std::numeric_limits<double>::infinity();
   double sides_ = 0, side_blocks_ = 0, middle_ = 0, brightest_block_ = 0, largest_error_ = 0,
          darkest_block_ = std::numeric_limits<double>::infinity();
@@ -225,7 +229,7 @@ void warn(const Scan& scan, const Looking& seen, const CancelFlag& cancel, Count
         "{:.3g} % of the pixels are dead or stuck in the flats and darks: add [[correct]] kind = \"{}\" before they "
         "draw rings",
         100 * seen.defective(), kind_for_dead(scan)));
-  if (seen.sample().saturated_flats() > seen.defective() + 0.001)
+  if (seen.sample().saturated_flats() > seen.stuck() + 0.001)
     say(
         format("{:.3g} % of the flats' pixels are saturated: the true intensity there is higher; expose the flats less "
                "and set frames.flats_scale",

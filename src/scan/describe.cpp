@@ -87,6 +87,7 @@ Turn turn_of(const ScanGeometry& geometry) {
   }
   if (angles.size() > 1) turn.step_deg = degrees(sum) / static_cast<double>(angles.size() - 1);
   turn.covered_deg = turn.step_deg * static_cast<double>(angles.size());
+  if (std::abs(turn.first_deg) < 1e-9) turn.first_deg = 0;  // what rounding leaves of it, or -0
   return turn;
 }
 
@@ -101,6 +102,48 @@ json vector_json(Vec3 v) { return {v.x, v.y, v.z}; }
 
 json parameter_json(const ParameterValue& value) {
   return std::visit([](const auto& v) { return json(v); }, value);
+}
+
+json steps_json(const std::vector<CorrectionSpec>& specs) {
+  json all = json::array();
+  for (const auto& spec : specs) {
+    json entry{{"kind", spec.kind}};
+    for (const auto& [name, value] : spec.parameters) entry[name] = parameter_json(value);
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+std::string kinds_of(const std::vector<CorrectionSpec>& specs) {
+  std::string kinds;
+  for (const auto& spec : specs) kinds += (kinds.empty() ? "" : ", ") + spec.kind;
+  return kinds;
+}
+
+json method_json(const MethodSettings& method) {
+  json j{{"name", method.name}};
+  if (!method.iterative()) return j;
+  j["iterations"] = method.iterations;
+  if (method.subsets) j["subsets"] = *method.subsets;
+  if (method.choose_strength)
+    j["strength"] = "auto";
+  else
+    j["strength"] = method.strength;
+  j["start"] = method.start;
+  j["weights"] = method.weights;
+  j["model"] = method.model;
+  if (!method.mask.empty()) j["mask"] = method.mask;
+  if (!method.prior.empty()) j["prior"] = method.prior;
+  return j;
+}
+
+std::string words_of(const MethodSettings& method) {
+  if (!method.iterative()) return method.name;
+  std::string text = format("{}, {} iterations from {}", method.name, method.iterations, method.start);
+  if (method.subsets) text += format(", {} subsets", *method.subsets);
+  if (method.choose_strength) text += ", a strength that fits the noise";
+  if (!method.choose_strength && method.strength > 0) text += format(", strength {:g}", method.strength);
+  return text;
 }
 
 std::int64_t volume_bytes(const VolumeGrid& grid) { return grid.voxels() * 4; }  // float
@@ -141,6 +184,7 @@ nlohmann::json describe_json(const Scan& scan) {
   j["geometry"] = {{"beam", word(geometry.beam)},       {"detector", geometry.recorded_on_arc ? "arc" : "flat"},
                    {"first_angle_deg", turn.first_deg}, {"angle_step_deg", turn.step_deg},
                    {"arc_deg", turn.covered_deg},       {"pixel_at_axis_mm", {pitch.width_mm, pitch.height_mm}}};
+  j["geometry"]["center"] = scan.automatic_center ? "auto" : "given";
   if (geometry.beam != Beam::parallel) {
     const double axis = source_axis_mm(camera);
     j["geometry"]["source_axis_mm"] = axis;
@@ -158,12 +202,9 @@ nlohmann::json describe_json(const Scan& scan) {
                  {"spatial_hamming_samples", scan.filter.spatial_hamming_samples},
                  {"extrapolate", scan.filter.extrapolate}};
   j["interpolation"] = word(scan.interpolation);
-  j["corrections"] = json::array();
-  for (const auto& spec : scan.corrections) {
-    json entry{{"kind", spec.kind}};
-    for (const auto& [name, value] : spec.parameters) entry[name] = parameter_json(value);
-    j["corrections"].push_back(std::move(entry));
-  }
+  j["method"] = method_json(scan.method);
+  j["corrections"] = steps_json(scan.corrections);
+  j["post"] = steps_json(scan.post);
   j["output"] = scan.output;
   j["warnings"] = scan.warnings;
   return j;
@@ -204,6 +245,8 @@ std::vector<std::pair<std::string, std::string>> describe(const Scan& scan) {
   lines.emplace_back("angles",
                      format("from {} deg, {} deg in mean steps of {} deg", number(geometry["first_angle_deg"]),
                             number(geometry["arc_deg"]), number(geometry["angle_step_deg"])));
+  if (scan.automatic_center)
+    lines.emplace_back("center", "auto: the axis is found in the frames before the volume is made");
   lines.emplace_back("pixel at axis", format("{} x {} mm", number(geometry["pixel_at_axis_mm"][0]),
                                              number(geometry["pixel_at_axis_mm"][1])));
   lines.emplace_back("field of view", format("radius {} mm", number(j["field_of_view"]["radius_mm"])));
@@ -211,11 +254,12 @@ std::vector<std::pair<std::string, std::string>> describe(const Scan& scan) {
                      format("{} x {} x {} voxels of {:.6g} x {:.6g} x {:.6g} mm{} ({})", grid.nx, grid.ny, grid.nz,
                             std::abs(grid.step_mm.x), std::abs(grid.step_mm.y), std::abs(grid.step_mm.z),
                             scan.automatic_grid ? ", automatic" : "", format_bytes(volume_bytes(grid))));
-  lines.emplace_back("filter", format("{}, cutoff {:g}; {} interpolation", word(scan.filter.window), scan.filter.cutoff,
-                                      word(scan.interpolation)));
-  std::string kinds;
-  for (const auto& spec : scan.corrections) kinds += (kinds.empty() ? "" : ", ") + spec.kind;
-  lines.emplace_back("corrections", kinds.empty() ? "none" : kinds);
+  lines.emplace_back("method", words_of(scan.method));
+  if (!scan.method.iterative() || scan.method.start == "fdk")
+    lines.emplace_back("filter", format("{}, cutoff {:g}; {} interpolation", word(scan.filter.window),
+                                        scan.filter.cutoff, word(scan.interpolation)));
+  lines.emplace_back("corrections", scan.corrections.empty() ? "none" : kinds_of(scan.corrections));
+  if (!scan.post.empty()) lines.emplace_back("post", kinds_of(scan.post));
   if (!scan.output.empty()) lines.emplace_back("output", scan.output);
   for (const auto& warning : scan.warnings) lines.emplace_back("warning", warning);
   return lines;

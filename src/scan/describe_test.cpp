@@ -57,6 +57,26 @@ TEST(Describe, ViewsInAnyOrderCoverWhatTheyCover) {
               -720, 1e-9);
 }
 
+TEST(Describe, MethodStepsAndAxis) {
+  const ScanFolder folder;
+  const auto plain = describe_json(folder.read(scan_text + "first_angle_deg = -0.0\n"));
+  EXPECT_EQ(plain["method"]["name"], "fdk");
+  EXPECT_EQ(plain["geometry"]["center"], "given");
+  EXPECT_EQ(plain["geometry"]["first_angle_deg"].dump(), "0.0");
+  const Scan scan = folder.read(scan_text +
+                                "center = \"auto\"\n[method]\nname = \"sirt\"\niterations = 7\n"
+                                "[[post]]\nkind = \"ring-mask\"\n");
+  const auto j = describe_json(scan);
+  EXPECT_EQ(j["method"]["name"], "sirt");
+  EXPECT_EQ(j["method"]["iterations"], 7);
+  EXPECT_EQ(j["geometry"]["center"], "auto");
+  EXPECT_EQ(j["post"][0]["kind"], "ring-mask");
+  const std::string text = describe_text(scan);
+  for (const char* words : {"sirt, 7 iterations", "auto: the axis is found", "ring-mask"})
+    EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << text;
+  EXPECT_EQ(text.find("ram-lak"), std::string::npos) << text;
+}
+
 TEST(Describe, TextForPeople) {
   const ScanFolder folder;
   const std::string text = describe_text(folder.read(scan_text + "[volume]\nsize = [64, 4, 3]\n"));

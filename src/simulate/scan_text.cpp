@@ -52,8 +52,12 @@ std::string scan_toml(const ScanText& s) {
   if (s.raw) add_raw(t, s, s.geometry.views());
   if (counts && o.flats == 0) {
     t += "\n[intensity]  # there are no flats\nfrom = \"value\"\n";
-    t += format("value = {}  # open beam above the darks\n",
-                number(o.detector.open_level + (o.darks > 0 ? 0 : o.detector.offset_level + o.detector.dark_current)));
+    const double offset = o.detector.offset_level + o.detector.dark_current;
+    t += format("value = {}  # ", number(o.detector.open_level + (o.darks > 0 ? 0 : offset)));
+    t += o.darks > 0 || offset == 0
+             ? "open beam above the darks\n"
+             : format("open beam; {} of it are there without beam, too, and stay in every pixel: there are no darks\n",
+                      number(offset));
   }
 
   t += format("\n[geometry]\nbeam = \"{}\"\ndetector = \"{}\"\n",
@@ -150,7 +154,8 @@ std::string truth_json(const ScanText& s, const SimulationReport& report) {
   if (o.write_truth) j["truth_volume"] = o.truth_file;
   j["hidden_shift_px"] = o.hidden_shift_px;
   j["largest_line_integral"] = report.largest_line_integral;
-  j["rays_per_pixel"] = o.project.subpixels * o.project.subpixels;
+  j["rays_per_pixel"] =
+      o.project.subpixels * o.project.subpixels * (o.project.spot_diameter_mm > 0 ? o.project.spot_samples : 1);
   j["spot_diameter_mm"] = o.project.spot_diameter_mm;
   if (s.detector) {
     const DetectorOptions& d = o.detector;

@@ -302,6 +302,20 @@ class Live(ProgramCase):
         with self.assertRaises(AssertionError):
             self.assert_same_volume()
 
+    def test_what_views_tell_is_said(self):
+        """Saturated pixels and those that are no numbers, in the words of reconstruct."""
+        self.write(range(VIEWS))
+        for kind, needle in (("<u2", "pixels are saturated"), ("<f4", "were not numbers")):
+            for view in range(VIEWS):
+                pixels = skimage.io.imread(self.made / "scan" / "frames" / f"{view:04}.tif").astype(kind)
+                if view in (3, 9):
+                    pixels[10, 20:23] = 65535 if kind == "<u2" else numpy.nan
+                skimage.io.imsave(self.frame_path(view), pixels, check_contrast=False)
+            said = self.lepus_json("reconstruct", "scan/scan.toml", "-o", "whole.mha", "--backend", "cpu", "--force")["warnings"]
+            live = self.lepus_json("live", "scan/scan.toml", "--views", VIEWS, "-o", "live.mha", "--backend", "cpu", "--force")["warnings"]
+            self.assertEqual([w for w in live if needle in w], [w for w in said if needle in w])
+            self.assertEqual(len([w for w in live if needle in w]), 1, live)
+
     def test_parts_of_a_scan_and_raw_files(self):
         text = (self.scan / "scan.toml").read_text()
         text = text.replace('files = "frames/*.tif"', 'files = [  # one by one\n' + "".join(f'  "raw/{i}.raw",\n' for i in range(VIEWS)) +
@@ -342,6 +356,8 @@ class Live(ProgramCase):
                 ('"frames/*.tif"', '"stack.h5"', 7, "HDF5"), ('"frames/*.tif"', '"stack.tif"', 7, "grows"),
                 ('"frames/*.tif"', '["a/*.tif", "b/*.tif"]', 7, "several patterns"),
                 ('beam = "cone"', 'beam = "cone"\ncenter = "auto"', 7, "lepus center"),
+                ("[geometry]", '[method]\nname = "sirt"\n\n[geometry]', 7, "sirt"),
+                ("[geometry]", "[method]\niterations = 5\n\n[geometry]", 7, "method.iterations"),
                 ('files =', 'order = "sinograms"\nfiles =', 7, "sinogram"),
                 ('files =', 'axes = "view-column-row"\nfiles =', 7, "frames.axes"),
                 ('files =', 'views = 23\nfiles =', 2, "it lists 23 views"),

@@ -189,6 +189,20 @@ class WrongScans(PlausibilityCase):
         self.scan("--hot-pixels", "10", "--dead-columns", "1")
         self.assert_said("dead or stuck", "dead-pixels")
 
+    def test_stuck_pixels_are_counted_once(self):
+        """And they do not hide flats that are saturated elsewhere."""
+        self.scan("--hot-pixels", "300")  # of 64 x 48
+        said = self.assert_said("dead or stuck")
+        share = float(next(s for s in said if "dead or stuck" in s).split(" %")[0])
+        self.assertAlmostEqual(share, 100 * 300 / (64 * 48), delta=0.01)
+        self.assertFalse(any("of the flats' pixels are saturated" in s for s in said), said)
+
+        def overexposed(image, i):
+            image[:, :5] = 65535
+            return image
+        self.rewrite(overexposed, "flats")
+        self.assert_said("of the flats' pixels are saturated")
+
     def test_flats_that_are_not_numbers(self):
         self.scan()
 

@@ -111,7 +111,7 @@ class Post(ProgramCase):
         self.assert_error(self.lepus("post", "a.mha", "-o", "bad.mha", "--do", "median", "--memory", "1KB", code=5),
                           "memory", "--memory", "needed, 0 B of what is allowed are left")
         self.assert_error(self.lepus("post", "a.mha", "-o", "bad.xyz", "--do", "median", code=7), "unsupported", ".xyz")
-        self.assert_error(self.lepus("post", "a.mha", "-o", "a.mha", "--do", "median", "--force", code=2), "usage", "same")
+        self.assert_error(self.lepus("post", "a.mha", "-o", "a.mha", "--do", "median", "--force", code=2), "usage", "replace the input")
         self.assert_error(self.lepus("post", "none.mha", "-o", "bad.mha", "--do", "median", code=3), "input", "none.mha")
         self.lepus("post", "a.mha", "-o", "bad.mha", code=2)
         self.assertEqual(self.names(), ["a.mha"])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """simulate, info and convert on scans: the same frames come back from every form."""
 import filecmp
+import json
 import shutil
 import unittest
 
@@ -78,6 +79,68 @@ class Scans(ProgramCase):
         self.lepus("convert", "scan/scan.toml", "-o", "moved", "--frames", "stack")
         (self.folder / "scan").rename(self.folder / "gone")
         self.lepus("info", "moved/scan.toml")
+
+    def test_volumes_of_the_method_come_along(self):
+        scan = self.simulate("scan", "--content", "line-integrals")
+        self.lepus("convert", "scan/truth.mha", "-o", "scan/start.mhd")
+        self.lepus("convert", "scan/truth.mha", "-o", "scan/mask.h5")
+        (scan / "scan.toml").write_text((scan / "scan.toml").read_text() + '\n[method]\nname = "sirt"\niterations = 1\nstart = "start.mhd"\n'
+                                        'mask = "mask.h5:/volume"\n')
+        self.lepus("reconstruct", "scan/scan.toml", "-o", "before.mha", "--backend", "cpu")
+        self.lepus("convert", "scan/scan.toml", "-o", "moved", "--frames", "stack")
+        scan.rename(self.folder / "gone")
+        self.lepus("reconstruct", "moved/scan.toml", "-o", "after.mha", "--backend", "cpu")
+        self.assertEqual(self.lepus_json("compare", "before.mha", "after.mha")["metrics"]["max"], 0)
+
+    def test_sinograms_of_laboratory_systems_are_converted(self):
+        self.lepus("simulate", "ball", "-o", "files", *SMALL, "--format", "sinograms", "--quiet")
+        self.lepus("import", "files", "-o", "files/scan.toml")
+        self.lepus("convert", "files/scan.toml", "-o", "moved", "--frames", "stack")
+        for scan, volume in (("files", "before.mha"), ("moved", "after.mha")):
+            self.lepus("reconstruct", f"{scan}/scan.toml", "-o", volume, "--backend", "cpu")
+        self.assertEqual(self.lepus_json("compare", "before.mha", "after.mha")["metrics"]["max"], 0)
+
+    def test_an_axis_that_is_to_be_found(self):
+        """project, its matrix and the geometry for others are those of the axis that reconstruct finds."""
+        scan = self.simulate("scan", "--hidden-shift", "2", "--phantom-size", "40", "--content", "line-integrals")
+        given = (scan / "scan.toml").read_text()
+        self.lepus("project", "scan/truth.mha", "--scan", "scan/scan.toml", "-o", "given.tif")
+        self.lepus("convert", "scan/scan.toml", "--geometry", "astra", "-o", "given.txt")
+        apart = self.lepus_json("project", "scan/truth.mha", "--scan", "scan/scan.toml", "--against", "-o", "a.tif")["residual_norm"]
+        (scan / "scan.toml").write_text(given.replace("[geometry]", '[geometry]\ncenter = "auto"'))
+        said = self.lepus("project", "scan/truth.mha", "--scan", "scan/scan.toml", "-o", "found.tif").stderr
+        self.assertIn("the rotation axis is seen on column", said)
+        self.lepus("convert", "scan/scan.toml", "--geometry", "astra", "-o", "found.txt")
+        for ending in ("tif", "txt"):
+            self.assertNotEqual((self.folder / f"given.{ending}").read_bytes(), (self.folder / f"found.{ending}").read_bytes())
+        found = self.lepus_json("project", "scan/truth.mha", "--scan", "scan/scan.toml", "--against", "-o", "b.tif")["residual_norm"]
+        self.assertLess(found, apart / 5)
+        self.assertIn("seen on column", self.lepus("project", "--scan", "scan/scan.toml", "--matrix", "-o", "m.npz").stderr)
+
+    def test_the_volume_is_where_the_scan_sees_it(self):
+        shifted = ["--shift-v", "60", "--rows", "20", "--pixel", "4", "--columns", "32", "--views", "8", "--flats", "1", "--darks", "1"]
+        for name, more in (("plain", []), ("voxel", ["--voxel", "4"]), ("size", ["--size", "8"])):
+            self.lepus("simulate", "ball", "-o", name, *shifted, *more, "--quiet")
+            volume = self.lepus_json("info", f"{name}/scan.toml")["volume"]
+            middle = volume["origin_mm"][2] + 0.5 * (volume["size"][2] - 1) * volume["voxel_mm"][2]
+            self.assertAlmostEqual(middle, -30, delta=1e-6, msg=name)
+
+    def test_options_without_use_are_refused(self):
+        (self.folder / "p.toml").write_text('[[shape]]\nkind = "ellipsoid"\ncentre_mm = [0, 0, 0]\nradii_mm = [9, 9, 9]\nvalue_per_mm = 0.02\n')
+        (self.folder / "angles.txt").write_text("".join(f"{15 * i}\n" for i in range(24)))
+        for phantom, option, *more in [
+                ("p.toml", "--phantom-size=3"), ("p.toml", "--value=0.1"), ("p.toml", "--material=water"), ("ball", "--material=water"),
+                ("ball", "--aluminium=2"), ("ball", "--pores=7"), ("ball", "--two-rings"), ("ball", "--jitter-known"),
+                ("ball", "--arc=180", "--angles", "angles.txt"), ("ball", "--first-angle=3", "--angles", "angles.txt"),
+                ("ball", "--photons=100", "--content", "line-integrals"), ("ball", "--hot-pixels=3", "--content", "line-integrals"),
+                ("ball", "--truth-samples=2", "--no-truth")]:
+            with self.subTest(option=option):
+                result = self.lepus("simulate", phantom, "-o", "refused", *SMALL, option, *more, code=2)
+                self.assert_error(result, "usage", option.split("=")[0], "leave it out")
+        self.lepus("simulate", "ball", "-o", "spectrum", *SMALL, "--tube-kv", "90", "--copper", "0.1", "--spot", "0.5", "--subpixels", "1", "--quiet")
+        self.assertEqual(json.loads((self.folder / "spectrum" / "truth.json").read_text())["rays_per_pixel"], 12)
+        self.lepus("simulate", "ball", "-o", "dark", *SMALL[:-4], "--flats", "0", "--darks", "0", "--offset-level", "5000", "--quiet")
+        self.assertIn("value = 55000.0  # open beam; 5000.0 of it are there without beam", (self.folder / "dark" / "scan.toml").read_text())
 
     def test_a_stranger_among_the_frames(self):
         scan = self.simulate()

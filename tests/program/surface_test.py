@@ -110,9 +110,9 @@ class Surface(ProgramCase):
         corners = read_stl(self.folder / "part.stl")["corners"]
         (self.folder / "two.toml").write_text('combine = "replace"\n[[shape]]\nkind = "mesh"\nfile = "part.stl"\nmaterial = "iron"\n'
                                               '[[shape]]\nkind = "mesh"\nfile = "part.stl"\nscale = 0.5\nvalue_per_mm = 0\n')
-        for phantom in ("part.stl", "two.toml"):
+        for phantom, *value in (("part.stl", "--value", "0.05"), ("two.toml",)):
             self.lepus("simulate", phantom, "-o", phantom + ".scan", "--beam", "parallel", "--columns", "160", "--rows", "80", "--pixel",
-                       "0.125", "--views", "3", "--arc", "180", "--subpixels", "1", "--content", "line-integrals", "--value", "0.05",
+                       "0.125", "--views", "3", "--arc", "180", "--subpixels", "1", "--content", "line-integrals", *value,
                        "--no-truth", "--quiet")
         # Parallel rays that cover the part: their sum is its volume, whatever the direction. Measured: 1e-4, which rays twice as far
         # apart make thirty times larger.

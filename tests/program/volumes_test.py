@@ -226,6 +226,20 @@ class Volumes(ProgramCase):
                 steps = self.lepus_json("info", "back.mha")["provenance"]["converted"]
                 self.assertEqual([step["from"] for step in steps], ["a.mha", source])
 
+    def test_an_input_is_not_written_over(self):
+        self.lepus("convert", "a.mha", "-o", "in.mhd")
+        before = (self.folder / "in.raw").read_bytes()
+        for command in (["convert", "in.mhd", "-o", "in.nhdr", "--water", "0.01"], ["convert", "in.mhd", "-o", "in.raw"],
+                        ["post", "in.mhd", "-o", "in.nhdr", "--do", "hu water=0.01"]):
+            self.assert_error(self.lepus(*command, "--force", code=2), "usage", "in.raw", "replace the input")
+        self.assertEqual((self.folder / "in.raw").read_bytes(), before)
+
+    def test_a_shorter_series_over_a_longer_one(self):
+        (self.folder / "series").mkdir()
+        self.lepus("convert", "a.mha", "--water", "1", "-o", "series/%04d.dcm")
+        result = self.lepus("convert", "a.mha", "--water", "1", "--slices", "0,2", "-o", "series/%04d.dcm", "--force", code=6)
+        self.assert_error(result, "disk", "more images", "remove the old images")
+
     def test_convert_a_part(self):
         self.lepus("convert", "a.mha", "-o", "part.mha", "--slices", "3,7", "--crop", "2,10,1,12")
         result = self.lepus_json("info", "part.mha")
