@@ -14,6 +14,7 @@
 #include "core/memory.h"
 #include "core/output_file.h"
 #include "core/row_checksum.h"
+#include "io/input_identity.h"
 #include "io/resumable_folder.h"
 #include "io/resumable_volume.h"
 #include "run/run_state.h"
@@ -196,13 +197,19 @@ std::string bring_volume(const std::string& key, const fs::path& source, const f
   const std::string text = source.string();
   const fs::path file = fs::exists(source) ? source : fs::path(text.substr(0, text.find(":/")));  // of a dataset
   const fs::path folder = free_name(key, to);
-  for (const fs::path& part : files_of_stored(source)) {
+  for (const fs::path& part : files_of_input(source)) {
     if (!fs::is_regular_file(part))
       throw Error(ErrorKind::input, {.what = "file not found",
                                      .where = part.string(),
                                      .why = format("method.{} of the scan file names it", key),
                                      .hint = "put it there, or leave the key out"});
-    const fs::path there = to / folder / part.lexically_relative(file.parent_path());
+    const fs::path within = part.lexically_relative(file.parent_path());
+    if (*within.begin() == "..")
+      throw Error(ErrorKind::unsupported, {.what = "a volume that lies in several folders is not copied",
+                                           .where = part.string(),
+                                           .why = format("method.{} of the scan file needs it", key),
+                                           .hint = "make one file of it with lepus convert"});
+    const fs::path there = to / folder / within;
     fs::create_directories(there.parent_path());
     fs::copy_file(part, there);
   }

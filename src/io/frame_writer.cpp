@@ -43,7 +43,8 @@ void check_numbered_targets(const fs::path& pattern, std::int64_t images, bool f
   for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
     const std::string name = entry->path().filename().string();
     if (!is_numbered(name, place)) continue;
-    const std::string digits = name.substr(place.prefix.size(), name.size() - place.prefix.size() - place.suffix.size());
+    const std::string digits =
+        name.substr(place.prefix.size(), name.size() - place.prefix.size() - place.suffix.size());
     if (digits.size() <= 18 && std::stoll(digits) < images) continue;
     throw Error(ErrorKind::disk, {.what = "folder holds more images than would be written",
                                   .where = entry->path().string(),

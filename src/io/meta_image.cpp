@@ -269,8 +269,7 @@ StoredStack read_meta_image(const fs::path& path, StackOf content) {
            .format = "MetaImage",
            .unit = header.get("lepus_value_unit"),
            .provenance = provenance,
-           .scale = scale},
-          data_path};
+           .scale = scale}};
 }
 
 }  // namespace lepus

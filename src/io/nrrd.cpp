@@ -360,8 +360,7 @@ StoredStack read_nrrd(const fs::path& path, StackOf content) {
                          .header_bytes = offset,
                          .big_endian = endian == "big"};
   return {open_raw_frames({data_path}, layout, TrailingBytes::ignore),
-          {.grid = grid, .format = "NRRD", .unit = header.values[unit_key], .provenance = provenance, .scale = scale},
-          data_path};
+          {.grid = grid, .format = "NRRD", .unit = header.values[unit_key], .provenance = provenance, .scale = scale}};
 }
 
 }  // namespace lepus

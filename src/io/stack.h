@@ -120,7 +120,6 @@ std::unique_ptr<VolumeReader> volume_of_frames(std::unique_ptr<FrameSource> slic
 struct StoredStack {
   std::unique_ptr<FrameSource> images;
   VolumeInfo info;
-  std::filesystem::path data;  // the file that has the pixels: the header itself, or one beside it
 };
 // Of frames the grid means nothing: their third axis may count seconds or degrees.
 enum class StackOf { slices, frames };

@@ -213,22 +213,10 @@ std::vector<fs::path> files_of_volume(const fs::path& path) {
   return {path};
 }
 
-std::vector<fs::path> files_of_stored(const fs::path& volume) {
-  std::vector<fs::path> files = files_of_input(volume);
-  std::error_code code;
-  if (!fs::is_regular_file(volume, code)) return files;
-  const FileKind kind = kind_of_file(volume);
-  if (kind != FileKind::meta_image && kind != FileKind::nrrd) return files;
-  const auto read = kind == FileKind::nrrd ? read_nrrd : read_meta_image;
-  const fs::path data = read(volume, StackOf::slices).data;
-  if (std::find(files.begin(), files.end(), data) == files.end()) files.push_back(data);
-  return files;
-}
-
 void refuse_to_replace_input(const fs::path& output, const fs::path& input) {
   std::error_code code;
   std::set<fs::path> read;
-  for (const fs::path& file : files_of_stored(input)) read.insert(fs::weakly_canonical(file, code));
+  for (const fs::path& file : files_of_input(input)) read.insert(fs::weakly_canonical(file, code));
   if (const auto zarr = split_zarr_level(input)) read.insert(fs::weakly_canonical(zarr->first, code));
   std::vector<fs::path> written = files_of_volume(output);
   const fs::path pattern = slice_pattern(output, 1);

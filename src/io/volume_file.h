@@ -101,8 +101,6 @@ void remove_unfinished(const std::filesystem::path& path);
 
 // Every file that such a volume is written to; of a folder of slices, the side-car.
 std::vector<std::filesystem::path> files_of_volume(const std::filesystem::path& path);
-// Every file of a volume that is there, as open_volume takes it.
-std::vector<std::filesystem::path> files_of_stored(const std::filesystem::path& volume);
 // Throws Error(usage) where writing `output` replaces a file that open_volume(input) reads: its own name, the data file
 // of its header, its side-car, one of its slices.
 void refuse_to_replace_input(const std::filesystem::path& output, const std::filesystem::path& input);
