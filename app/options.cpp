@@ -97,6 +97,11 @@ Option& Option::noted(std::set<std::string>& given) {
   return *this;
 }
 
+void OptionTable::noted(std::set<std::string>& given) {
+  for (Option& option : options_)
+    if (!option.positional) option.noted(given);
+}
+
 Option& OptionTable::add(const std::string& names, const std::string& placeholder, const std::string& help) {
   Option& option = options_.emplace_back();
   const auto comma = names.find(',');

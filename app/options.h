@@ -63,6 +63,7 @@ public:
     return value(name, name, target, help);
   }
 
+  void noted(std::set<std::string>& given);                       // all options so far
   const std::deque<Option>& options() const { return options_; }  // a deque: references to its elements stay valid
   std::vector<std::string> names() const;                         // "--output", "-o", ... without the positionals
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus bench: how near this machine's limits every part of lepus runs. compare: two such reports side by side.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -185,8 +186,17 @@ int run_bench_command(BenchArguments& a, Session& session) {
   const bool compares = a.action == "compare";
   if (compares && (a.a.empty() || a.b.empty()))
     refuse_bench_use("bench compare", "two reports are needed", "lepus bench compare a/bench.json b/bench.json");
-  if (!compares && !a.tolerance.empty())
-    refuse_bench_use("option --tolerance", "only compare takes it", "leave it out");
+  const auto only_for = [&](std::initializer_list<const char*> options, std::initializer_list<const char*> actions) {
+    if (std::ranges::any_of(actions, [&](const char* action) { return a.action == action; })) return;
+    for (const char* option : options)
+      if (a.given.contains(option))
+        refuse_bench_use(format("option {}", option), format("bench {} does not use it", a.action), "leave it out");
+  };
+  only_for({"--tolerance"}, {"compare"});
+  only_for({"--repeats"}, {"ladder", "papers"});
+  only_for({"--views", "--no-ablation"}, {"ladder"});
+  only_for({"--scale", "--precision"}, {"papers"});
+  only_for({"--quick", "--only", "--size", "--backend", "--device"}, {"suite", "ladder", "papers"});
   if (!compares && !a.a.empty())
     refuse_bench_use("bench " + a.action, format("'{}' is one word too many", a.a), "only compare takes files");
   if (session.common().memory_bytes > 0)

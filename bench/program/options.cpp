@@ -52,6 +52,7 @@ void add_rabbit_options(OptionTable& table, RabbitArguments& a) {
   table.value("--seed", "N", a.seed, "of all random numbers");
   table.group("run and make");
   table.value("--file-version", "N", a.version, "version of the file that is written, 1 or 2");
+  table.noted(a.given);
 }
 
 }  // namespace
@@ -106,6 +107,7 @@ std::unique_ptr<Command> described_bench(BenchArguments& a) {
       .value("-o,--output", "FOLDER", a.output,
              "write bench.json, bench.md and bench.svg (compare: compare.md) into it")
       .folder();
+  table.noted(a.given);
   return command;
 }
 

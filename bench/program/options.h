@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct BenchArguments {
   std::int64_t device = 0, views = 0, repeats = 3;
   double scale = 0;
   bool quick = false, no_ablation = false;
+  std::set<std::string> given;  // names of the options
 };
 
 struct RabbitArguments {
@@ -34,6 +36,7 @@ struct RabbitArguments {
   rabbitct::MakeOptions make;
   std::vector<double> sizes;
   std::int64_t seed = 1;
+  std::set<std::string> given;  // names of the options
 };
 
 // Name, help and options, filled into the arguments, which must outlive the command; nothing that runs.

@@ -75,6 +75,20 @@ nlohmann::json run_json(const RabbitArguments& a, const rabbitct::RunReport& r) 
   return object;
 }
 
+// Options of another action, or that this one does not use as it was asked for.
+void refuse_without_use(const RabbitArguments& a, const OptionTable& table) {
+  for (const Option& option : table.options())
+    if (a.given.contains(option.name) && option.group.find(a.action) == std::string::npos)
+      refuse_rabbit_option(option.name, format("rabbitct {} does not use it", a.action), "leave it out");
+  const auto refuse = [&](const char* name, bool without_use, const char* why) {
+    if (a.action == "run" && without_use && a.given.contains(name)) refuse_rabbit_option(name, why, "leave it out");
+  };
+  refuse("--repeats", a.protocol != "whole", "only --protocol whole is repeated");
+  refuse("--check-slices", a.no_score, "--no-score computes nothing again");
+  refuse("--output", a.no_score, "a result file has the score, and --no-score makes none");
+  refuse("--file-version", a.output.empty(), "no result file is written");
+}
+
 int run_rabbit(RabbitArguments& a, Session& session) {
   rabbitct::RunOptions& o = a.run;
   o.precision = a.precision == "exact" ? Precision::exact : a.precision == "fast" ? Precision::fast : Precision::half;
@@ -149,20 +163,23 @@ int describe_result(const RabbitArguments& a, Session& session) {
   const rabbitct::Result r = rabbitct::read_result(a.file);
   const double seconds =
       1e-6 * static_cast<double>(std::accumulate(r.microseconds.begin(), r.microseconds.end(), std::uint64_t{0}));
-  session.print(
-      format("result     {}, version {}\nvolume     {}^3, {} views\ntime       {:.4f} s, {:.3f} ms per view\n"
-             "score      RMSE {:.4f} HU, MSE {:.6g} HU^2, largest error {:g} HU\n",
-             a.file, r.version, r.size, r.microseconds.size(), seconds,
-             1e3 * seconds / static_cast<double>(r.microseconds.size()), std::sqrt(r.mean_squared_error),
-             r.mean_squared_error, r.largest_error));
+  // Every voxel that was scored is in the histogram.
+  const bool scored = std::ranges::any_of(r.histogram, [](std::uint32_t voxels) { return voxels > 0; });
+  session.print(format(
+      "result     {}, version {}\nvolume     {}^3, {} views\ntime       {:.4f} s, {:.3f} ms per view\n{}\n", a.file,
+      r.version, r.size, r.microseconds.size(), seconds, 1e3 * seconds / static_cast<double>(r.microseconds.size()),
+      scored ? format("score      RMSE {:.4f} HU, MSE {:.6g} HU^2, largest error {:g} HU",
+                      std::sqrt(r.mean_squared_error), r.mean_squared_error, r.largest_error)
+             : "not scored"));
   session.result({{"file", a.file},
                   {"kind", "result"},
                   {"version", r.version},
                   {"size", r.size},
                   {"views", r.microseconds.size()},
                   {"seconds", seconds},
-                  {"mse_hu2", r.mean_squared_error},
-                  {"largest_hu", r.largest_error},
+                  {"scored", scored},
+                  {"mse_hu2", scored ? nlohmann::json(r.mean_squared_error) : nlohmann::json()},
+                  {"largest_hu", scored ? nlohmann::json(r.largest_error) : nlohmann::json()},
                   {"histogram", r.histogram}});
   return exit_ok;
 }
@@ -192,8 +209,9 @@ int describe_rabbit(const RabbitArguments& a, Session& session) {
 std::unique_ptr<Command> rabbitct_command() {
   auto arguments = std::make_shared<RabbitArguments>();
   auto command = described_rabbitct(*arguments);
-  command->run = [arguments](Session& session) {
+  command->run = [arguments, &table = command->options](Session& session) {
     RabbitArguments& a = *arguments;
+    refuse_without_use(a, table);
     if (a.version != 1 && a.version != 2)
       refuse_rabbit_option("--file-version", format("there is no version {}", a.version), "give 1 or 2");
     if (a.action == "make") return make_rabbit(a, session);

@@ -17,7 +17,8 @@ struct Compute {
   Precision precision = Precision::half;  // of a GPU; the CPU is always exact
   std::int64_t device_memory_bytes = 0;   // limit on each GPU; 0: 90 % of what is free
   int threads = 0;                        // of the host; 0: one per hardware thread
-  std::int64_t memory_bytes = 0;          // limit for the whole process; 0: 60 % of what is free
+  // Limit for the whole process; 0: 60 % of what is free, for fdk() none.
+  std::int64_t memory_bytes = 0;
 };
 
 struct DeviceInfo {

@@ -33,7 +33,8 @@ enum class ArrayPlace { host, device };
 
 class LEPUS_API Operator {
 public:
-  // Throws Error(usage) for an empty grid or scan, Error(geometry) for matrices that cannot be used.
+  // Throws Error(usage) for a grid or scan that is empty or no numbers, Error(geometry) for matrices that cannot be
+  // used.
   Operator(const ScanGeometry& geometry, const VolumeGrid& grid, const OperatorOptions& options = {});
   ~Operator();
   Operator(Operator&&) noexcept;
@@ -47,7 +48,8 @@ public:
   std::vector<DeviceInfo> devices() const;  // that compute
 
   // y = A x and x = A' y. Arrays in host memory, or both in memory of the operator's only device, which is then not
-  // copied. Throws Error(usage) where an array has another size.
+  // copied. Throws Error(usage) where an array has another size, or where the two overlap. Any thread may call: those
+  // of an operator and its subsets wait for each other.
   void forward(std::span<const float> volume, std::span<float> line_integrals,
                ArrayPlace place = ArrayPlace::host) const;
   void adjoint(std::span<const float> line_integrals, std::span<float> volume,

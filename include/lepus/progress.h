@@ -23,7 +23,7 @@ public:
 };
 
 // A flag that a signal handler or another thread sets and that every long loop looks at. The call that is interrupted
-// throws Error(cancelled) and leaves nothing half-written.
+// throws Error(cancelled); a volume file that it had begun stays beside the output, to go on with (docs/restart.md).
 class CancelFlag {
 public:
   void cancel() noexcept { flag_.store(true); }

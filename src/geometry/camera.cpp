@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "core/format.h"
 #include <lepus/error.h>
@@ -198,6 +199,24 @@ Matrix34 normalised(const Matrix34& matrix, Beam beam, std::int64_t view) {
   if (beam == Beam::fan) p(0, 2) = p(2, 2) = p(1, 0) = p(1, 1) = 0;
   p(2, 3) = 1;
   return p;
+}
+
+void check_grid(const VolumeGrid& grid) {
+  const auto refuse = [](const char* what, std::string why) {
+    throw Error(ErrorKind::usage, {.what = what, .where = "volume", .why = std::move(why), .hint = {}});
+  };
+  constexpr std::int64_t most = std::int64_t{1} << 48;  // of one axis, and of all voxels
+  const std::string size = format("it has {} x {} x {}", grid.nx, grid.ny, grid.nz);
+  if (grid.nx < 1 || grid.ny < 1 || grid.nz < 1) refuse("a volume needs voxels", size);
+  if (grid.nx > most || grid.ny > most / grid.nx || grid.nz > most / grid.nx / grid.ny)
+    refuse("a volume of too many voxels", size);
+  const auto usable = [](double step) { return std::isfinite(step) && step != 0; };
+  const Vec3& step = grid.step_mm;
+  if (!usable(step.x) || !usable(step.y) || !usable(step.z))
+    refuse("voxels need a size", format("their steps are {}, {} and {} mm", step.x, step.y, step.z));
+  const Vec3& origin = grid.origin_mm;
+  if (!std::isfinite(origin.x) || !std::isfinite(origin.y) || !std::isfinite(origin.z))
+    refuse("a volume needs a place", format("its first voxel lies at {}, {}, {} mm", origin.x, origin.y, origin.z));
 }
 
 void check_views(const ScanGeometry& geometry) {

@@ -46,6 +46,8 @@ Matrix34 normalised(const Matrix34& matrix, Beam beam, std::int64_t view);
 // Checks every view: matrices that can be used, normalised, and of one handedness (a view that differs from the others
 // has the rotation centre behind its source, or a mirrored detector). Throws Error(geometry) naming the view.
 void check_views(const ScanGeometry& geometry);
+// Throws Error(usage) for a grid without voxels, with more than can be counted, or whose size or place is no number.
+void check_grid(const VolumeGrid& grid);
 
 // A matrix that maps voxel indices (i, j, k) of a grid, instead of millimetres.
 Matrix34 in_voxel_indices(const Matrix34& matrix, const VolumeGrid& grid);

@@ -3,6 +3,7 @@
 #include <lepus/operator.h>
 
 #include <cmath>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,15 @@ void check_size(const char* array, std::size_t given, std::int64_t wanted) {
                                    .where = {},
                                    .why = format("the operator's have {}", wanted),
                                    .hint = {}});
+}
+
+void check_apart(std::span<const float> from, std::span<const float> to) {
+  const std::less<const float*> before;
+  if (before(from.data(), to.data() + to.size()) && before(to.data(), from.data() + from.size()))
+    throw Error(ErrorKind::usage, {.what = "the two arrays of an operator overlap",
+                                   .where = {},
+                                   .why = "what is read would be written over",
+                                   .hint = "hand over two arrays"});
 }
 
 double length(const std::vector<float>& x) {
@@ -54,12 +64,14 @@ std::vector<DeviceInfo> Operator::devices() const {
 void Operator::forward(std::span<const float> volume, std::span<float> line_integrals, ArrayPlace place) const {
   check_size("voxels", volume.size(), voxels());
   check_size("line integrals", line_integrals.size(), values());
+  check_apart(volume, line_integrals);
   parts_->scan->forward(volume.data(), line_integrals.data(), place);
 }
 
 void Operator::adjoint(std::span<const float> line_integrals, std::span<float> volume, ArrayPlace place) const {
   check_size("line integrals", line_integrals.size(), values());
   check_size("voxels", volume.size(), voxels());
+  check_apart(line_integrals, volume);
   parts_->scan->adjoint(line_integrals.data(), volume.data(), place);
 }
 
@@ -72,22 +84,32 @@ Operator Operator::subset(std::span<const std::int64_t> views) const {
 }
 
 // A has no negative entries, so the singular vector of its largest singular value has none either: the start is never
-// across it. |A x| for |x| = 1 grows from step to step.
+// across it. |A x| for |x| = 1 grows from step to step, in the end by a constant factor less each time, which tells
+// what is still to come.
 double Operator::norm(double tolerance) const {
-  constexpr int most_steps = 200;
+  constexpr int most_steps = 1000;
+  constexpr double rounding = 1e-7;
+  // A of the voxel model is Joseph's, and its own A' does not lead to the singular vector.
+  const ScanOperator& given = *parts_->scan;
+  std::unique_ptr<ScanOperator> matched;
+  if (given.options().model == RayModel::voxel)
+    matched = std::make_unique<ScanOperator>(
+        given.geometry(), given.grid(), OperatorOptions{.model = RayModel::joseph, .compute = given.options().compute},
+        ForcedCut{}, given.shared_machines());
+  const ScanOperator& a = matched ? *matched : given;
   std::vector<float> volume(static_cast<std::size_t>(voxels()), 1.0F), lines(static_cast<std::size_t>(values()));
-  double found = 0;
+  double found = 0, grown = 0;
   for (int step = 0; step < most_steps; ++step) {
     const double scale = length(volume);
     if (!(scale > 0)) return 0;  // no ray meets the volume
     for (float& voxel : volume) voxel = static_cast<float>(static_cast<double>(voxel) / scale);
-    forward(volume, lines);
-    const double now = length(lines);
-    // Steps shrink by a constant factor in the end: a tenth of what is asked for leaves room for all that follow.
-    const bool settled = std::abs(now - found) <= 0.1 * tolerance * now;
+    a.forward(volume.data(), lines.data(), ArrayPlace::host);
+    const double now = length(lines), grows = now - found, factor = grown > 0 ? grows / grown : 1;
+    const bool settled = grows <= rounding * now || (factor < 1 && grows * factor / (1 - factor) <= tolerance * now);
     found = now;
-    if (settled) break;
-    adjoint(lines, volume);
+    grown = grows;
+    if (step > 1 && settled) break;
+    a.adjoint(lines.data(), volume.data(), ArrayPlace::host);
   }
   return found;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the API promises beside the numbers: sizes, subsets, the norm, and what is refused.
+#include <atomic>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "operators/scan_map.h"
@@ -52,9 +55,39 @@ TEST(lepus_operator, norm_is_the_largest_singular_value) {
     for (double& value : back) value /= squares;
     x = back;
   }
-  const double found = Operator(c.geometry, c.grid, on("cpu", RayModel::joseph)).norm(1e-4);
-  EXPECT_NEAR(found, singular, 1e-4 * singular);
-  EXPECT_LE(found, singular * (1 + 1e-6));
+  for (const RayModel model : {RayModel::joseph, RayModel::voxel}) {  // their A is the same
+    const double found = Operator(c.geometry, c.grid, on("cpu", model)).norm(1e-4);
+    EXPECT_NEAR(found, singular, 1e-4 * singular);
+    EXPECT_LE(found, singular * (1 + 1e-6));
+  }
+}
+
+TEST(lepus_operator, is_used_by_several_threads_as_by_one) {
+  const Case c = cases().front();
+  for (const RayModel model : all_models) {
+    OperatorOptions options = on("cpu", model);
+    options.compute.threads = 2;
+    const Operator all(c.geometry, c.grid, options);
+    const std::int64_t picked[] = {4, 0, 3};
+    const Operator some = all.subset(picked);
+    const std::vector<float> x = random_values(all.voxels(), 1);
+    const auto projected = [&](const Operator& a) {
+      std::vector<float> lines(static_cast<std::size_t>(a.values())), back(x.size());
+      a.forward(x, lines);
+      a.adjoint(lines, back);
+      return back;
+    };
+    const std::vector<float> of_all = projected(all), of_some = projected(some);
+    std::vector<std::jthread> threads;
+    std::atomic<int> wrong = 0;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&, i] {
+        for (int again = 0; again < 20; ++again)
+          if (projected(i % 2 == 0 ? all : some) != (i % 2 == 0 ? of_all : of_some)) ++wrong;
+      });
+    threads.clear();
+    EXPECT_EQ(wrong, 0) << name_of(model);
+  }
 }
 
 TEST(lepus_operator, rays_that_miss_are_zero) {
@@ -81,6 +114,12 @@ TEST(lepus_operator, refuses) {
   VolumeGrid flat = c.grid;
   flat.step_mm.y = 0;
   EXPECT_THROW(Operator(c.geometry, flat, options), Error);
+  VolumeGrid nowhere = c.grid;
+  nowhere.origin_mm.x = NAN;
+  EXPECT_THROW(Operator(c.geometry, nowhere, options), Error);
+  ScanGeometry countless = c.geometry;
+  countless.columns = countless.rows = std::int64_t{1} << 32;
+  EXPECT_THROW(Operator(countless, c.grid, options), Error);
   ScanGeometry broken = c.geometry;
   broken.matrices[2](1, 1) = NAN;
   EXPECT_THROW(Operator(broken, c.grid, options), Error);
@@ -90,6 +129,11 @@ TEST(lepus_operator, refuses) {
   std::vector<float> x(static_cast<std::size_t>(op.voxels())), y(static_cast<std::size_t>(op.values()) - 1);
   EXPECT_THROW(op.forward(x, y), Error);
   EXPECT_THROW(op.adjoint(y, x), Error);
+  std::vector<float> both(static_cast<std::size_t>(std::max(op.voxels(), op.values())));
+  const std::span<float> same(both);
+  EXPECT_THROW(
+      op.adjoint(same.first(static_cast<std::size_t>(op.values())), same.first(static_cast<std::size_t>(op.voxels()))),
+      Error);
   EXPECT_THROW(op.subset({}), Error);
   const std::int64_t beyond[] = {0, 6};
   EXPECT_THROW(op.subset(beyond), Error);

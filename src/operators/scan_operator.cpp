@@ -21,18 +21,16 @@ const ScanGeometry& checked_scan(const ScanGeometry& geometry, const VolumeGrid&
                  .where = {},
                  .why = format("it has {} views of {} x {} pixels", geometry.views(), geometry.columns, geometry.rows),
                  .hint = {}});
-  if (grid.nx < 1 || grid.ny < 1 || grid.nz < 1)
-    throw Error(ErrorKind::usage, {.what = "an operator needs a volume with voxels",
-                                   .where = {},
-                                   .why = format("it has {} x {} x {}", grid.nx, grid.ny, grid.nz),
-                                   .hint = {}});
-  const auto usable = [](double step) { return std::isfinite(step) && step != 0; };
-  if (!usable(grid.step_mm.x) || !usable(grid.step_mm.y) || !usable(grid.step_mm.z))
+  // Pixels that cannot be counted would be none.
+  constexpr std::int64_t most = std::int64_t{1} << 48;
+  if (geometry.columns > most || geometry.rows > most / geometry.columns ||
+      geometry.views() > most / geometry.columns / geometry.rows)
     throw Error(ErrorKind::usage,
-                {.what = "an operator needs voxels with a size",
+                {.what = "a scan of too many pixels",
                  .where = {},
-                 .why = format("their steps are {}, {} and {} mm", grid.step_mm.x, grid.step_mm.y, grid.step_mm.z),
+                 .why = format("it has {} views of {} x {} pixels", geometry.views(), geometry.columns, geometry.rows),
                  .hint = {}});
+  check_grid(grid);
   check_views(geometry);
   return geometry;
 }
@@ -65,6 +63,7 @@ ScanOperator::ScanOperator(const ScanGeometry& geometry, const VolumeGrid& grid,
       forced_(forced),
       pieces_(geometry_, grid_),
       machines_(std::move(machines)) {
+  const std::scoped_lock lock(machines_->one_at_a_time);
   const Precision precision =
       options.compute.precision == Precision::half ? Precision::fast : options.compute.precision;
   for (const auto& device : machines_->devices)
@@ -133,6 +132,7 @@ bool ScanOperator::in_place(ArrayPlace place, const float* volume) const {
 }
 
 void ScanOperator::forward(const float* volume, float* line_integrals, ArrayPlace place) const {
+  const std::scoped_lock lock(machines_->one_at_a_time);
   if (in_place(place, volume)) {
     Queue& queue = *machines_->queues.front();
     projectors_.front()->forward({volume, {0, grid_.nz}}, {line_integrals, 0, geometry_.views(), {0, geometry_.rows}},
@@ -145,6 +145,7 @@ void ScanOperator::forward(const float* volume, float* line_integrals, ArrayPlac
 }
 
 void ScanOperator::adjoint(const float* line_integrals, float* volume, ArrayPlace place) const {
+  const std::scoped_lock lock(machines_->one_at_a_time);
   if (in_place(place, volume)) {
     Queue& queue = *machines_->queues.front();
     machines_->devices.front()->clear(volume, grid_.voxels() * std::int64_t{sizeof(float)}, queue);
@@ -158,6 +159,7 @@ void ScanOperator::adjoint(const float* line_integrals, float* volume, ArrayPlac
 }
 
 void ScanOperator::adjoint_by_slabs(const float* line_integrals, const UseSlab& use) const {
+  const std::scoped_lock lock(machines_->one_at_a_time);
   const OperatorPlan plan = adjoint_plan();
   ChunkQueue chunks(plan);
   adjoint_chunks(0, line_integrals, nullptr, chunks, use);

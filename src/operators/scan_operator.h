@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,7 @@ struct OperatorDevices {
     for (const auto& device : devices) queues.push_back(device->make_queue());
     pieces.resize(devices.size());
   }
+  std::mutex one_at_a_time;  // threads and queues take one piece of work after another
   ThreadPool threads;
   Devices devices;
   std::vector<std::unique_ptr<Queue>> queues;  // of the sums, one per device

@@ -97,20 +97,45 @@ void require_values(const MemoryFrames& frames, std::int64_t given) {
                                    .hint = {}});
 }
 
+void require_numbers(const char* image, const MemoryFrames& frames) {
+  const std::int64_t columns = frames.columns(), rows = frames.rows(), count = frames.frames() * rows * columns;
+  const auto* const values = static_cast<const float*>(frames.in_memory(0, 0));
+  const auto* const bad = std::find_if(values, values + count, [](float value) { return !std::isfinite(value); });
+  if (const std::int64_t at = bad - values; at < count)
+    throw Error(ErrorKind::input, {.what = "a value is not a number",
+                                   .where = format("{} {}, row {}, column {}", image, at / (rows * columns),
+                                                   at / columns % rows, at % columns),
+                                   .why = {},
+                                   .hint = "replace it, or list the pixel as dead after giving it any value"});
+}
+
+// Says which share of the counts is not above the dark, where it is one in ten thousand or more; pixels that are
+// replaced anyhow are left out.
+std::string warning_of_dark(const MemoryFrames& frames, const Normalisation& normalisation) {
+  const std::int64_t pixels = frames.columns() * frames.rows();
+  const auto* const counts = static_cast<const float*>(frames.in_memory(0, 0));
+  std::vector<bool> replaced(static_cast<std::size_t>(pixels), false);
+  for (const std::int64_t pixel : normalisation.unusable) replaced[static_cast<std::size_t>(pixel)] = true;
+  std::int64_t at_dark = 0;
+  for (std::int64_t i = 0; i < frames.frames() * pixels; ++i) {
+    const std::int64_t pixel = i % pixels;
+    const float dark = normalisation.dark.size() > 0 ? normalisation.dark[pixel] : 0.0F;
+    if (!replaced[static_cast<std::size_t>(pixel)] && counts[i] - dark <= 0) ++at_dark;
+  }
+  const double share = static_cast<double>(at_dark) / static_cast<double>(frames.frames() * pixels);
+  if (share < 1e-4) return {};
+  return format(
+      "{:.3g} % of the counts are not above the dark and were taken for {:g}: check the dark, and list pixels "
+      "that are dead",
+      100 * share, normalisation.clip);
+}
+
 // What comes out goes to `out`, [view][row][column], which may be the frames' own memory.
 std::vector<std::string> correct(const ScanGeometry& geometry, const MemoryFrames& frames,
                                  const Normalisation* normalisation, std::span<const CorrectionStep> steps, float* out,
                                  const CorrectOptions& options) {
   const std::int64_t columns = frames.columns(), rows = frames.rows(), views = frames.frames();
   const auto* const recorded = static_cast<const float*>(frames.in_memory(0, 0));
-  const auto* const bad =
-      std::find_if(recorded, recorded + views * rows * columns, [](float value) { return !std::isfinite(value); });
-  if (const std::int64_t at = bad - recorded; at < views * rows * columns)
-    throw Error(ErrorKind::input, {.what = "a value is not a number",
-                                   .where = format("view {}, row {}, column {}", at / (rows * columns),
-                                                   at / columns % rows, at % columns),
-                                   .why = {},
-                                   .hint = "replace it, or list the pixel as dead after giving it any value"});
   const std::vector<Stage> stages = stages_of(steps);
   ThreadPool threads(options.threads, options.cancel);
   const auto device = host::make_device("cpu", threads);
@@ -190,6 +215,10 @@ std::vector<std::string> correct_counts(const ScanGeometry& geometry, std::span<
   const MemoryFrames flat(one_view, beam.flat.data()), dark(one_view, beam.dark.data());
   if (!beam.flat.empty()) require_values(flat, std::ssize(beam.flat));
   if (!beam.dark.empty()) require_values(dark, std::ssize(beam.dark));
+  if (!beam.flat.empty()) require_numbers("flat", flat);
+  if (!beam.dark.empty()) require_numbers("dark", dark);
+  require_numbers("view", frames);
+  stages_of(steps);  // by the caller's numbers, before one is put before them
   const MemoryFrames* const darks = beam.dark.empty() ? nullptr : &dark;
   const Normalisation normalisation =
       beam.flat.empty() ? normalisation_from_value(beam.counts, darks, frames.columns(), frames.rows(), PixelType::f32)
@@ -197,13 +226,18 @@ std::vector<std::string> correct_counts(const ScanGeometry& geometry, std::span<
   std::vector<CorrectionStep> all(steps.begin(), steps.end());
   // Where the flat is not above the dark there is nothing to hold counts against.
   if (!normalisation.unusable.empty()) all.insert(all.begin(), corrections::DeadPixels{normalisation.unusable});
-  return correct(geometry, frames, &normalisation, all, line_integrals.data(), options);
+  const std::string dark_counts = warning_of_dark(frames, normalisation);  // line_integrals may be their memory
+  std::vector<std::string> reports = correct(geometry, frames, &normalisation, all, line_integrals.data(), options);
+  if (!dark_counts.empty()) reports.push_back(dark_counts);
+  if (!dark_counts.empty() && options.progress) options.progress->warning(dark_counts);
+  return reports;
 }
 
 std::vector<std::string> correct_line_integrals(const ScanGeometry& geometry, std::span<float> line_integrals,
                                                 std::span<const CorrectionStep> steps, const CorrectOptions& options) {
   const MemoryFrames frames(geometry, line_integrals.data());
   require_values(frames, std::ssize(line_integrals));
+  require_numbers("view", frames);
   return correct(geometry, frames, nullptr, steps, line_integrals.data(), options);
 }
 

@@ -151,5 +151,32 @@ TEST(correct_arrays, what_does_not_go_together_is_refused) {
   EXPECT_EQ(kind_of([&] { correct_line_integrals(scan(), lines, some, {0, &stop}); }), ErrorKind::cancelled);
 }
 
+TEST(correct_arrays, open_beams_are_looked_at) {
+  std::vector<float> flat(pixels, 40000.0F), dark(pixels, 50.0F), lines(views * pixels);
+  const std::vector<float> counts = counts_of(flat, std::vector<double>(views, 1.0), 50);
+  std::vector<float> broken = dark;
+  broken[7] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THROW(correct_counts(scan(), counts, {{}, broken, 40000}, {}, lines), Error);
+  EXPECT_THROW(correct_counts(scan(), counts, {flat, broken}, {}, lines), Error);
+  EXPECT_THROW(correct_counts(scan(), counts, {broken, dark}, {}, lines), Error);
+  // A dark that is not this detector's.
+  const std::vector<float> bright(pixels, 39000.0F);
+  const std::vector<std::string> reports = correct_counts(scan(), counts, {flat, bright}, {}, lines);
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_NE(reports[0].find("not above the dark"), std::string::npos) << reports[0];
+  // A pixel that is dead in the flat comes first, and is not counted among the caller's steps.
+  flat[3] = 0;
+  const CorrectionStep steps[] = {Hardening{{1.0}}, Dose{std::vector<double>(views, 1.0)}};
+  try {
+    correct_counts(scan(), counts, {flat, dark}, steps, lines);
+    FAIL() << "hardening before dose was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.parts().where, "correction 1");
+  }
+  EXPECT_THROW(correct_counts(scan(), counts, {flat, dark},
+                              std::vector<CorrectionStep>{Dose{std::vector<double>(views, 1.0), 0.0}}, lines),
+               Error);
+}
+
 }  // namespace
 }  // namespace lepus

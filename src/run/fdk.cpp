@@ -12,6 +12,7 @@
 #include "geometry/helix.h"
 #include "run/corrected_frames.h"
 #include "run/memory_io.h"
+#include "scan/scan.h"
 #include <lepus/error.h>
 #include <lepus/reconstruct.h>
 
@@ -114,6 +115,7 @@ RowBand Fdk::recorded_rows(std::int64_t view, SlabRange slices) const {
 
 void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, const VolumeGrid& grid,
          std::span<float> volume, const FdkOptions& options) {
+  check_grid(grid);
   const auto& arc = geometry.recorded_on_arc;
   const std::int64_t pixels = arc ? arc->columns * arc->rows : geometry.columns * geometry.rows;
   require_size("line integrals", std::ssize(line_integrals), geometry.views() * pixels);
@@ -139,6 +141,8 @@ void fdk(const ScanGeometry& geometry, const FrameSource& frames, const VolumeGr
   const Devices devices = open_devices(options.compute, threads);
   const bool resampled = resampled_there(geometry, devices);
   Fdk run(setup_of(geometry, grid, options, devices, frames.in_memory(0, 0) != nullptr), devices, threads);
+  for (const std::string& warning : run.weights().warnings()) context.progress.warning(warning);
+  if (const std::string warning = part_not_seen(geometry, grid); !warning.empty()) context.progress.warning(warning);
   RowAudit audit(frames, {.maximum_fraction = 0, .saturation_level = 0});
   if (!resampled) {
     run.run({.source = &frames, .audit = &audit}, writer, context);

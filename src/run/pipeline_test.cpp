@@ -230,6 +230,34 @@ TEST(Fdk, BallHasItsDensity) {
   EXPECT_NEAR(sum / count, density, 0.01 * density);
 }
 
+// What the scan file's reader says before a run is said here, too.
+TEST(Fdk, ArraysAreWarnedOfAndGridsChecked) {
+  struct Heard final : Progress {
+    std::string warnings;
+    void warning(const std::string& message) override { warnings += message + "\n"; }
+  } heard;
+  CircularScan scan = small_scan(32, 16, 9);
+  for (std::size_t i = 0; i < scan.angles_rad.size(); ++i) scan.angles_rad[i] = pi / 18 * static_cast<double>(i);
+  const ScanGeometry geometry = build_scan(scan);
+  const std::vector<float> data = rough_views(geometry);
+  VolumeGrid grid = centred_grid(8, 8, 8, {1, 1, 1});
+  std::vector<float> volume(static_cast<std::size_t>(grid.voxels()));
+  FdkOptions options;
+  options.compute = compute_on("cpu");
+  options.progress = &heard;
+  fdk(geometry, data, grid, volume, options);
+  EXPECT_NE(heard.warnings.find("the views cover 90.00 degrees"), std::string::npos) << heard.warnings;
+  EXPECT_EQ(heard.warnings.find("not seen by every view"), std::string::npos);
+  grid.origin_mm.x = 500;
+  fdk(geometry, data, grid, volume, options);
+  EXPECT_NE(heard.warnings.find("not seen by every view"), std::string::npos) << heard.warnings;
+  grid.origin_mm.x = NAN;
+  EXPECT_THROW(fdk(geometry, data, grid, volume, options), Error);
+  EXPECT_THROW(fdk(geometry, data, VolumeGrid{}, volume, options), Error);
+  grid = centred_grid(8, 8, 8, {1, 0, 1});
+  EXPECT_THROW(fdk(geometry, data, grid, volume, options), Error);
+}
+
 class FailingFrames final : public FrameSource {
 public:
   explicit FailingFrames(const ScanGeometry& geometry, std::int64_t bad) : geometry_(geometry), bad_(bad) {}

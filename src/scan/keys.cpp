@@ -204,7 +204,7 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      right_angle},
     {"geometry", "mirror_columns", boolean, "", "false", "", "Column 0 is on the right as the source sees it.", ""},
     {"geometry", "mirror_rows", boolean, "", "false", "", "Row 0 is at the bottom.", ""},
-    {"geometry", "first_angle_deg", number, "deg", "0.0", "", "Angle of frame 0.", ""},
+    {"geometry", "first_angle_deg", number, "deg", "0.0", "", "Angle of frame 0, in the direction of `direction`.", ""},
     {"geometry", "arc_deg", number, "deg", "360.0", "",
      "Angle the scan covers: N frames stand at first_angle_deg + i*arc_deg/N, so the end is not repeated.", "",
      positive},

@@ -127,7 +127,10 @@ class Bench(ProgramCase):
                                (["--only", "nothing-like-it"], ["the parts are machine"]),
                                (["--size", "8"], ["16 to 4096"]),
                                (["--size", "64.5"], ["whole number"]),
-                               (["--repeats", "0"], ["1 to 1000"]),
+                               (["ladder", "--repeats", "0"], ["1 to 1000"]),
+                               (["--repeats", "2"], ["bench suite does not use it"]),
+                               (["papers", "--views", "9"], ["bench papers does not use it"]),
+                               (["compare", "a.json", "a.json", "--quick"], ["bench compare does not use it"]),
                                (["suite", "a.json"], ["one word too many"])]:
             with self.subTest(words=words):
                 self.assert_error(self.lepus("bench", *words, code=2), "usage", *needles)

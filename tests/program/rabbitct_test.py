@@ -67,8 +67,9 @@ class RabbitCt(ProgramCase):
     def test_protocols(self):
         self.make()
         for protocol in ["views", "blocks", "whole"]:
+            repeats = ["--repeats", 1] if protocol == "whole" else []
             result = self.lepus_json("rabbitct", "run", "a.rct", "--size", 128, "--backend", "cpu", "--protocol", protocol,
-                                     "--repeats", 1, "--check-slices", 1)
+                                     *repeats, "--check-slices", 1)
             self.assertLessEqual(result["score"]["rmse_hu"], 0.05)
             self.assertLessEqual(result["unrounded"]["rmse_hu"], 0.003)
         text = self.lepus("rabbitct", "run", "a.rct", "--size", 128, "--backend", "cpu", "--no-score").stdout
@@ -82,6 +83,14 @@ class RabbitCt(ProgramCase):
         self.assert_error(self.lepus(*run, "--size", 128, "--memory", "2MB", code=5), "memory", "limit")
         self.assert_error(self.lepus("rabbitct", "make", "a.rct", *SMALL_SWEEP, code=6), "disk", "a.rct", "exists")
         self.assert_error(self.lepus("rabbitct", "make", "b.rct", "--sizes", "100", code=2), "usage", "128, 256")
+        for words, option in [([*run, "--views", 3], "--views"), ([*run, "--repeats", 2], "--repeats"),
+                              ([*run, "--file-version", 1], "--file-version"),
+                              ([*run, "--no-score", "--check-slices", 1], "--check-slices"),
+                              ([*run, "--no-score", "-o", "b.rctd"], "--output"),
+                              (["rabbitct", "make", "b.rct", "-o", "b.rctd"], "--output"),
+                              (["rabbitct", "info", "a.rct", "--size", 128], "--size")]:
+            with self.subTest(words=words):
+                self.assert_error(self.lepus(*words, code=2), "usage", option)
         whole = (self.folder / "a.rct").read_bytes()
         for name, data, needle in [("empty", b"", "not a rabbitct"), ("cut", whole[:40000], "cut off"),
                                    ("longer", whole + b"x", "cut off"), ("text", b"hello, world! " * 100, "rabbitct"),

@@ -2,6 +2,7 @@
 // "drift" and "dose": every frame of grey levels divided by the strength that the beam had in it, seen in air or given.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "core/format.h"
@@ -126,11 +127,8 @@ std::unique_ptr<Correction> make_dose(const DoseOptions& options, const ScanFact
   require_stage("dose", facts, Stage::grey_levels);
   std::vector<double> values = options.values;
   check_doses(values, facts);
-  double reference = options.reference.value_or(0);
-  if (reference == 0) {
-    for (const double value : values) reference += value;
-    reference /= static_cast<double>(values.size());
-  }
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  const double reference = options.reference.value_or(mean);
   if (!(reference > 0) || !std::isfinite(reference))
     refuse("dose", format("the reference dose is {}", reference), "doses are divided by it", "it must be positive");
   for (double& value : values) value /= reference;
