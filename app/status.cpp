@@ -187,11 +187,12 @@ int run_status(fs::path output, Session& session) {
   std::error_code failure;
   std::optional<RunStatus> found = status_of(output);
   if (!found && output.has_filename() && fs::is_directory(output, failure))
-    for (const fs::path& slices : outputs_in(output))
-      if ((found = status_of(slices))) {
-        output = slices;
-        break;
-      }
+    for (const fs::path& slices : outputs_in(output)) {
+      found = status_of(slices);
+      if (!found) continue;
+      output = slices;
+      break;
+    }
   if (!found && is_there(output)) {
     session.print(format("{}: complete, no run of it is unfinished", output.string()));
     session.result({{"output", output.string()}, {"state", "complete"}});
