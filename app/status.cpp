@@ -186,7 +186,7 @@ std::vector<fs::path> outputs_in(const fs::path& folder) {
 int run_status(fs::path output, Session& session) {
   std::error_code failure;
   std::optional<RunStatus> found = status_of(output);
-  if (!found && output.has_filename() && fs::is_directory(output, failure))
+  if (!found && fs::is_directory(output, failure))
     for (const fs::path& slices : outputs_in(output)) {
       found = status_of(slices);
       if (!found) continue;

@@ -41,8 +41,10 @@ struct Across {
   double row = 0, depth = 0;
 };
 
-Across across(const ScanGeometry& geometry, std::int64_t view) {
-  const double angle = view_angle_rad(camera_of(geometry, view));
+// frame_turn: as with_axis_at() has it.
+Across across(const ScanGeometry& geometry, std::int64_t view, std::optional<double> frame_turn) {
+  if (!frame_turn) return {};
+  const double angle = view_angle_rad(camera_of(geometry, view)) + *frame_turn;
   const Vec3 right{std::cos(angle), std::sin(angle), 0};
   const Matrix34& p = geometry.matrices[static_cast<std::size_t>(view)];
   const double column = dot(row3(p, 0), right);
@@ -54,12 +56,13 @@ Across across(const ScanGeometry& geometry, std::int64_t view) {
 }
 
 // As detector_shift_u_mm moves it: by one distance in all views.
-ScanGeometry with_detector_moved(const ScanGeometry& geometry, double row, double column) {
+ScanGeometry with_detector_moved(const ScanGeometry& geometry, double row, double column,
+                                 std::optional<double> frame_turn) {
   double now = 0, change = 0;
   std::vector<Across> ways;
   for (std::int64_t view = 0; view < geometry.views(); ++view) {
     const LineCrossing c = crossing(geometry, view, row);
-    const Across& way = ways.emplace_back(across(geometry, view));
+    const Across& way = ways.emplace_back(across(geometry, view, frame_turn));
     now += c.column / static_cast<double>(geometry.views());
     change += way.depth * (c.column - c.slope * row) + c.slope * way.row - 1;
   }
@@ -113,7 +116,8 @@ double recorded_axis_column(const ScanGeometry& geometry) {
   return geometry.recorded_on_arc ? ArcMap(geometry).to_recorded({line.column, line.middle_row}).column : line.column;
 }
 
-ScanGeometry with_axis_at(const ScanGeometry& geometry, double row, double column, CenterKey key) {
+ScanGeometry with_axis_at(const ScanGeometry& geometry, double row, double column, CenterKey key,
+                          std::optional<double> frame_turn) {
   if (geometry.recorded_on_arc && key == CenterKey::detector_shift)
     return with_central_column(geometry,
                                geometry.recorded_on_arc->central_column + column - recorded_axis_column(geometry));
@@ -122,7 +126,7 @@ ScanGeometry with_axis_at(const ScanGeometry& geometry, double row, double colum
     row = flat.row;
     column = flat.column;
   }
-  if (key == CenterKey::detector_shift) return with_detector_moved(geometry, row, column);
+  if (key == CenterKey::detector_shift) return with_detector_moved(geometry, row, column, frame_turn);
   ScanGeometry moved = geometry;
   // Source and detector move together across the beam: X becomes X + tau * right in the view's frame. Newton's steps,
   // since with a tilted detector the column is not quite linear in tau.
@@ -163,11 +167,12 @@ ScanGeometry turned(const ScanGeometry& geometry, double middle_row, double angl
   return result;
 }
 
-ScanGeometry centred(const ScanGeometry& geometry, const CenterResult& result, CenterKey key) {
+ScanGeometry centred(const ScanGeometry& geometry, const CenterResult& result, CenterKey key,
+                     std::optional<double> frame_turn) {
   if (geometry.recorded_on_arc) return with_axis_at(geometry, result.middle_row, result.column, key);
   const AxisLine line = axis_line(geometry, result.middle_row);
   const double angle = line.angle_of_in_plane(result.in_plane_deg) - line.angle_rad;
-  return with_axis_at(turned(geometry, result.middle_row, angle), result.middle_row, result.column, key);
+  return with_axis_at(turned(geometry, result.middle_row, angle), result.middle_row, result.column, key, frame_turn);
 }
 
 RowFan::RowFan(const ScanGeometry& geometry, double base_column, double row)

@@ -29,8 +29,11 @@ std::vector<double> axis_columns(const ScanGeometry& geometry, double row);
 double recorded_axis_column(const ScanGeometry& geometry);
 
 // The same views with the axis on `column` at row `row` of the frames; its angle stays. What moves does so as the scan
-// file's key moves it.
-ScanGeometry with_axis_at(const ScanGeometry& geometry, double row, double column, CenterKey key);
+// file's key moves it. frame_turn: of a scan that keys describe, by how many radians its frames of reference, in which
+// the key moves the detector, are turned against the bearing of their sources; matrices cannot tell that from a yawed
+// detector. None: pixels are counted from another column.
+ScanGeometry with_axis_at(const ScanGeometry& geometry, double row, double column, CenterKey key,
+                          std::optional<double> frame_turn = {});
 // The detector turned in its plane about (its middle column, middle_row) so that the line turns by `angle_rad`.
 ScanGeometry turned(const ScanGeometry& geometry, double middle_row, double angle_rad);
 

@@ -95,7 +95,9 @@ std::int64_t rows_for_tilt(const ScanGeometry& geometry, const CenterOptions& op
 
 // The geometry with the axis on another column of the frames and, unless they were recorded on an arc, which cannot be
 // tilted, at another angle.
-ScanGeometry centred(const ScanGeometry& geometry, const CenterResult& result, CenterKey key);
+// frame_turn: align/axis_line.h.
+ScanGeometry centred(const ScanGeometry& geometry, const CenterResult& result, CenterKey key,
+                     std::optional<double> frame_turn = {});
 
 // A trial reconstruction of a band's middle row with the axis on a column: size x size pixels, y downwards. For
 // pictures.

@@ -110,12 +110,13 @@ TEST(AxisLine, ItIsMovedAsTheKeyOfTheScanFileMovesIt) {
   for (const Beam beam : {Beam::cone, Beam::parallel}) {
     CircularScan scan = beam == Beam::cone ? cone_scan(64, 56, 12) : parallel_scan(64, 56, 12);
     scan.in_plane_rad = radians(0.8);
-    if (beam == Beam::cone) scan.yaw_rad = radians(9), scan.pitch_rad = radians(2);
+    if (beam == Beam::cone) scan.yaw_rad = radians(9), scan.pitch_rad = radians(2), scan.axis_offset_mm = 25;
+    const double turn = beam == Beam::cone ? std::atan2(25, scan.source_axis_mm) : 0;
     const ScanGeometry before = build_scan(scan);
     scan.detector_shift_u_mm = 7.3;
     const ScanGeometry wanted = build_scan(scan);
     const AxisLine line = axis_line(wanted, {});
-    const ScanGeometry moved = with_axis_at(before, line.middle_row, line.column, CenterKey::detector_shift);
+    const ScanGeometry moved = with_axis_at(before, line.middle_row, line.column, CenterKey::detector_shift, turn);
     EXPECT_NEAR(moved.source_detector_mm, wanted.source_detector_mm, 1e-9);
     for (std::size_t view = 0; view < moved.matrices.size(); ++view)
       for (int i = 0; i < 3; ++i)

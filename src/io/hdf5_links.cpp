@@ -62,12 +62,19 @@ std::string with_number(std::string text, std::size_t number) {
   return text;
 }
 
+// A file that libhdf5 has opened on its way to a dataset cannot be opened with settings other than its own, and one
+// that lepus holds open not with other than ours.
+Hdf5Id open_beside_others(const fs::path& path) {
+  Hdf5Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  return file.valid() ? std::move(file) : open_hdf5(path);
+}
+
 class FilesBehind {
 public:
   void add(const fs::path& path, const std::string& dataset, int depth = 0) {
     constexpr int deepest = 32;
     if (depth > deepest || !seen_.insert({path, dataset}).second) return;
-    const Hdf5Id file = open_hdf5(path);
+    const Hdf5Id file = open_beside_others(path);
     const Hdf5Id access = hdf5_access(H5P_DATASET_ACCESS, &files);
     const Hdf5Id id(H5Dopen2(file, dataset.c_str(), access), H5Dclose);
     if (!id.valid()) return;  // whoever reads it says so
@@ -140,7 +147,7 @@ std::vector<fs::path> files_behind_hdf5(const fs::path& path, const std::string&
   std::set<fs::path> others;
   std::error_code code;
   for (const fs::path& file : behind.files)
-    if (!fs::equivalent(file, path, code)) others.insert(file);
+    if (!fs::equivalent(file, path, code)) others.insert(fs::weakly_canonical(file, code));
   return {others.begin(), others.end()};
 }
 

@@ -127,7 +127,12 @@ TEST(Hdf5Files, virtual_datasets_need_their_parts) {
   EXPECT_EQ(list_hdf5_images(open_hdf5(folder / "virtual.h5")), std::vector<std::string>{"/all"});
   EXPECT_EQ(names_of(files_of_input(frames_in(folder / "virtual.h5", "/all"))), (Names{"virtual.h5", "part.h5"}));
   EXPECT_EQ(names_of(files_of_input(folder / "virtual.h5")), (Names{"virtual.h5", "part.h5"}));
-  expect_pattern(*open_frames(frames_in(folder / "virtual.h5", "/all")));
+  {
+    const auto frames = open_frames(frames_in(folder / "virtual.h5", "/all"));
+    expect_pattern(*frames);
+    // Now libhdf5 holds the part open.
+    EXPECT_EQ(names_of(files_of_input(frames_in(folder / "virtual.h5", "/all"))), (Names{"virtual.h5", "part.h5"}));
+  }
   fs::remove(folder / "part.h5");
   EXPECT_LEPUS_ERROR(open_frames(frames_in(folder / "virtual.h5", "/all")), ErrorKind::input, "part.h5");
 }

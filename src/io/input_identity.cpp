@@ -2,6 +2,7 @@
 #include "io/input_identity.h"
 
 #include <algorithm>
+#include <set>
 
 #include <sys/stat.h>
 
@@ -52,10 +53,14 @@ std::vector<fs::path> files_behind(const fs::path& file, FileKind kind, const st
   }
 }
 
+// However they are written.
 void add_new(std::vector<fs::path>& files, const std::vector<fs::path>& more) {
+  if (more.empty()) return;
   std::error_code code;  // one that is not there is found where it is opened
+  std::set<fs::path> known;
+  for (const fs::path& file : files) known.insert(fs::weakly_canonical(file, code));
   for (const fs::path& file : more)
-    if (fs::exists(file, code) && std::ranges::find(files, file) == files.end()) files.push_back(file);
+    if (fs::exists(file, code) && known.insert(fs::weakly_canonical(file, code)).second) files.push_back(file);
 }
 
 // Whatever may be a slice, and the side-cars that describe them.
@@ -89,7 +94,14 @@ std::vector<fs::path> files_of_input(const fs::path& volume) {
   std::error_code code;
   if (split_zarr_level(path)) return all_files_below(path);
   if (fs::is_directory(path, code)) return slices_in(path);
-  if (!fs::exists(path, code) && find_number(path)) return slices_in(fs::absolute(path).parent_path());
+  if (const auto place = find_number(path); place && !fs::exists(path, code)) {
+    std::vector<fs::path> slices = slices_in(fs::absolute(path).parent_path());
+    const fs::path side_car = slices_side_car(path).filename();
+    std::erase_if(slices, [&](const fs::path& file) {
+      return !is_numbered(file.filename().string(), *place) && file.filename() != side_car;
+    });
+    return slices;
+  }
   std::vector<fs::path> files{path};
   const FileKind kind = kind_of_file(path);
   if (kind != FileKind::meta_image && kind != FileKind::nrrd) add_new(files, files_of_volume(path));
@@ -110,7 +122,11 @@ InputIdentity identity_of_files(const std::vector<fs::path>& files, const fs::pa
                                      .where = file.string(),
                                      .why = "it was there when the input was read",
                                      .hint = "put it back"});
-    const fs::path name = fs::absolute(file).lexically_normal().lexically_proximate(base);
+    fs::path name = fs::absolute(file).lexically_normal().lexically_proximate(base);
+    if (*name.begin() == "..") {  // it may be meant by other names, too
+      std::error_code code;
+      name = fs::weakly_canonical(file, code).lexically_proximate(fs::weakly_canonical(base, code));
+    }
     const std::string text =
         format("{} {} {} {}.{:09}", identity.files++, name.string(), static_cast<std::int64_t>(info.st_size),
                static_cast<std::int64_t>(info.st_mtim.tv_sec), static_cast<std::int64_t>(info.st_mtim.tv_nsec));

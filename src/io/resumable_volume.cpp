@@ -138,6 +138,8 @@ void ResumableVolume::open(Progress& progress) {
   std::vector<JournalContents> journals;
   std::optional<JournalContents> mine;
   const fs::path file = journal_of_part(path_, run_.part);
+  // Before the journals are read: who has it open now may record and end meanwhile, and nobody new opens it.
+  const bool held = unfinished_is_held(path_);
   const bool begun = unfinished_exists(path_) || take_back_finished();
   for (const fs::path& other : journals_of(path_)) {
     if (!begun) {  // it was finished, or killed before it had made its volume
@@ -168,7 +170,7 @@ void ResumableVolume::open(Progress& progress) {
     // One of which nothing is recorded may be half made, if no other process is at work on it.
     const bool recorded =
         std::ranges::any_of(journals, [](const auto& journal) { return !recorded_slabs(journal).empty(); });
-    const bool anew = !recorded && run_.turn != Turn::later && !unfinished_is_held(path_);
+    const bool anew = !recorded && run_.turn != Turn::later && !held;
     if (anew) remove_unfinished(path_);
     volume_ = open_slab_writer(path_, grid_, options_, anew ? Unfinished::kept : Unfinished::joined, run_.slices);
     journal_->append(file_record(marking_file(path_)));

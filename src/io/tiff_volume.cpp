@@ -75,7 +75,7 @@ std::unique_ptr<VolumeReader> open_tiff_volume(const fs::path& path) {
 
 std::unique_ptr<VolumeReader> open_tiff_folder(const fs::path& path) {
   const auto place = find_number(path);
-  const fs::path folder = place ? path.parent_path() : path;
+  const fs::path beside = path.has_parent_path() ? path.parent_path() : ".", folder = place ? beside : path;
   std::string prefix, suffix;
   fs::path side_car;
   std::error_code code;

@@ -216,7 +216,10 @@ std::vector<fs::path> files_of_volume(const fs::path& path) {
 void refuse_to_replace_input(const fs::path& output, const fs::path& input) {
   std::error_code code;
   std::set<fs::path> read;
-  for (const fs::path& file : files_of_input(input)) read.insert(fs::weakly_canonical(file, code));
+  // Beside slices there may be notes of other volumes.
+  const bool slices = fs::is_directory(input, code) && !split_zarr_level(input);
+  for (const fs::path& file : files_of_input(input))
+    if (!slices || lower_extension(file) != ".json") read.insert(fs::weakly_canonical(file, code));
   if (const auto zarr = split_zarr_level(input)) read.insert(fs::weakly_canonical(zarr->first, code));
   std::vector<fs::path> written = files_of_volume(output);
   const fs::path pattern = slice_pattern(output, 1);
@@ -257,7 +260,8 @@ namespace {
 std::unique_ptr<VolumeReader> open_slices(const fs::path& path) {
   const bool pattern = find_number(path).has_value();
   std::error_code code;
-  const fs::path folder = pattern && !fs::is_directory(path, code) ? path.parent_path() : path;
+  const fs::path beside = path.has_parent_path() ? path.parent_path() : ".";
+  const fs::path folder = pattern && !fs::is_directory(path, code) ? beside : path;
   if (pattern && !is_dicom_name(path)) return open_tiff_folder(path);
   std::vector<fs::path> files = dicom_files_of(folder);
   if (const auto place = find_number(path); pattern && place)

@@ -9,8 +9,22 @@
 #include "align/scan_rows.h"
 #include "core/format.h"
 #include "geometry/row_band.h"
+#include "scan/document.h"
 
 namespace lepus {
+namespace {
+
+// None where matrices describe the views.
+std::optional<double> frame_turn_of(const Scan& scan) {
+  const ScanDocument document(scan.resolved, scan.file);
+  if (!document.find<double>("geometry.detector_shift_u_mm")) return std::nullopt;
+  if (scan.geometry.beam == Beam::parallel) return 0.0;
+  const auto source_axis = document.find<double>("geometry.source_axis_mm");
+  if (!source_axis) return std::nullopt;
+  return std::atan2(document.find<double>("geometry.axis_offset_mm").value_or(0), *source_axis);
+}
+
+}  // namespace
 
 AutomaticCenter find_automatic_center(const Scan& scan, Context& context) {
   // The pre-pass's warnings of a scan whose axis is not known yet are left to the one that follows.
@@ -47,8 +61,9 @@ void use_automatic_center(Scan& scan, const AutomaticCenter& found, Progress& pr
     axis.in_plane_deg = found.in_plane_deg;
     const double before_mm = field_of_view_radius_mm(scan.geometry);
     std::erase(scan.warnings, part_not_seen(scan.geometry, scan.grid));  // with the axis elsewhere
-    scan.geometry = centred(scan.geometry, axis, CenterKey::detector_shift);
-    if (const std::string warning = part_not_seen(scan.geometry, scan.grid); !warning.empty()) say(warning);
+    scan.geometry = centred(scan.geometry, axis, CenterKey::detector_shift, frame_turn_of(scan));
+    if (const std::string warning = part_not_seen(scan.geometry, scan.grid); !warning.empty() && !scan.automatic_grid)
+      say(warning);
     if (const double now_mm = field_of_view_radius_mm(scan.geometry);
         scan.automatic_grid && now_mm > before_mm + std::abs(scan.grid.step_mm.x))
       say(

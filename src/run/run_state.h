@@ -26,7 +26,7 @@ struct ScanIdentity {
   std::string geometry;          // checksum of all views' matrices, whatever file they came from
   friend bool operator==(const ScanIdentity&, const ScanIdentity&) = default;
 };
-// Looks at the files (stat), not into them.
+// Looks at the files (stat), not at their pixels; headers and HDF5 files are asked which others they lead to.
 ScanIdentity identity_of(const Scan& scan);
 
 // What of the scan must be the same for a run to go on with its volume.

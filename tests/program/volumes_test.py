@@ -233,6 +233,11 @@ class Volumes(ProgramCase):
                         ["post", "in.mhd", "-o", "in.nhdr", "--do", "hu water=0.01"]):
             self.assert_error(self.lepus(*command, "--force", code=2), "usage", "in.raw", "replace the input")
         self.assertEqual((self.folder / "in.raw").read_bytes(), before)
+        self.lepus("convert", "a.mha", "-o", "s_%03d.tif")
+        for output in ("v.tif", "v.raw", "v.npy", "b_%03d.tif"):  # beside slices, and no slice of them
+            for _ in range(2):
+                self.lepus("convert", "s_%03d.tif", "-o", output, "--force")
+        self.assert_error(self.lepus("convert", "s_%03d.tif", "-o", "s_001.tif", "--force", code=2), "usage", "replace the input")
 
     def test_a_shorter_series_over_a_longer_one(self):
         (self.folder / "series").mkdir()

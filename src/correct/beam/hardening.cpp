@@ -136,7 +136,7 @@ std::unique_ptr<Correction> make_hardening(const HardeningOptions& options, cons
   if (options.attenuation_per_mm && !calibrated)
     refuse("hardening", "attenuation_per_mm is given", "it belongs to a calibration, and there is none",
            "leave it out");
-  if (given && options.degree != HardeningOptions{}.degree)
+  if (given && options.degree != HardeningOptions{}.degree && options.degree != std::ssize(options.coefficients))
     refuse("hardening", format("degree = {}", options.degree), "the coefficients that are given say the degree",
            "leave it out");
   const Straightening result = calibrated ? from_calibration(options)
