@@ -11,7 +11,7 @@
 #include "app/analyze_report.h"
 #include "app/commands.h"
 #include "app/resume_options.h"
-#include "app/volume_in_axes.h"
+#include "api/volume_in_axes.h"
 #include "core/format.h"
 #include "core/forwarded_progress.h"
 #include "core/output_file.h"
@@ -215,7 +215,7 @@ void remove_others(const fs::path& folder, const std::vector<std::string>& files
 int run_analyze(const AnalyzeArguments& a, Session& session, std::optional<ResumableFolder>& folder) {
   analysis::AnalyzeOptions options = options_from(a);
   const auto open = [&](const std::string& file) {
-    return file.empty() ? nullptr : open_in_our_axes(file, {}, {}, session);
+    return file.empty() ? nullptr : open_in_our_axes(file, {}, {}, session.context().progress);
   };
   const auto volume = open(a.volume), mask = open(a.mask), against = open(a.against);
   options.region.mask_volume = mask.get();

@@ -17,6 +17,7 @@
 #include "core/context.h"
 #include "core/output_lock.h"
 #include "ranks/ranks.h"
+#include <lepus/call.h>
 
 namespace lepus::app {
 
@@ -58,6 +59,7 @@ public:
   const CommonOptions& common() const { return common_; }
   Context& context() { return context_; }
   Ranks& ranks() { return ranks_; }  // one, but for commands that run over many (Command::over_ranks)
+  Call call() const;                 // what a call of the library is given of it
   std::int64_t memory_bytes()
       const;  // the limit: --memory, or 60 % of what is free, shared with the node's other ranks
   // What the limit leaves for buffers: the program itself is there already. Throws Error(memory), which says what would

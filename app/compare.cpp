@@ -10,7 +10,7 @@
 
 #include "analysis/panel.h"
 #include "app/commands.h"
-#include "app/volume_in_axes.h"
+#include "api/volume_in_axes.h"
 #include "core/format.h"
 #include "core/text.h"
 #include "scan/scan.h"
@@ -162,8 +162,9 @@ int run_compare(const CompareArguments& arguments, Session& session) {
   CompareOptions options = options_from(arguments);
   const OutputLock lock = session.reserve(arguments.difference);
   Context& context = session.context();
-  const auto reference = open_in_our_axes(arguments.reference, arguments.reference_axes, "--reference-axes", session),
-             volume = open_in_our_axes(arguments.volume, arguments.axes, "--axes", session);
+  const auto reference = open_in_our_axes(arguments.reference, arguments.reference_axes, "--reference-axes",
+                                          session.context().progress),
+             volume = open_in_our_axes(arguments.volume, arguments.axes, "--axes", session.context().progress);
   const std::int64_t held =
       held_bytes(reference->grid(), !arguments.difference.empty()) + turning_bytes(*reference) + turning_bytes(*volume);
   options.memory_bytes = session.buffer_bytes(held + minimum_compare_bytes(reference->grid(), options.ssim)) - held;

@@ -11,7 +11,7 @@
 #include "app/convert_scan.h"
 #include "app/output_options.h"
 #include "app/resume_options.h"
-#include "app/volume_in_axes.h"
+#include "api/volume_in_axes.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "geometry/exchange.h"
@@ -152,7 +152,8 @@ int convert_volume(const ConvertArguments& a, Session& session) {
   refuse_to_replace_input(a.output, a.input);
   a.resume.require_unfinished(a.output);
   Context& context = session.context();
-  const auto volume = into_axes(open_in_our_axes(a.input, a.from_axes, "--from-axes", session), output_axes(a));
+  const auto volume =
+      into_axes(open_in_our_axes(a.input, a.from_axes, "--from-axes", session.context().progress), output_axes(a));
   const VolumeGrid& whole = volume->grid();
   const Part part = part_of(a, whole);
   const VolumeGrid grid = grid_of(whole, part);
@@ -209,7 +210,7 @@ int convert_volume(const ConvertArguments& a, Session& session) {
 
 int convert_surface(const ConvertArguments& a, Session& session) {
   const OutputLock lock = session.reserve(a.output);
-  const auto volume = open_in_our_axes(a.input, a.from_axes, "--from-axes", session);
+  const auto volume = open_in_our_axes(a.input, a.from_axes, "--from-axes", session.context().progress);
   const VolumeGrid& grid = volume->grid();
   const Part part = part_of(a, grid);
   // Two slices, one as it is stored, and the numbers of the vertices between and on them.

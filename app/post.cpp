@@ -10,7 +10,7 @@
 #include "app/commands.h"
 #include "app/output_options.h"
 #include "app/resume_options.h"
-#include "app/volume_in_axes.h"
+#include "api/volume_in_axes.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "io/input_identity.h"
@@ -60,7 +60,7 @@ int run_post(const PostArguments& a, Session& session) {
   if (!a.device_memory.empty()) options.device_memory_bytes = parse_bytes(a.device_memory);
   options.force = session.common().force;
   options.stored = a.stored.values();
-  const auto volume = open_in_our_axes(a.input, {}, {}, session);
+  const auto volume = open_in_our_axes(a.input, {}, {}, session.context().progress);
   // The limit is for the whole program, which is there already.
   options.memory_bytes = std::max<std::int64_t>(1, session.memory_bytes() - resident_bytes() - turning_bytes(*volume));
   options.same_run = JournalHeader{"post", {volume_fact(a.input)}};

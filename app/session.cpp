@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/progress.h"
+#include "core/call_context.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "core/output_file.h"
@@ -21,16 +22,15 @@ std::int64_t Session::memory_bytes() const {
   return available_memory_bytes() / 10 * 6 / ranks_.node_size();
 }
 
+Call Session::call() const {
+  return {common_.threads, common_.memory_bytes, common_.force, &context_.progress, &context_.cancel};
+}
+
 std::int64_t Session::buffer_bytes(std::int64_t needed) const {
-  constexpr std::int64_t slack = std::int64_t{12} << 20;  // stacks of threads, buffers of libraries
-  const std::int64_t limit = memory_bytes(), itself = resident_bytes() + slack;
-  if (limit - itself >= needed) return limit - itself;
-  throw Error(ErrorKind::memory,
-              {.what = "the work does not fit into the memory limit",
-               .where = {},
-               .why = format("it needs {} at least, beside {} for the program itself; the limit is {}",
-                             format_bytes(needed), format_bytes(itself), format_bytes(limit)),
-               .hint = format("allow more: --memory {}MiB", enough_mebibytes(itself + needed))});
+  Call call = this->call();
+  call.threads = 1;
+  call.memory_bytes = memory_bytes();
+  return CallContext(call).buffer_bytes(needed);
 }
 
 OutputLock Session::reserve(const std::filesystem::path& output) {

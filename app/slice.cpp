@@ -9,7 +9,7 @@
 
 #include "analysis/panel.h"
 #include "app/commands.h"
-#include "app/volume_in_axes.h"
+#include "api/volume_in_axes.h"
 #include "core/format.h"
 
 namespace lepus::app {
@@ -118,7 +118,7 @@ Picture three_slices(const SliceArguments& a, const std::vector<Slice>& slices, 
 int run_slice(const SliceArguments& a, Session& session) {
   check(a);
   const OutputLock lock = session.reserve(a.output);
-  const auto volume = open_in_our_axes(a.volume, {}, {}, session);
+  const auto volume = open_in_our_axes(a.volume, {}, {}, session.context().progress);
   const VolumeGrid& grid = volume->grid();
   const auto wanted = requests(a, grid);
   const std::int64_t held = held_bytes(a, grid, wanted) + 8 * grid.nx * grid.ny + turning_bytes(*volume);

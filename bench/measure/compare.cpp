@@ -3,9 +3,8 @@
 // took fewer views of the same problem can still be compared; else it is the ratio of their times.
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include <lepus/error.h>
 #include "bench/measure/report.h"
 #include "bench/measure/table.h"
@@ -125,7 +124,7 @@ std::string compare_json(const Report& a, const Report& b) {
     out[key] = nlohmann::ordered_json::array();
     for (const Figure* f : only_in(*report, *other)) out[key].push_back({{"group", f->group}, {"name", f->name}});
   }
-  return out.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_text(out, 1) + "\n";
 }
 
 }  // namespace lepus::measure

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/nesting.h"
 #include "io/file.h"
 #include "bench/measure/report.h"
@@ -130,7 +129,7 @@ std::string to_json(const Report& report) {
     object["correct"] = f.correct();
     out["figures"].push_back(object);
   }
-  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(out, 1) + "\n";
 }
 
 Report read_report(const std::filesystem::path& file) {
@@ -142,7 +141,7 @@ Report read_report(const std::filesystem::path& file) {
   Json json;
   try {
     check_json_nesting(text, file.string());
-    json = Json::parse(text);
+    json = parse_ordered_json(text);
   } catch (const Json::parse_error& error) {
     const bool ends_early = error.byte > text.size();
     throw Error(

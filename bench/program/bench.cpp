@@ -5,13 +5,12 @@
 #include <cmath>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/program/options.h"
 #include "app/command.h"
 #include "bench/papers/papers.h"
 #include "bench/suite/suite.h"
 #include "core/format.h"
+#include "core/json.h"
 #include "core/output_file.h"
 #include "bench/ladder/ladder.h"
 #include "bench/measure/report.h"
@@ -87,7 +86,7 @@ int hand_over(measure::Report& report, const BenchArguments& a, Session& session
     session.note(format("wrote {0}/bench.json, {0}/bench.md and {0}/bench.svg", a.output));
   }
   session.print(measure::to_markdown(report));
-  session.result(nlohmann::json::parse(measure::to_json(report)));
+  session.result(parse_json(measure::to_json(report)));
   return verdict(report.correct(), session);
 }
 
@@ -160,7 +159,7 @@ int compare_reports(const BenchArguments& a, Session& session) {
   const double percent = a.tolerance.empty() ? 100 : percent_of(a.tolerance);
   const measure::Report first = measure::read_best_report(a.a), second = measure::read_best_report(a.b);
   std::string text = measure::compare_markdown(first, second);
-  nlohmann::json result = nlohmann::json::parse(measure::compare_json(first, second));
+  nlohmann::json result = parse_json(measure::compare_json(first, second));
   std::vector<measure::SlowerFigure> slower;
   if (!a.tolerance.empty()) {
     slower = measure::slower_figures(first, second, percent / 100);

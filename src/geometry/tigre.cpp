@@ -7,9 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/nesting.h"
 #include "geometry/exchange_text.h"
 #include "geometry/view_vectors.h"
@@ -101,7 +100,7 @@ json parse_object(const std::string& text, const std::string& name) {
   check_json_nesting(text, name);
   json file;
   try {
-    file = json::parse(text);
+    file = parse_json(text);
   } catch (const json::exception& error) {
     refuse_text("the JSON cannot be read", name, error.what(), "check that the file is complete");
   }
@@ -201,7 +200,7 @@ std::string format_tigre(const ScanGeometry& geometry) {
                   {"COR", cor},
                   {"angles", angles},
                   {"lepus_first_row_on_top", scan.first_row_on_top}};
-  return file.dump(1) + "\n";
+  return json_text(file, 1) + "\n";
 }
 
 }  // namespace lepus

@@ -4,9 +4,8 @@
 
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/nesting.h"
 #include "io/file.h"
 #include "io/pixels.h"
@@ -23,11 +22,11 @@ constexpr std::int64_t largest_side_car = std::int64_t{256} << 20;
 // Discarded where it is no JSON; Error(input) where it is too deep to be looked at.
 Json parse(const std::string& text, const std::string& where) {
   check_json_nesting(text, where);
-  return Json::parse(text, nullptr, false);
+  return ordered_json_or_discarded(text);
 }
 
 // ASCII only, and never a throw for text that is not UTF-8 (a path in a scan file may hold any bytes).
-std::string dump(const Json& json, int indent) { return json.dump(indent, ' ', true, Json::error_handler_t::replace); }
+std::string dump(const Json& json, int indent) { return ascii_json_text(json, indent); }
 
 [[noreturn]] void throw_bad(const std::string& where, const std::string& why) {
   throw Error(ErrorKind::input, {.what = "description of the pixels cannot be used",
@@ -78,7 +77,7 @@ std::string to_json(const StackDescription& d, bool pretty) {
   }
   if (!d.text.unit.empty()) json["unit"] = d.text.unit;
   if (!d.text.scale.is_identity()) json["value"] = {{"slope", d.text.scale.slope}, {"offset", d.text.scale.offset}};
-  if (!d.provenance.empty()) json["provenance"] = Json::parse(d.provenance);
+  if (!d.provenance.empty()) json["provenance"] = parse_ordered_json(d.provenance);
   return dump(json, pretty ? 2 : -1) + (pretty ? "\n" : "");
 }
 
@@ -164,7 +163,7 @@ RawLayout raw_layout(const StackDescription& d) {
 std::string provenance_side_car(const std::string& provenance) {
   Json json;
   json["lepus"] = "provenance";
-  json["provenance"] = Json::parse(provenance);
+  json["provenance"] = parse_ordered_json(provenance);
   return dump(json, 2) + "\n";
 }
 

@@ -3,9 +3,8 @@
 
 #include <atomic>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/input_file.h"
 #include "core/io_threads.h"
 #include "core/output_file.h"
@@ -39,7 +38,7 @@ KeptStages::KeptStages(ResumableFolder& folder) : folder_(folder) { fs::create_d
 std::optional<std::string> KeptStages::find(const std::string& stage) {
   const auto details = folder_.finished(stage);
   if (!details) return std::nullopt;
-  const auto files = nlohmann::json::parse(*details);
+  const auto files = parse_json(*details);
   for (const auto& [name, content] : files.items())
     if (content_of(folder_.path() / name) != content.get<std::string>()) return std::nullopt;
   return read_text_file(scratch(stage), std::int64_t{1} << 40);
@@ -50,7 +49,7 @@ void KeptStages::finish(const std::string& stage, const std::string& result, std
   files.push_back(scratch(stage));
   nlohmann::json contents = nlohmann::json::object();
   for (const fs::path& file : files) contents[file.lexically_relative(folder_.path()).string()] = content_of(file);
-  folder_.finish(stage, 1, contents.dump());
+  folder_.finish(stage, 1, json_text(contents));
 }
 
 }  // namespace lepus

@@ -3,9 +3,8 @@
 // layout (docs/formats.md), or another's that layout.json in the folder lists as [frames.sinogram] does.
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/output_file.h"
 #include "io/file.h"
 #include "io/frame_sources.h"
@@ -116,7 +115,7 @@ DescribedSlices read_layout(const fs::path& file) {
   DescribedSlices slices;
   if (!is_json(text, file.string())) throw_bad_header(file, "it is not JSON");
   try {
-    const json j = json::parse(text);
+    const json j = parse_json(text);
     const auto word = [&](const char* key, const char* usual) { return j.value(key, std::string(usual)); };
     const auto rules = [&](const char* key) {
       std::vector<LabelRule> all;
@@ -201,7 +200,7 @@ std::unique_ptr<VolumeReader> open_labelled_slices(const fs::path& path) {
   json labels;
   for (const Label& label : first.header) labels["header"][label.name] = label.value;
   for (const Label& label : first.tail) labels["tail"][label.name] = label.value;
-  info.provenance = labels.dump(-1, ' ', true, json::error_handler_t::replace);
+  info.provenance = ascii_json_text(labels);
   if (!foreign) {
     if (first.find("slices")->value != std::to_string(info.grid.nz) || first.number != 0)
       throw_bad_header(files.front(), format("slices is {}, there are {} files from slice {} on",

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/row_checksum.h"
 #include <lepus/error.h>
 
@@ -21,7 +20,7 @@ ResultsFile::ResultsFile(std::filesystem::path file, const std::vector<JournalRe
     : name_(std::move(file)), note_(std::move(note)) {
   for (const auto& [kind, text] : earlier) {
     if (kind != result_kind) continue;
-    const auto json = nlohmann::json::parse(text, nullptr, false);
+    const auto json = json_or_discarded(text);
     if (!json.is_object()) continue;  // then it is made again
     const Place place{json.value("offset", std::int64_t{0}), json.value("bytes", std::int64_t{0}),
                       std::stoull(json.value("checksum", std::string("0")), nullptr, 16)};
@@ -59,12 +58,11 @@ void ResultsFile::keep(const std::string& name, const std::string& bytes, double
   const Place place{end_, std::ssize(bytes), checksum_of(bytes)};
   file().write(place.offset, bytes.data(), place.bytes);
   end_ += place.bytes;
-  note_({result_kind, nlohmann::json{{"name", name},
-                                     {"offset", place.offset},
-                                     {"bytes", place.bytes},
-                                     {"checksum", format("{:016x}", place.checksum)},
-                                     {"seconds", seconds}}
-                          .dump()});
+  note_({result_kind, json_text(nlohmann::json{{"name", name},
+                                               {"offset", place.offset},
+                                               {"bytes", place.bytes},
+                                               {"checksum", format("{:016x}", place.checksum)},
+                                               {"seconds", seconds}})});
   places_[name] = place;
   seconds_ += seconds;
 } catch (const Error&) {  // a full disk ends the run where it matters: without this it is only made again

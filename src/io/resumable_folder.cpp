@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/resumable_folder.h"
 
-#include <nlohmann/json.hpp>
-
+#include "core/json.h"
 #include "io/volume_journals.h"
 
 namespace lepus {
@@ -17,7 +16,7 @@ fs::path journal_of_folder(const fs::path& target) { return journal_name(folder_
 // Its CRC was right, so that anything else in it was written by another lepus than the version says.
 nlohmann::json parsed(const JournalRecord& record, const fs::path& journal) {
   try {
-    return nlohmann::json::parse(record.text);
+    return parse_json(record.text);
   } catch (const std::exception& error) {
     throw Error(ErrorKind::input, {.what = "the journal of an unfinished run cannot be understood",
                                    .where = journal.string(),
@@ -84,7 +83,7 @@ ResumableFolder::~ResumableFolder() {
 }
 
 void ResumableFolder::expect(const std::string& unit, std::int64_t all) {
-  if (!expected_) journal_->append({work_kind, nlohmann::json{{"unit", unit}, {"all", all}}.dump()});
+  if (!expected_) journal_->append({work_kind, json_text(nlohmann::json{{"unit", unit}, {"all", all}})});
   expected_ = true;
 }
 
@@ -94,7 +93,7 @@ std::optional<std::string> ResumableFolder::finished(const std::string& piece) c
 }
 
 void ResumableFolder::finish(const std::string& piece, std::int64_t count, const std::string& details) {
-  journal_->append({piece_kind, nlohmann::json{{"name", piece}, {"count", count}, {"details", details}}.dump()});
+  journal_->append({piece_kind, json_text(nlohmann::json{{"name", piece}, {"count", count}, {"details", details}})});
   journal_->flush();
   pieces_[piece] = details;
   worth_keeping_ = true;

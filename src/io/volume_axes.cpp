@@ -5,9 +5,8 @@
 #include <map>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "io/volume_part.h"
 #include <lepus/error.h>
 
@@ -43,9 +42,9 @@ public:
              .origin_mm = {first[0], first[1], first[2]},
              .step_mm = {each[0], each[1], each[2]}};
     provenance_ = volume_->provenance();
-    auto noted = nlohmann::ordered_json::parse(provenance_, nullptr, false);
+    auto noted = ordered_json_or_discarded(provenance_);
     if (!noted.is_object() || noted.erase("axes") == 0) return;
-    provenance_ = noted.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+    provenance_ = ascii_json_text(noted);
   }
 
   const VolumeGrid& grid() const override { return grid_; }
@@ -142,7 +141,7 @@ std::string words_of(const VolumeAxes& axes) {
 }
 
 std::optional<VolumeAxes> noted_axes(const VolumeReader& volume) {
-  const nlohmann::json provenance = nlohmann::json::parse(volume.provenance(), nullptr, false);
+  const nlohmann::json provenance = json_or_discarded(volume.provenance());
   if (!provenance.is_object() || !provenance.contains("axes") || !provenance["axes"].is_string()) return std::nullopt;
   return parse_axes(provenance["axes"].get<std::string>(), "axes in the volume's provenance");
 }

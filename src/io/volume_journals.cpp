@@ -7,9 +7,8 @@
 
 #include <sys/stat.h>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/output_lock.h"
 #include <lepus/error.h>
 
@@ -22,7 +21,7 @@ namespace {
 template <class Read>
 auto read_record(const std::string& text, const Read& read) {
   try {
-    return read(nlohmann::json::parse(text));
+    return read(parse_json(text));
   } catch (const std::exception& error) {
     throw Error(ErrorKind::input, {.what = "the journal of an unfinished run cannot be understood",
                                    .where = text,
@@ -108,14 +107,15 @@ fs::path volume_before_steps(const fs::path& output) {
 }
 
 JournalRecord slab_record(const RecordedSlab& slab) {
-  return {slab_kind, nlohmann::json{{"slices", {slab.slices.z0, slab.slices.z1}},
-                                    {"checksum", format("{:016x}", slab.checksum)},
-                                    {"seconds", slab.seconds},
-                                    {"cut_off", slab.cut_off}}
-                         .dump()};
+  return {slab_kind, json_text(nlohmann::json{{"slices", {slab.slices.z0, slab.slices.z1}},
+                                              {"checksum", format("{:016x}", slab.checksum)},
+                                              {"seconds", slab.seconds},
+                                              {"cut_off", slab.cut_off}})};
 }
 
-JournalRecord volume_record(std::int64_t slices) { return {volume_kind, nlohmann::json{{"slices", slices}}.dump()}; }
+JournalRecord volume_record(std::int64_t slices) {
+  return {volume_kind, json_text(nlohmann::json{{"slices", slices}})};
+}
 
 JournalRecord file_record(const fs::path& file) {
   struct stat info {};

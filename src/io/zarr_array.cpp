@@ -6,9 +6,8 @@
 #include <limits>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/nesting.h"
 #include "io/file.h"
 #include "io/header_text.h"
@@ -27,7 +26,7 @@ constexpr std::int64_t largest_chunk = std::int64_t{1} << 30;  // bytes; blosc e
 Json read_metadata(const fs::path& file) {
   const std::string text = read_text_file(file, largest_metadata);
   check_json_nesting(text, file.string());
-  Json json = Json::parse(text, nullptr, false);
+  Json json = ordered_json_or_discarded(text);
   if (json.is_discarded() || !json.is_object()) throw_bad_header(file, "it is not a JSON object");
   return json;
 }
@@ -53,7 +52,7 @@ const std::map<std::string, PixelType>& zarr_types() {
 
 void read_type(const Json& json, ZarrArray& array, const fs::path& file) {
   const Json dtype = json.contains("dtype") ? json["dtype"] : Json();
-  const std::string text = dtype.is_string() ? dtype.get<std::string>() : dtype.dump();
+  const std::string text = dtype.is_string() ? dtype.get<std::string>() : json_text(dtype);
   const auto found = text.size() == 3 ? zarr_types().find(text.substr(1)) : zarr_types().end();
   if (found == zarr_types().end() || std::string("<>|").find(text[0]) == std::string::npos)
     throw_unsupported_header(file, format("dtype {}", text.substr(0, 60)),
@@ -64,7 +63,7 @@ void read_type(const Json& json, ZarrArray& array, const fs::path& file) {
 
 void read_codec(const Json& json, ZarrArray& array, const fs::path& file) {
   if (json.contains("filters") && !json["filters"].is_null() && !json["filters"].empty())
-    throw_unsupported_header(file, format("filters {}", json["filters"].dump().substr(0, 60)),
+    throw_unsupported_header(file, format("filters {}", json_text(json["filters"]).substr(0, 60)),
                              "write it without filters");
   const Json codec = json.contains("compressor") ? json["compressor"] : Json();
   if (codec.is_null()) {
@@ -73,7 +72,7 @@ void read_codec(const Json& json, ZarrArray& array, const fs::path& file) {
   }
   const std::string id = codec.is_object() && codec.contains("id") && codec["id"].is_string()
                              ? codec["id"].get<std::string>()
-                             : codec.dump();
+                             : json_text(codec);
   static const std::map<std::string, ZarrCodec> codecs{
       {"blosc", ZarrCodec::blosc}, {"zlib", ZarrCodec::zlib}, {"gzip", ZarrCodec::zlib}, {"zstd", ZarrCodec::zstd}};
   const auto found = codecs.find(id);
@@ -109,7 +108,7 @@ ValueScale read_scale(const fs::path& file) {
 // To millimetres; without a unit they are taken for such.
 double length_unit(const Json& axis, const fs::path& file) {
   if (!axis.contains("unit") || axis["unit"].is_null()) return 1;
-  const std::string unit = axis["unit"].is_string() ? axis["unit"].get<std::string>() : axis["unit"].dump();
+  const std::string unit = axis["unit"].is_string() ? axis["unit"].get<std::string>() : json_text(axis["unit"]);
   const auto mm = millimetres_in(unit);
   if (!mm)
     throw_unsupported_header(file, format("the unit '{}' of an axis", unit.substr(0, 60)),
@@ -159,7 +158,7 @@ std::vector<double> read_axes(const Json& multiscale, const fs::path& file) {
   for (const Json& axis : axes) {
     const bool named = axis.is_object() && axis.contains("name") && axis["name"].is_string();
     names += (names.empty() ? "" : " ") +
-             (named ? axis["name"].get<std::string>().substr(0, 20) : axis.dump().substr(0, 20));
+             (named ? axis["name"].get<std::string>().substr(0, 20) : json_text(axis).substr(0, 20));
     const bool space = named && axis.contains("type") && axis["type"] == "space";
     units.push_back(space ? length_unit(axis, file) : 1);
   }
@@ -233,28 +232,28 @@ ZarrArray read_zarr_array(const fs::path& folder) {
 }
 
 std::string zarr_attributes_json(const ValueScale& scale) {
-  return Json{{"scale_factor", scale.slope}, {"add_offset", scale.offset}}.dump(1) + "\n";
+  return json_text(Json{{"scale_factor", scale.slope}, {"add_offset", scale.offset}}, 1) + "\n";
 }
 
 std::string zarr_array_json(const ZarrArray& array) {
   const auto& types = zarr_types();
   const auto type = std::find_if(types.begin(), types.end(),
                                  [&](const auto& t) { return t.second == array.type && t.first != "b1"; });
-  return Json{{"zarr_format", 2},
-              {"shape", array.shape},
-              {"chunks", array.chunks},
-              {"dtype", (bytes_per_pixel(array.type) == 1 ? "|" : "<") + type->first},
-              {"compressor",
-               {{"id", "blosc"},
-                {"cname", "zstd"},
-                {"clevel", blosc_level},
-                {"shuffle", 1},
-                {"blocksize", blosc_block_bytes}}},
-              {"fill_value", 0},
-              {"order", "C"},
-              {"filters", nullptr},
-              {"dimension_separator", std::string(1, array.separator)}}
-             .dump(1) +
+  return json_text(Json{{"zarr_format", 2},
+                        {"shape", array.shape},
+                        {"chunks", array.chunks},
+                        {"dtype", (bytes_per_pixel(array.type) == 1 ? "|" : "<") + type->first},
+                        {"compressor",
+                         {{"id", "blosc"},
+                          {"cname", "zstd"},
+                          {"clevel", blosc_level},
+                          {"shuffle", 1},
+                          {"blocksize", blosc_block_bytes}}},
+                        {"fill_value", 0},
+                        {"order", "C"},
+                        {"filters", nullptr},
+                        {"dimension_separator", std::string(1, array.separator)}},
+                   1) +
          "\n";
 }
 
@@ -291,7 +290,7 @@ std::optional<ZarrGroup> read_zarr_group(const fs::path& folder) {
     const Json& ours = json["lepus"];
     if (ours.contains("unit") && ours["unit"].is_string()) group.unit = ours["unit"].get<std::string>();
     if (ours.contains("provenance") && !ours["provenance"].is_null())
-      group.provenance = ours["provenance"].dump(-1, ' ', true, Json::error_handler_t::replace);
+      group.provenance = ascii_json_text(ours["provenance"]);
     group.complete = ours.contains("complete") && ours["complete"] == true;
   }
   return group;
@@ -308,8 +307,8 @@ std::string zarr_group_json(const ZarrGroup& group) {
                                           {"type", "mean"},
                                           {"metadata", {{"method", "mean of 2 x 2 x 2 voxels"}}}}})},
             {"lepus", {{"version", 1}, {"unit", group.unit}, {"complete", group.complete}}}};
-  if (!group.provenance.empty()) json["lepus"]["provenance"] = Json::parse(group.provenance);
-  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+  if (!group.provenance.empty()) json["lepus"]["provenance"] = parse_ordered_json(group.provenance);
+  return ascii_json_text(json, 1) + "\n";
 }
 
 bool is_zarr(const fs::path& folder) {

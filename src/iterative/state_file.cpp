@@ -9,9 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/input_file.h"
 #include "core/output_file.h"
 #include "preprocess/row_audit.h"
@@ -97,7 +96,7 @@ public:
       throw DamagedState(path, "its header is damaged");
     std::string text(static_cast<std::size_t>(length), ' ');
     read(text.data(), length);
-    json_ = nlohmann::json::parse(text, nullptr, false);
+    json_ = json_or_discarded(text);
     try {
       take_header();
     } catch (const nlohmann::json::exception&) {
@@ -163,7 +162,7 @@ class StateWriter {
 public:
   StateWriter(const std::filesystem::path& file, const std::filesystem::path& output, const StateHeader& header,
               Method& method, const KeptPieces& pieces)
-      : StateWriter(file, output, header, header_json(header, method, pieces).dump(), bytes_of(method, pieces)) {}
+      : StateWriter(file, output, header, json_text(header_json(header, method, pieces)), bytes_of(method, pieces)) {}
 
   void append(const void* from, std::int64_t bytes) {
     checksum_.add(from, bytes);
@@ -250,7 +249,7 @@ StateHeader load_state(const std::filesystem::path& file, Method& method, KeptPi
   }
   if (pieces.ranks()) {
     require_whole(file, pieces);
-    pieces.ranks()->broadcast(stored.json().dump());
+    pieces.ranks()->broadcast(json_text(stored.json()));
     const std::vector<double>& residuals = stored.header().done.residuals;
     pieces.ranks()->broadcast(
         std::string(reinterpret_cast<const char*>(residuals.data()), residuals.size() * sizeof(double)));
@@ -267,7 +266,7 @@ StateHeader load_state(const std::filesystem::path& file, Method& method) {
 }
 
 StateHeader receive_state(Method& method, KeptPieces& pieces) {
-  const auto json = nlohmann::json::parse(pieces.ranks()->broadcast(""));
+  const auto json = parse_json(pieces.ranks()->broadcast(""));
   StateHeader header = header_of(json);
   const std::string residuals = pieces.ranks()->broadcast("");
   header.done.residuals.resize(residuals.size() / sizeof(double));

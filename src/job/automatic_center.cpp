@@ -3,11 +3,10 @@
 
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
 #include "align/center.h"
 #include "align/scan_rows.h"
 #include "core/format.h"
+#include "core/json.h"
 #include "geometry/row_band.h"
 #include "scan/document.h"
 
@@ -83,17 +82,16 @@ void center_automatically(Scan& scan, Context& context) {
 }
 
 std::string to_json(const AutomaticCenter& found) {
-  return nlohmann::json{{"known", found.known},
-                        {"column", found.column},
-                        {"middle_row", found.middle_row},
-                        {"in_plane_deg", found.in_plane_deg},
-                        {"line", found.line},
-                        {"warnings", found.warnings}}
-      .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  return ascii_json_text(nlohmann::json{{"known", found.known},
+                                        {"column", found.column},
+                                        {"middle_row", found.middle_row},
+                                        {"in_plane_deg", found.in_plane_deg},
+                                        {"line", found.line},
+                                        {"warnings", found.warnings}});
 }
 
 AutomaticCenter automatic_center_from_json(const std::string& json) {
-  const auto all = nlohmann::json::parse(json);
+  const auto all = parse_json(json);
   return {all.at("known").get<bool>(),          all.at("column").get<double>(),    all.at("middle_row").get<double>(),
           all.at("in_plane_deg").get<double>(), all.at("line").get<std::string>(), all.at("warnings")};
 }

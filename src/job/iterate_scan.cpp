@@ -5,9 +5,8 @@
 #include <cmath>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/memory.h"
 #include "core/memory_file.h"
 #include "core/output_file.h"
@@ -147,10 +146,11 @@ public:
       report_.ranks = reports_of_all(*ranks_, std::move(mine));
     }
     if (!writer) return report_;
-    Json all = Json::parse(provenance(scan_, solved_.lines().pre_pass(), nullptr, solved_.lines().audit(), report_));
+    Json all =
+        parse_ordered_json(provenance(scan_, solved_.lines().pre_pass(), nullptr, solved_.lines().audit(), report_));
     all["method"] = method_json(solved_.options(), done, solved_.noise());
     if (const auto& files = solved_.files()) all["method"]["file_bytes"] = files->bytes - files->memory_bytes;
-    report_.provenance = all.dump();
+    report_.provenance = json_text(all);
     writer->finish(report_.provenance);
     return report_;
   }

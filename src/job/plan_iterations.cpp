@@ -4,9 +4,8 @@
 #include <limits>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/memory.h"
 #include "filter/weights.h"
 #include "geometry/helix.h"
@@ -318,9 +317,9 @@ PlanReport plan_iterations(const Scan& scan, const ReconstructOptions& options, 
   const double field_of_view_mm = field_of_view_radius_mm(geometry);
   PlanReport report;
   report.text = scan_text(scan, weights, field_of_view_mm, counts) + text_of(scan, plan);
-  Json json = Json::parse(scan_json(scan, weights, field_of_view_mm, counts));
+  Json json = parse_ordered_json(scan_json(scan, weights, field_of_view_mm, counts));
   add_json(scan, plan, json);
-  report.json = json.dump(2);
+  report.json = json_text(json, 2);
   return report;
 }
 

@@ -4,9 +4,9 @@
 
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include <lepus/error.h>
+
+#include "core/json.h"
 
 namespace lepus {
 namespace {
@@ -58,7 +58,7 @@ std::string ProjectedFrames::new_sums() {
     const Sums& sums = sums_[static_cast<std::size_t>(view)];
     list.push_back({view, sums.projected, sums.measured, sums.residual});
   }
-  return list.dump();
+  return json_text(list);
 }
 
 void ProjectedFrames::take_sums(const std::vector<JournalRecord>& notes) {
@@ -66,7 +66,7 @@ void ProjectedFrames::take_sums(const std::vector<JournalRecord>& notes) {
     for (const JournalRecord& note : notes) {
       if (note.kind != "state") continue;
       for (const auto& [view, projected, measured, residual] :
-           nlohmann::json::parse(note.text).get<std::vector<std::tuple<std::size_t, double, double, double>>>())
+           parse_json(note.text).get<std::vector<std::tuple<std::size_t, double, double, double>>>())
         sums_.at(view) = {projected, measured, residual};
     }
   } catch (const std::exception& error) {  // its CRC was right: it is another lepus's than the version says

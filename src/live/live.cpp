@@ -9,9 +9,8 @@
 #include <map>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/output_file.h"
 #include "io/pixels.h"
 #include "io/stack.h"
@@ -419,12 +418,12 @@ private:
     usual.warnings = report_.warnings;
     usual.seconds = seconds_until_now(start_);
     usual.peak_memory_bytes = report_.peak_memory_bytes;
-    auto made = nlohmann::ordered_json::parse(provenance(scan_, volume_->pre(), nullptr, *audit_, usual));
+    auto made = parse_ordered_json(provenance(scan_, volume_->pre(), nullptr, *audit_, usual));
     made["backend"] = report_.backend;
     made["device"] = report_.device;
     made["live"] = {
         {"ready_seconds", report_.ready_seconds}, {"left_out", report_.left_out}, {"missing", report_.missing}};
-    report_.provenance = made.dump();
+    report_.provenance = json_text(made);
   }
 
   const Clock::time_point start_ = Clock::now();

@@ -3,11 +3,10 @@
 
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/array_volume.h"
 #include "analysis/panel.h"
 #include "core/format.h"
+#include "core/json.h"
 #include "core/output_file.h"
 
 namespace lepus {
@@ -96,7 +95,7 @@ void LiveDisplay::write_status(const LiveState& state) {
                                       {"seconds", seconds_after(start_)},
                                       {"preview", options_.preview.string()},
                                       {"previews", previews_}};
-  status_.write(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  status_.write(json_text(object, 2) + "\n");
 }
 
 void LiveDisplay::show(const LiveState& state, const LiveVolume* volume) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "post/output.h"
 
-#include <nlohmann/json.hpp>
+#include "core/json.h"
 
 namespace lepus::post {
 namespace {
@@ -33,7 +33,7 @@ std::optional<std::vector<double>> Output::measured(std::size_t step) const {
   if (!resumable_) return {};
   for (const JournalRecord& note : resumable_->earlier_notes()) {
     if (note.kind != measured_kind) continue;
-    const nlohmann::json json = nlohmann::json::parse(note.text, nullptr, false);
+    const nlohmann::json json = json_or_discarded(note.text);
     if (json.is_object() && json.value("step", std::size_t{0}) == step && json.contains("values"))
       return json.at("values").get<std::vector<double>>();
   }
@@ -41,7 +41,7 @@ std::optional<std::vector<double>> Output::measured(std::size_t step) const {
 }
 
 void Output::keep_measured(std::size_t step, const std::vector<double>& values) {
-  if (resumable_) resumable_->note({measured_kind, nlohmann::json{{"step", step}, {"values", values}}.dump()});
+  if (resumable_) resumable_->note({measured_kind, json_text(nlohmann::json{{"step", step}, {"values", values}})});
 }
 
 }  // namespace lepus::post

@@ -6,9 +6,8 @@
 #include <chrono>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/memory.h"
 #include "io/output_values.h"
 #include "io/scratch_volume.h"
@@ -150,7 +149,8 @@ Json to_json(const PostSpec& spec) {
 // What must be the same for an unfinished run to go on to the same bits.
 JournalFact fact_of(const std::vector<PostSpec>& chain) {
   std::string lines;
-  for (const PostSpec& spec : chain) lines += format("--do {} = {}\n", &spec - chain.data() + 1, to_json(spec).dump());
+  for (const PostSpec& spec : chain)
+    lines += format("--do {} = {}\n", &spec - chain.data() + 1, json_text(to_json(spec)));
   return {"the steps", lines};
 }
 
@@ -168,7 +168,7 @@ VolumeWriterOptions writer_options(const VolumeFacts& facts, const PostOptions& 
 
 std::string provenance_of(const VolumeReader& volume, const std::vector<PostSpec>& chain, const PostOptions& options,
                           const PostReport& report) {
-  Json object = Json::parse(volume.provenance(), nullptr, false);
+  Json object = ordered_json_or_discarded(volume.provenance());
   if (!object.is_object()) object = Json::object();
   Json note{{"by", format("lepus {}", version)},
             {"from", options.input},
@@ -180,7 +180,7 @@ std::string provenance_of(const VolumeReader& volume, const std::vector<PostSpec
             {"did", report.steps}};
   for (const PostSpec& spec : chain) note["steps"].push_back(to_json(spec));
   object["post"].push_back(note);
-  return object.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return ascii_json_text(object);
 }
 
 }  // namespace

@@ -6,9 +6,8 @@
 #include <limits>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "project/grey_levels.h"
 #include "run/air_level.h"
 #include "run/count_marks.h"
@@ -269,7 +268,7 @@ std::string CountFigures::json() const {
   nlohmann::ordered_json all{{"views", views},         {"pixels", pixels},         {"at_dark", at_dark},
                              {"saturated", saturated}, {"above_flat", above_flat}, {"air", nullptr}};
   if (air) all["air"] = {{"level", air->level}, {"lowest", air->lowest}, {"highest", air->highest}};
-  return all.dump();
+  return json_text(all);
 }
 
 CountFigures look_at_counts(const Scan& scan, const CancelFlag& cancel) {

@@ -5,9 +5,8 @@
 #include <atomic>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/row_checksum.h"
 #include <lepus/error.h>
 
@@ -51,7 +50,7 @@ std::optional<std::uint64_t> checksum_in(const RowKeeper& store, RowBand rows, c
 KeptRows::KeptRows(ResumableVolume& volume) : volume_(volume), file_(volume.kept_file(kept_rows)) {
   for (const auto& [kind, text] : volume.earlier_notes()) {
     if (kind != rows_kind) continue;
-    const auto json = nlohmann::json::parse(text, nullptr, false);
+    const auto json = json_or_discarded(text);
     if (!json.is_object()) continue;  // then they are corrected again
     const auto [first, last] = json.at("rows").get<std::pair<std::int64_t, std::int64_t>>();
     earlier_[{first, last}] = {std::stoull(json.at("checksum").get<std::string>(), nullptr, 16)};
@@ -94,8 +93,8 @@ std::optional<JournalRecord> KeptRows::keep(RowBand rows, const RowKeeper& store
     if (!in_file)
       copy_->write(size.offset(view, rows.first) * float_bytes, values.data(), std::ssize(values) * float_bytes);
   });
-  return JournalRecord{
-      rows_kind, nlohmann::json{{"rows", {rows.first, rows.last}}, {"checksum", format("{:016x}", sum.load())}}.dump()};
+  return JournalRecord{rows_kind, json_text(nlohmann::json{{"rows", {rows.first, rows.last}},
+                                                           {"checksum", format("{:016x}", sum.load())}})};
 } catch (const Error& error) {
   if (error.kind() != ErrorKind::disk) throw;
   return std::nullopt;  // where the disk is full, they are corrected again

@@ -3,9 +3,8 @@
 
 #include <ctime>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/memory.h"
 #include "filter/weights.h"
 #include <lepus/version.h>
@@ -98,7 +97,7 @@ std::string provenance(const Scan& scan, const PrePass& pre, const Fdk* fdk, con
            {"pixels_not_finite", audit.not_finite()},
            {"pixels_saturated", audit.saturated()},
            {"pixels_at_dark", audit.at_dark().pixels},
-           {"counts", pre.counts.views > 0 ? Json::parse(pre.counts.json()) : Json()},
+           {"counts", pre.counts.views > 0 ? parse_ordered_json(pre.counts.json()) : Json()},
            {"seconds", report.seconds},
            {"peak_memory_bytes", report.peak_memory_bytes},
            {"warnings", report.warnings},
@@ -107,19 +106,18 @@ std::string provenance(const Scan& scan, const PrePass& pre, const Fdk* fdk, con
     all["field_of_view_mm"] = fdk->field_of_view_mm();
     all["plan"] = to_json(fdk->plan());
   }
-  return all.dump();
+  return json_text(all);
 }
 
 std::string scan_json(const Scan& scan, const FdkWeights& weights, double field_of_view_mm,
                       const CountFigures& counts) {
-  return Json{{"volume", to_json(scan.grid)},
-              {"views", scan.geometry.views()},
-              {"coverage", name_of(weights.coverage())},
-              {"arc_deg", degrees(weights.arc_rad())},
-              {"field_of_view_mm", field_of_view_mm},
-              {"disk_bytes", scan.grid.voxels() * static_cast<std::int64_t>(sizeof(float))},
-              {"counts", Json::parse(counts.json())}}
-      .dump();
+  return json_text(Json{{"volume", to_json(scan.grid)},
+                        {"views", scan.geometry.views()},
+                        {"coverage", name_of(weights.coverage())},
+                        {"arc_deg", degrees(weights.arc_rad())},
+                        {"field_of_view_mm", field_of_view_mm},
+                        {"disk_bytes", scan.grid.voxels() * static_cast<std::int64_t>(sizeof(float))},
+                        {"counts", parse_ordered_json(counts.json())}});
 }
 
 std::string scan_text(const Scan& scan, const FdkWeights& weights, double field_of_view_mm,
@@ -134,12 +132,12 @@ std::string scan_text(const Scan& scan, const FdkWeights& weights, double field_
 }
 
 std::string plan_json(const Scan& scan, const Fdk& fdk, const CountFigures& counts) {
-  Json all = Json::parse(scan_json(scan, fdk.weights(), fdk.field_of_view_mm(), counts));
+  Json all = parse_ordered_json(scan_json(scan, fdk.weights(), fdk.field_of_view_mm(), counts));
   all["backend"] = fdk.backend();
   all["device"] = fdk.device();
   all["kernel"] = fdk.kernel();
   all["plan"] = to_json(fdk.plan());
-  return all.dump(2);
+  return json_text(all, 2);
 }
 
 std::string plan_text(const Scan& scan, const Fdk& fdk, const CountFigures& counts) {

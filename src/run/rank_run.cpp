@@ -6,9 +6,8 @@
 #include <limits>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/memory.h"
 #include "core/output_file.h"
 #include "io/pixels.h"
@@ -88,7 +87,7 @@ std::int64_t most_slabs(std::int64_t slices) { return rounded_up(slices, slab_al
 
 }  // namespace
 
-std::string to_json(const RankReport& report) { return rank_json(report).dump(); }
+std::string to_json(const RankReport& report) { return json_text(rank_json(report)); }
 
 RankRun::RankRun(Ranks* ranks, const Scan& scan, const std::filesystem::path& output, const ReconstructOptions& options)
     : ranks_(ranks && !ranks->alone() ? ranks : nullptr), scan_(scan), grid_(scan.grid), wedges_(options.wedges) {
@@ -228,7 +227,7 @@ std::vector<RankReport> reports_of_all(Ranks& ranks, RankReport mine) {
   mine.node = ranks.node();
   mine.peak_memory_bytes = peak_resident_bytes();
   std::vector<RankReport> reports;
-  for (const std::string& text : ranks.gather(to_json(mine))) reports.push_back(rank_report(RankJson::parse(text)));
+  for (const std::string& text : ranks.gather(to_json(mine))) reports.push_back(rank_report(parse_json(text)));
   return reports;
 }
 

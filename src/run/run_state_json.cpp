@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/nesting.h"
 #include "run/run_state.h"
 #include <lepus/error.h>
@@ -238,12 +237,12 @@ std::string to_json(const RunState& state) {
                                            return Json{b.first, b.last};
                                          })}}},
                  {"iteration", state.iteration}};
-  return all.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+  return ascii_json_text(all, 1) + "\n";
 }
 
 RunState run_state_from_json(const std::string& text, const std::string& where) {
   check_json_nesting(text, where);
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = ordered_json_or_discarded(text);
   const StateReader all(json, "", where);
   if (json.is_discarded() || !json.is_object()) all.fail("it is not a JSON object");
   if (const std::int64_t found = all.at("run_state").whole(); found != RunState::version)

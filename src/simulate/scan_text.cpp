@@ -3,9 +3,8 @@
 
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include <lepus/version.h>
 
 namespace lepus {
@@ -127,8 +126,8 @@ std::string perturbations_csv(const std::vector<ViewPerturbation>& perturbations
 }
 
 std::string truth_provenance(const std::string& phantom, int samples_per_axis) {
-  return json{{"made_by", format("lepus {}", version)}, {"phantom", phantom}, {"samples_per_axis", samples_per_axis}}
-      .dump();
+  return json_text(
+      json{{"made_by", format("lepus {}", version)}, {"phantom", phantom}, {"samples_per_axis", samples_per_axis}});
 }
 
 std::string truth_json(const ScanText& s, const SimulationReport& report) {
@@ -189,7 +188,7 @@ std::string truth_json(const ScanText& s, const SimulationReport& report) {
     j["jitter"] = std::move(list);
     j["jitter_known"] = o.jitter.known;
   }
-  return j.dump(2) + "\n";
+  return json_text(j, 2) + "\n";
 }
 
 }  // namespace lepus

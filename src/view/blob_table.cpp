@@ -3,10 +3,9 @@
 
 #include <charconv>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
 #include "core/input_file.h"
+#include "core/json.h"
 #include <lepus/error.h>
 
 namespace lepus::view {
@@ -73,7 +72,7 @@ BlobTable::BlobTable(const std::filesystem::path& csv) {
                                    .where = csv.string(),
                                    .why = {},
                                    .hint = "give the blobs.csv that lepus analyze wrote"});
-  json_ = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  json_ = json_text(object);
 }
 
 }  // namespace lepus::view

@@ -5,9 +5,8 @@
 #include <cmath>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "io/pixels.h"
 #include "io/stack.h"
 #include "view/in_parallel.h"
@@ -169,7 +168,7 @@ std::shared_ptr<const OpenedVolume> open_for_viewing(const std::filesystem::path
   volume->grid = reader->grid();
   volume->type = short_name(reader->pixel_type());
   volume->unit = reader->unit().empty() ? "raw" : reader->unit();
-  const auto provenance = nlohmann::json::parse(reader->provenance(), nullptr, false);
+  const auto provenance = json_or_discarded(reader->provenance());
   if (provenance.is_object() && provenance.contains("field_of_view_mm") && provenance["field_of_view_mm"].is_number())
     volume->field_of_view_mm = provenance["field_of_view_mm"].get<double>();
   volume->levels.push_back({1, std::move(reader), PartCache::new_source()});

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "io/file.h"
 #include "io/stack.h"
 #include "io/zarr_array.h"
@@ -32,7 +31,7 @@ bool is_pyramid_of(const fs::path& folder, const std::string& identity, const Vo
     const ZarrLevel& finest = group->levels.at(0);
     const ZarrArray stored = read_zarr_array(folder / finest.path);
     const VolumeWriterOptions wanted = options_of_copy(volume);
-    const auto provenance = nlohmann::json::parse(group->provenance, nullptr, false);
+    const auto provenance = json_or_discarded(group->provenance);
     return provenance.is_object() && provenance.value("pyramid_of", "") == identity && stored.type == wanted.type &&
            stored.scale == wanted.scale && finest.step_mm == volume.grid().step_mm;
   } catch (const std::exception&) {
@@ -44,7 +43,7 @@ bool is_pyramid_of(const fs::path& folder, const std::string& identity, const Vo
 bool is_some_pyramid(const fs::path& folder) {
   try {
     const auto group = read_zarr_group(folder);
-    const auto provenance = group ? nlohmann::json::parse(group->provenance, nullptr, false) : nlohmann::json();
+    const auto provenance = group ? json_or_discarded(group->provenance) : nlohmann::json();
     return provenance.is_object() && provenance.contains("pyramid_of");
   } catch (const std::exception&) {
     return false;
@@ -69,7 +68,7 @@ PyramidThread::~PyramidThread() {
 void PyramidThread::tell(const PyramidState& state) {
   volume_.set_pyramid(state);
   const nlohmann::json data{{"volume", volume_.id()}, {"state", state.state}, {"done", state.done}};
-  events_.publish("pyramid", data.dump());
+  events_.publish("pyramid", json_text(data));
 }
 
 void PyramidThread::run() {
@@ -126,7 +125,7 @@ void PyramidThread::make(const fs::path& folder, const std::shared_ptr<const Ope
     last_told = now;
     tell({"writing", "", static_cast<double>(end) / static_cast<double>(volume->grid.nz)});
   }
-  writer->finish(nlohmann::json{{"pyramid_of", identity}}.dump());
+  writer->finish(json_text(nlohmann::json{{"pyramid_of", identity}}));
 }
 
 }  // namespace lepus::view

@@ -5,9 +5,8 @@
 #include <charconv>
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/text.h"
 
 namespace lepus::view {
@@ -71,7 +70,7 @@ Answer answer_of_error(const Error& error) {
   const nlohmann::json object{{"error", {{"what", p.what}, {"where", p.where}, {"why", p.why}, {"hint", p.hint}}}};
   Answer answer;
   answer.status = refusal ? refusal->status() : status_of(error.kind());
-  answer.body = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  answer.body = json_text(object);
   return answer;
 }
 

@@ -3,9 +3,8 @@
 
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "core/input_file.h"
+#include "core/json.h"
 #include "core/output_lock.h"
 #include "iterative/saved_states.h"
 #include <lepus/error.h>
@@ -43,7 +42,7 @@ void add_iterations(const StateHeader& state, nlohmann::json& run) {
 nlohmann::json live_run(const fs::path& status, const fs::path& output) {
   nlohmann::json said;
   try {
-    said = nlohmann::json::parse(read_text_file(status, 1 << 20), nullptr, false);
+    said = json_or_discarded(read_text_file(status, 1 << 20));
   } catch (const Error&) {
     return nullptr;
   }

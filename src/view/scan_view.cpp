@@ -5,12 +5,11 @@
 #include <chrono>
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
 #include "align/axis_line.h"
 #include "align/scan_rows.h"
 #include "core/format.h"
 #include "core/input_file.h"
+#include "core/json.h"
 #include "core/output_file.h"
 #include "core/text.h"
 #include "geometry/camera.h"
@@ -55,7 +54,7 @@ Answer picture(const std::vector<float>& values, std::int64_t width, std::int64_
 }
 
 nlohmann::json body_of(const Request& request) {
-  nlohmann::json body = nlohmann::json::parse(request.body, nullptr, false);
+  nlohmann::json body = json_or_discarded(request.body);
   if (!body.is_object() || !body.contains("toml") || !body["toml"].is_string())
     throw Refusal(400, {.what = "this needs a JSON object with the text of a scan file as \"toml\"",
                         .where = request.path,
@@ -73,10 +72,10 @@ Request with_parameters(const Request& request, const nlohmann::json& body) {
       same.parameters.emplace(name, value.get<std::string>());
     } else if (value.is_array()) {
       std::string list;
-      for (const auto& item : value) list += (list.empty() ? "" : ",") + item.dump();
+      for (const auto& item : value) list += (list.empty() ? "" : ",") + json_text(item);
       same.parameters.emplace(name, list);
     } else {
-      same.parameters.emplace(name, value.dump());
+      same.parameters.emplace(name, json_text(value));
     }
   }
   return same;
@@ -262,13 +261,11 @@ Answer ScanView::axis(const nlohmann::json& body) {
   std::string doubt = found.known ? "" : "the axis is not known";
   for (const std::string& warning : found.warnings) doubt += (doubt.empty() ? "" : "; ") + warning;
   Answer answer;
-  answer.body = nlohmann::json{
-      {"column", found.column},
-      {"error", found.column_error},
-      {"given", found.given_column},
-      {"in_plane_deg", found.in_plane_deg},
-      {"doubt",
-       doubt}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  answer.body = json_text(nlohmann::json{{"column", found.column},
+                                         {"error", found.column_error},
+                                         {"given", found.given_column},
+                                         {"in_plane_deg", found.in_plane_deg},
+                                         {"doubt", doubt}});
   return answer;
 }
 
@@ -293,7 +290,7 @@ Answer ScanView::save(const nlohmann::json& body) {
   const std::scoped_lock text_lock(text_mutex_);
   text_ = text;
   Answer answer;
-  answer.body = nlohmann::json{{"backup", backup.filename().string()}}.dump();
+  answer.body = json_text(nlohmann::json{{"backup", backup.filename().string()}});
   return answer;
 }
 

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <new>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/text.h"
 #include "view/volume_requests.h"
 #include <lepus/version.h>
@@ -105,7 +104,7 @@ nlohmann::json Viewer::awaited_run() const {
 
 void Viewer::open_awaited_output() {
   const fs::path& output = options_.volumes.front();
-  const std::string now = awaited_run().dump();
+  const std::string now = json_text(awaited_run());
   if (std::exchange(awaited_, now) != now)
     events_.publish(now == "null" ? "session" : "run", now == "null" ? "{}" : now);
   std::error_code code;
@@ -133,12 +132,12 @@ void Viewer::look() {
     anything = true;
     const std::string gone = volumes_[i]->gone();
     if (gone.empty() && volumes_[i]->pyramid().state == "none") start_pyramid(i);
-    if (!gone.empty()) events_.publish("gone", nlohmann::json{{"volume", volumes_[i]->id()}, {"why", gone}}.dump());
+    if (!gone.empty()) events_.publish("gone", json_text(nlohmann::json{{"volume", volumes_[i]->id()}, {"why", gone}}));
   }
   if (running && run_->look()) {
     if (run_->state() == "finished") volumes_.front()->moved_to(run_->output());
     volumes_.front()->look();
-    events_.publish("run", run_->json().dump());
+    events_.publish("run", json_text(run_->json()));
     anything = true;
   }
   if (anything) events_.publish("session", "{}");
@@ -183,7 +182,7 @@ Answer Viewer::session() const {
       object["volumes"][0]["labels"] = {{"volume", volume->id()}, {"blobs", blobs_ ? blobs_->rows() : 0}};
   if (scan_) object["scan"] = scan_->json();
   Answer answer;
-  answer.body = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  answer.body = json_text(object);
   return answer;
 }
 

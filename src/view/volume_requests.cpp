@@ -6,9 +6,8 @@
 #include <functional>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
 #include "core/format.h"
+#include "core/json.h"
 #include "core/text.h"
 #include "view/export_file.h"
 #include "view/numbers.h"
@@ -20,7 +19,7 @@ namespace {
 
 Answer json_answer(const nlohmann::json& object) {
   Answer answer;
-  answer.body = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  answer.body = json_text(object);
   return answer;
 }
 
