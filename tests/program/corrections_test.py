@@ -190,9 +190,9 @@ class BadCorrections(ProgramCase):
                       section("hardening", coefficients=[1.0], degree=4), section("rings") + section("drift")):
             with self.subTest(chain):
                 (self.scan / "scan.toml").write_text(self.text + chain)
-                planned = self.lepus("plan", "scan/scan.toml", code=INPUT).stderr
-                self.assertEqual(planned, self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", code=INPUT).stderr)
-                self.assertEqual(planned, self.lepus("plan", "scan/scan.toml", "--method", "sirt", code=INPUT).stderr)
+                planned = self.lepus("plan", "scan/scan.toml", "-q", code=INPUT).stderr
+                self.assertEqual(planned, self.lepus("reconstruct", "scan/scan.toml", "-o", "v.mha", "-q", code=INPUT).stderr)
+                self.assertEqual(planned, self.lepus("plan", "scan/scan.toml", "--method", "sirt", "-q", code=INPUT).stderr)
         # What they find in the frames is not looked for.
         good = [section(kind) for kind in ("dead-pixels", "hot-pixels", "drift", "lag", "zingers")] + [section("rings", method="auto"), section("hardening", homogeneous=True)]
         (self.scan / "scan.toml").write_text(self.text + "".join(good))
