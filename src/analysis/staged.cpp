@@ -48,9 +48,7 @@ void Staged::finish(const std::string& name, const StageParts& parts, const nloh
     files.push_back(bits_file(name, i));
     save_bits(*parts.bits[i], files.back());
   }
-  std::string bytes;
-  nlohmann::json::to_cbor(result, bytes);
-  kept_->finish(name, bytes, files);
+  kept_->finish(name, cbor_bytes(result), files);
 }
 
 }  // namespace lepus::analysis

@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/bit_volume.h"
 #include "core/forwarded_progress.h"
+#include "core/json.h"
 #include "io/kept_stages.h"
 
 namespace lepus::analysis {
@@ -37,7 +36,7 @@ public:
     using Result = decltype(make(context_));
     if (!kept_) return make(context_);
     if (const auto found = kept_->find(name)) {
-      const auto json = nlohmann::json::from_cbor(*found);
+      const auto json = json_from_cbor(*found);
       for (std::size_t i = 0; i < parts.bits.size(); ++i) load_bits(bits_file(name, i), *parts.bits[i]);
       for (const auto& warning : json.at("warnings")) context_.progress.warning(text_of(warning));
       return json.at("result").template get<Result>();

@@ -28,4 +28,11 @@ std::string ascii_json_text(const nlohmann::ordered_json& json, int indent) {
   return json.dump(indent, ' ', true, with_replacement);
 }
 
+std::string cbor_bytes(const nlohmann::json& json) {
+  std::string bytes;
+  nlohmann::json::to_cbor(json, bytes);
+  return bytes;
+}
+nlohmann::json json_from_cbor(std::string_view bytes) { return nlohmann::json::from_cbor(bytes); }
+
 }  // namespace lepus

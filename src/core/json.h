@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text to values of nlohmann's JSON and back, compiled once: its parser and writer take longer to compile than most
+// Text to values of nlohmann's JSON and back, compiled once: its parsers and writers take longer to compile than most
 // files that call them.
 #pragma once
 
@@ -23,5 +23,10 @@ std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 // All beyond ASCII is escaped.
 std::string ascii_json_text(const nlohmann::json& json, int indent = -1);
 std::string ascii_json_text(const nlohmann::ordered_json& json, int indent = -1);
+
+// The same in bytes (CBOR), where numbers and binary values keep every bit. json_from_cbor throws
+// nlohmann::json::parse_error.
+std::string cbor_bytes(const nlohmann::json& json);
+nlohmann::json json_from_cbor(std::string_view bytes);
 
 }  // namespace lepus

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include <nlohmann/json.hpp>
+#include "core/json.h"
 
 namespace lepus {
 namespace {
@@ -42,29 +42,23 @@ Buffer<float> values_in(const Cbor& json) {
   return values_in(bytes.data(), bytes.size());
 }
 
-std::string packed(const Cbor& json) {
-  std::string bytes;
-  Cbor::to_cbor(json, bytes);
-  return bytes;
-}
-
 }  // namespace
 
 std::string to_bytes(const CountFigures& c) {
   Cbor air;
   if (c.air) air = {c.air->level, c.air->lowest, c.air->highest};
-  return packed({{"views", c.views},
-                 {"pixels", c.pixels},
-                 {"at_dark", c.at_dark},
-                 {"saturated", c.saturated},
-                 {"above_flat", c.above_flat},
-                 {"air", air},
-                 {"constant", c.constant},
-                 {"warnings", binary(c.warnings)}});
+  return cbor_bytes({{"views", c.views},
+                     {"pixels", c.pixels},
+                     {"at_dark", c.at_dark},
+                     {"saturated", c.saturated},
+                     {"above_flat", c.above_flat},
+                     {"air", air},
+                     {"constant", c.constant},
+                     {"warnings", binary(c.warnings)}});
 }
 
 CountFigures counts_from(const std::string& bytes) {
-  const Cbor json = Cbor::from_cbor(bytes);
+  const Cbor json = json_from_cbor(bytes);
   CountFigures c;
   c.views = json.at("views");
   c.pixels = json.at("pixels");
@@ -79,21 +73,21 @@ CountFigures counts_from(const std::string& bytes) {
 
 std::string to_bytes(const Normalised& n) {
   const Normalisation& maps = n.maps;
-  return packed({{"columns", maps.columns},
-                 {"rows", maps.rows},
-                 {"dark", binary(maps.dark.data(), maps.dark.bytes())},
-                 {"log_i0", binary(maps.log_i0.data(), maps.log_i0.bytes())},
-                 {"log_i0_everywhere", maps.log_i0_everywhere},
-                 {"clip", maps.clip},
-                 {"unusable", maps.unusable},
-                 {"not_finite", maps.not_finite},
-                 {"flats", n.flats_checksum},
-                 {"darks", n.darks_checksum},
-                 {"intensity", binary(n.intensity)}});
+  return cbor_bytes({{"columns", maps.columns},
+                     {"rows", maps.rows},
+                     {"dark", binary(maps.dark.data(), maps.dark.bytes())},
+                     {"log_i0", binary(maps.log_i0.data(), maps.log_i0.bytes())},
+                     {"log_i0_everywhere", maps.log_i0_everywhere},
+                     {"clip", maps.clip},
+                     {"unusable", maps.unusable},
+                     {"not_finite", maps.not_finite},
+                     {"flats", n.flats_checksum},
+                     {"darks", n.darks_checksum},
+                     {"intensity", binary(n.intensity)}});
 }
 
 Normalised normalised_from(const std::string& bytes) {
-  const Cbor json = Cbor::from_cbor(bytes);
+  const Cbor json = json_from_cbor(bytes);
   Normalised n;
   n.maps.columns = json.at("columns");
   n.maps.rows = json.at("rows");
@@ -116,7 +110,7 @@ Buffer<float> values_from(const std::string& bytes) {
   return values_in(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
-std::string to_bytes(const std::vector<std::string>& texts) { return packed(binary(texts)); }
-std::vector<std::string> texts_from(const std::string& bytes) { return texts_in(Cbor::from_cbor(bytes)); }
+std::string to_bytes(const std::vector<std::string>& texts) { return cbor_bytes(binary(texts)); }
+std::vector<std::string> texts_from(const std::string& bytes) { return texts_in(json_from_cbor(bytes)); }
 
 }  // namespace lepus
