@@ -11,3 +11,4 @@
 #include <lepus/progress.h>
 #include <lepus/reconstruct.h>
 #include <lepus/version.h>
+#include <lepus/view.h>
