@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <lepus/analyze.h>
 #include <lepus/compute.h>
 #include <lepus/correct.h>
 #include <lepus/error.h>

@@ -47,7 +47,7 @@ view::ServerOptions server_options_of(const ViewOptions& options) {
   return listening;
 }
 
-Call in_silence(Call call) {
+Call viewed_in_silence(Call call) {
   call.progress = nullptr;
   return call;
 }
@@ -64,7 +64,7 @@ constexpr std::int64_t view_memory_bytes = std::int64_t{1} << 30;  // more than 
 
 struct ViewServer::State {
   explicit State(const ViewOptions& options)
-      : working(in_silence(checked_view_options(options).call)),
+      : working(viewed_in_silence(checked_view_options(options).call)),
         viewer(options, std::min(working.memory_bytes(), view_memory_bytes), working.context()),
         server(viewer, server_options_of(options)) {}
 
