@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/picture.h"
+#include "api/html_text.h"
 
 namespace lepus::app {
 
@@ -39,8 +40,5 @@ struct PreviewWindows {
   GreyWindow values, differences;
 };
 PreviewWindows preview_windows(const std::vector<PreviewVersion>& versions, const PreviewFacts& facts);
-
-std::string base64(const std::string& bytes);
-std::string html_text(const std::string& text);  // <, > and & as they are written in HTML
 
 }  // namespace lepus::app

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus view: a volume, a scan or a running reconstruction in the browser.
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <spawn.h>
-#include <thread>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
-#include "core/format.h"
-#include "view/server.h"
+#include <lepus/view.h>
 
 namespace lepus::app {
 namespace {
@@ -25,10 +22,6 @@ struct ViewArguments {
   std::optional<double> water;
   bool once = false, no_browser = false, no_pyramid = false;
 };
-
-[[noreturn]] void refuse_option(const std::string& option, const std::string& what, const std::string& hint) {
-  throw Error(ErrorKind::usage, {.what = what, .where = "option " + option, .why = {}, .hint = hint});
-}
 
 // Opens the address in the user's browser: $BROWSER, or what the desktop says. False where there is none.
 bool open_browser(const std::string& address) {
@@ -47,41 +40,22 @@ bool open_browser(const std::string& address) {
   return failed == 0;
 }
 
-view::ViewOptions options_of(const ViewArguments& a, const Session& session) {
-  view::ViewOptions options;
+ViewOptions options_of(const ViewArguments& a, const Session& session) {
+  ViewOptions options;
+  options.call = session.call();
   options.write_pyramid = !a.no_pyramid;
   options.water_per_mm = a.water;
-  options.memory_bytes = std::min(session.memory_bytes(), std::int64_t{1} << 30);
-  if (a.water && !(*a.water > 0)) refuse_option("--water", "water attenuates: give a number above zero", "0.02 per mm");
-  if (fs::path(a.first).extension() == ".toml") {
-    if (!a.second.empty() || !a.labels.empty() || !a.blobs.empty())
-      throw Error(ErrorKind::usage, {.what = "a scan is looked at alone",
-                                     .where = a.first,
-                                     .why = "a second volume, labels and blobs belong to a volume",
-                                     .hint = "start lepus view twice"});
-    if (a.water) refuse_option("--water", "a scan has no HU", "leave it out, or look at the volume");
-    options.scan = a.first;
-    return options;
-  }
-  options.volumes.emplace_back(a.first);
-  options.status = a.status;
-  if (!a.status.empty() && (!a.second.empty() || !a.labels.empty() || !a.blobs.empty()))
-    refuse_option("--status", "a live run is looked at alone", "leave out the second volume, labels and blobs");
-  if (!a.second.empty()) options.volumes.emplace_back(a.second);
+  options.listen = a.listen;
+  options.port = a.port;
   options.labels = a.labels;
   options.blobs = a.blobs;
-  return options;
-}
-
-view::ServerOptions server_options(const ViewArguments& a) {
-  view::ServerOptions options;
-  if (a.port && (*a.port < 1 || *a.port > 65535))
-    refuse_option("--port", format("there is no port {}", *a.port), "give a number from 1 to 65535");
-  options.port = static_cast<int>(a.port.value_or(0));
-  if (!a.listen.empty()) {
-    options.address = a.listen;
-    options.open_to_others = true;
+  if (fs::path(a.first).extension() == ".toml") {
+    options.scan = a.first;
+  } else {
+    options.volumes.emplace_back(a.first);
+    options.status = a.status;
   }
+  if (!a.second.empty()) options.volumes.emplace_back(a.second);
   return options;
 }
 
@@ -95,22 +69,10 @@ void say_address(const ViewArguments& a, const std::string& address, const std::
 }
 
 int run_view(const ViewArguments& a, Session& session) {
-  const view::ServerOptions listening = server_options(a);
-  Progress silent;  // what requests do is told to whoever asks
-  Context context{session.context().threads, session.context().cancel, silent};
-  view::Viewer viewer(options_of(a, session), context);
-  view::Server server(viewer, listening);
-  server.start();
+  ViewServer server(options_of(a, session));
   session.wait_in_silence();
-  say_address(a, server.address(), viewer.title(), session);
-  const CancelFlag& cancel = session.context().cancel;
-  constexpr auto grace = std::chrono::seconds(3);  // a page that is loaded again is away for a moment
-  for (int tick = 0; !cancel.cancelled(); ++tick) {
-    if (tick % 5 == 0) viewer.look();
-    if (a.once && viewer.events().deserted(grace)) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  server.stop();
+  say_address(a, server.address(), server.title(), session);
+  server.serve(a.once);
   return exit_ok;
 }
 

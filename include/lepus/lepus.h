@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <lepus/analyze.h>
 #include <lepus/compute.h>
 #include <lepus/correct.h>
 #include <lepus/error.h>
@@ -11,3 +12,4 @@
 #include <lepus/progress.h>
 #include <lepus/reconstruct.h>
 #include <lepus/version.h>
+#include <lepus/view.h>

@@ -80,7 +80,7 @@ private:
   mutable Buffer<Word> words_;  // read by one thread only
 };
 
-bool write_phase(const PhaseReader& phase, const AnalyzeOptions& options) {
+bool write_phase(const PhaseReader& phase, const AnalysisOptions& options) {
   const VolumeGrid& grid = phase.grid();
   const auto writer = create_volume(
       options.phase_map, grid,
@@ -97,7 +97,7 @@ bool write_phase(const PhaseReader& phase, const AnalyzeOptions& options) {
 // From every voxel of the phase to the nearest one that is not, centre to centre, in mm.
 template <class T>
 bool write_distances(const BitVolume& phase, const SquaredSteps<T>& steps, const VoxelShape& shape,
-                     const VolumeGrid& grid, const AnalyzeOptions& options, WorkMemory& memory, Context& context) {
+                     const VolumeGrid& grid, const AnalysisOptions& options, WorkMemory& memory, Context& context) {
   const DistanceVolume<T> distances(phase, steps, memory, context);
   const auto writer = create_volume(options.distance_map, grid, {.force = true, .unit = "mm"});
   Buffer<T> buffer(distances.slice_size());
@@ -113,7 +113,7 @@ bool write_distances(const BitVolume& phase, const SquaredSteps<T>& steps, const
 }
 
 // The share of the phase in every cell; NaN where a cell has no voxel of the region.
-void write_map(const CellCounts& cells, const VolumeReader& volume, const AnalyzeOptions& options) {
+void write_map(const CellCounts& cells, const VolumeReader& volume, const AnalysisOptions& options) {
   const VolumeGrid& grid = volume.grid();
   VolumeGrid coarse{cells.nx, cells.ny, cells.nz, {}, {}};
   const auto edge = static_cast<double>(cells.edge);
@@ -127,7 +127,7 @@ void write_map(const CellCounts& cells, const VolumeReader& volume, const Analyz
   writer->finish(options.provenance);
 }
 
-SampleReport find_sample(const VolumeReader& volume, const AnalyzeOptions& options, const VoxelShape& shape,
+SampleReport find_sample(const VolumeReader& volume, const AnalysisOptions& options, const VoxelShape& shape,
                          const Survey& looked, const PhaseResult& found, const BitVolume& phase, BitVolume& inside,
                          WorkMemory& memory, Context& context) {
   context.progress.note("taking away what surrounds the sample");
@@ -161,7 +161,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Phased, phase, sample, inside, phase_inside)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PhaseValues, phase, rest)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measured, porosity, blobs, components, left_out, left_out_voxels)
 
-Phased make_phase(const VolumeReader& volume, const AnalyzeOptions& options, const VoxelShape& shape,
+Phased make_phase(const VolumeReader& volume, const AnalysisOptions& options, const VoxelShape& shape,
                   const Looked& looked, BitVolume& phase, BitVolume& inside, WorkMemory& memory, Context& context) {
   Phased result;
   result.phase =
@@ -202,7 +202,7 @@ PhaseValues measure_values(const VolumeReader& volume, const BitVolume& phase, c
   return {statistics(sums[0][0]), statistics(sums[0][1])};
 }
 
-Measured measure(const VolumeReader& volume, const AnalyzeOptions& options, const VoxelShape& shape,
+Measured measure(const VolumeReader& volume, const AnalysisOptions& options, const VoxelShape& shape,
                  const BitVolume& phase, const BitVolume& inside, const Survey& looked, WorkMemory& memory,
                  Context& context) {
   Measured result;
@@ -258,7 +258,7 @@ Measured measure(const VolumeReader& volume, const AnalyzeOptions& options, cons
   return result;
 }
 
-std::int64_t stages_of(const AnalyzeOptions& options) {
+std::int64_t stages_of(const AnalysisOptions& options) {
   std::int64_t stages = 1;
   for (const bool asked : {options.noise.has_value(), options.resolution.has_value(), options.against.has_value(),
                            options.nominal.has_value()})
@@ -274,7 +274,7 @@ double contrast_to_noise(const ValueStatistics& a, const ValueStatistics& b) {
   return std::abs(a.mean - b.mean) / std::sqrt((a.spread * a.spread + b.spread * b.spread) / 2);
 }
 
-Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Context& context) {
+Analysis analyze(const VolumeReader& volume, const AnalysisOptions& options, Context& context) {
   Analysis result;
   std::vector<Blob> none;
   sort_blobs(none, options.sort);  // refuses a wrong key before any work

@@ -24,7 +24,7 @@
 
 namespace lepus::analysis {
 
-struct AnalyzeOptions {
+struct AnalysisOptions {
   Region region;
   ThresholdOptions threshold;
   PhaseChoice phase;
@@ -81,6 +81,6 @@ struct Analysis {
 double contrast_to_noise(const ValueStatistics& a, const ValueStatistics& b);
 
 // Throws Error(input) where the threshold selects all voxels or none.
-Analysis analyze(const VolumeReader& volume, const AnalyzeOptions& options, Context& context);
+Analysis analyze(const VolumeReader& volume, const AnalysisOptions& options, Context& context);
 
 }  // namespace lepus::analysis

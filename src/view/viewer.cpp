@@ -38,12 +38,9 @@ bool can_have_water(const std::string& unit) { return unit == "1/mm" || unit == 
 
 }  // namespace
 
-Viewer::Viewer(const ViewOptions& options, Context& context)
-    : cancel_(context.cancel),
-      options_(options),
-      cache_(options.memory_bytes / 8 * 3),
-      admission_(options.memory_bytes / 8 * 3) {
-  if (!options.scan.empty()) scan_ = std::make_unique<ScanView>(options.scan, context, options.memory_bytes);
+Viewer::Viewer(const ViewOptions& options, std::int64_t memory_bytes, Context& context)
+    : cancel_(context.cancel), options_(options), cache_(memory_bytes / 8 * 3), admission_(memory_bytes / 8 * 3) {
+  if (!options.scan.empty()) scan_ = std::make_unique<ScanView>(options.scan, context, memory_bytes);
   std::error_code missing;
   const bool absent = !options.volumes.empty() && !fs::exists(options.volumes.front(), missing);
   awaiting_ = !options.status.empty() ||

@@ -19,22 +19,14 @@
 #include "view/run_view.h"
 #include "view/scan_view.h"
 #include "view/viewed_volume.h"
+#include <lepus/view.h>
 
 namespace lepus::view {
 
-struct ViewOptions {
-  std::vector<std::filesystem::path> volumes;  // one, or two to be compared
-  std::filesystem::path labels, blobs;         // of the first; "": none
-  std::filesystem::path scan;                  // in place of volumes; "": none
-  std::filesystem::path status;                // of a lepus live whose output the volume will be; "": none
-  std::optional<double> water_per_mm;          // what 0 HU is
-  bool write_pyramid = true;
-  std::int64_t memory_bytes = std::int64_t{1} << 30;
-};
-
 class Viewer {
 public:
-  Viewer(const ViewOptions& options, Context& context);
+  // Of the options what is shown; threads, memory and what ends it are given beside them.
+  Viewer(const ViewOptions& options, std::int64_t memory_bytes, Context& context);
   ~Viewer();
 
   // Never throws: what goes wrong is an answer, too.

@@ -16,12 +16,9 @@ namespace {
 
 class ViewRequests : public testing::Test {
 protected:
-  ViewRequests() : file("v.mha", {20, 16, 12, {}, {0.5, 0.5, 0.5}}) {
-    options.volumes = {file.path};
-    options.memory_bytes = std::int64_t{64} << 20;
-  }
+  ViewRequests() : file("v.mha", {20, 16, 12, {}, {0.5, 0.5, 0.5}}) { options.volumes = {file.path}; }
   Answer get(const std::string& target) {
-    if (!viewer) viewer = std::make_unique<Viewer>(options, context);
+    if (!viewer) viewer = std::make_unique<Viewer>(options, std::int64_t{64} << 20, context);
     const std::size_t mark = target.find('?');
     return viewer->answer({"GET", target.substr(0, mark),
                            mark == std::string::npos ? Parameters{} : parse_query(target.substr(mark + 1)), ""});

@@ -21,7 +21,7 @@ view::Viewer& viewer() {
   static Progress silent;
   static Context context{threads, never, silent};
   static view::Viewer one = [] {
-    view::ViewOptions options;
+    ViewOptions options;
     for (const char* name : {"seen.mha", "seen_too.mha"}) {
       const VolumeGrid grid{9, 7, 5, {}, {1, 1, 1}};
       const fs::path file = folder().open_to_all() / name;
@@ -31,8 +31,7 @@ view::Viewer& viewer() {
       writer->finish("{}");
       options.volumes.push_back(file);
     }
-    options.memory_bytes = std::int64_t{64} << 20;
-    return view::Viewer(options, context);
+    return view::Viewer(options, std::int64_t{64} << 20, context);
   }();
   return one;
 }

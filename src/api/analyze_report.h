@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -10,7 +11,7 @@
 #include "analysis/analyze.h"
 #include "analysis/slices.h"
 
-namespace lepus::app {
+namespace lepus::analysis {
 
 struct AnalyzeFacts {
   std::string volume, against, nominal;  // their names; "": there is none
@@ -23,9 +24,12 @@ struct AnalyzeFacts {
   std::vector<Slice> labels;  // the same of the labels; empty: the phase is drawn
 };
 
-nlohmann::ordered_json analysis_json(const analysis::Analysis& result, const AnalyzeFacts& facts);
-std::string blobs_csv(const std::vector<analysis::Blob>& blobs);
-std::string analysis_html(const analysis::Analysis& result, const AnalyzeFacts& facts);
-std::string analysis_text(const analysis::Analysis& result, const AnalyzeFacts& facts);  // for the terminal
+using SummaryRows = std::vector<std::pair<std::string, std::string>>;
 
-}  // namespace lepus::app
+// What the page, the terminal and people want first.
+SummaryRows analysis_summary(const Analysis& result, const AnalyzeFacts& facts);
+nlohmann::ordered_json analysis_json(const Analysis& result, const AnalyzeFacts& facts);
+std::string blobs_csv(const std::vector<Blob>& blobs);
+std::string analysis_html(const Analysis& result, const AnalyzeFacts& facts);
+
+}  // namespace lepus::analysis

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/quality_report.h"
+#include "api/quality_report.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "analysis/panel.h"
-#include "app/preview_page.h"
+#include "api/html_text.h"
 #include "core/format.h"
 #include "plot/chart.h"
 
-namespace lepus::app {
+namespace lepus::analysis {
 namespace {
 
-using analysis::Analysis;
 using Json = nlohmann::ordered_json;
 
 std::string with_unit(double value, const AnalyzeFacts& f) {
@@ -21,7 +20,7 @@ std::string with_unit(double value, const AnalyzeFacts& f) {
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-Json to_json(const analysis::NoiseResult& n) {
+Json to_json(const NoiseResult& n) {
   return {
       {"found", n.found},
       {"box_voxels", {n.box.first[0], n.box.last[0], n.box.first[1], n.box.last[1], n.box.first[2], n.box.last[2]}},
@@ -34,7 +33,7 @@ Json to_json(const analysis::NoiseResult& n) {
 
 std::string per_mm_text(const std::optional<double>& f) { return f ? format("{:.4g} /mm", *f) : "not reached"; }
 
-Json to_json(const analysis::ResolutionResult& r) {
+Json to_json(const ResolutionResult& r) {
   const auto& c = r.cylinder;
   return {{"found", r.found},
           {"cylinder",
@@ -53,15 +52,15 @@ Json to_json(const analysis::ResolutionResult& r) {
 
 Json triple(Vec3 v) { return {v.x, v.y, v.z}; }
 
-Json to_json(const analysis::RigidMotion& motion) {
-  return {{"rotation_deg", triple(analysis::turn_of(motion.rotation) * degrees(1))},
+Json to_json(const RigidMotion& motion) {
+  return {{"rotation_deg", triple(turn_of(motion.rotation) * degrees(1))},
           {"centre_mm", triple(motion.centre_mm)},
           {"shift_mm", triple(motion.shift_mm)},
           {"matrix", motion.rotation.m}};
 }
 
-std::string motion_text(const analysis::RigidMotion& motion) {
-  const Vec3 turn = analysis::turn_of(motion.rotation) * degrees(1), shift = motion.shift_mm;
+std::string motion_text(const RigidMotion& motion) {
+  const Vec3 turn = turn_of(motion.rotation) * degrees(1), shift = motion.shift_mm;
   return format("turned by ({:.4f}, {:.4f}, {:.4f})° and shifted by ({:.4g}, {:.4g}, {:.4g}) mm", turn.x, turn.y,
                 turn.z, shift.x, shift.y, shift.z);
 }
@@ -72,7 +71,7 @@ void add_differences(const Comparison& c, Json& json) {
     json[name] = number(value);
 }
 
-Json to_json(const analysis::AgainstResult& r) {
+Json to_json(const AgainstResult& r) {
   Json json;
   if (r.registration) {
     const auto& g = *r.registration;
@@ -89,7 +88,7 @@ Json to_json(const analysis::AgainstResult& r) {
   return json;
 }
 
-Json to_json(const std::optional<analysis::Alignment>& alignment) {
+Json to_json(const std::optional<Alignment>& alignment) {
   if (!alignment) return {};
   Json json = to_json(alignment->motion);
   json.update(
@@ -97,7 +96,7 @@ Json to_json(const std::optional<analysis::Alignment>& alignment) {
   return json;
 }
 
-Json to_json(const analysis::NominalResult& n) {
+Json to_json(const NominalResult& n) {
   return {{"threshold", n.threshold},
           {"alignment", to_json(n.alignment)},
           {"points", n.points},
@@ -114,7 +113,7 @@ Json to_json(const analysis::NominalResult& n) {
 }
 
 // Distances from three sides, blue where material is missing and red where there is too much.
-std::string nominal_pictures(const analysis::NominalResult& n, const AnalyzeFacts& f) {
+std::string nominal_pictures(const NominalResult& n, const AnalyzeFacts& f) {
   const GreyWindow window = symmetric_window(n.views, 99);
   std::string text = format("<h2>Distance from {}</h2>\n<div class=\"pictures\">\n", html_text(f.nominal));
   for (const Slice& view : n.views)
@@ -232,4 +231,4 @@ std::string quality_pictures(const Analysis& a, const AnalyzeFacts& f) {
                           html_text(f.against), base64(png_bytes(panel, "report")));
 }
 
-}  // namespace lepus::app
+}  // namespace lepus::analysis
