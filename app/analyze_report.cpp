@@ -6,7 +6,7 @@
 
 #include "analysis/picture.h"
 #include "analysis/statistics.h"
-#include "app/preview_page.h"
+#include "api/html_text.h"
 #include "app/quality_report.h"
 #include "core/format.h"
 #include "plot/chart.h"

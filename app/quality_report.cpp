@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "analysis/panel.h"
-#include "app/preview_page.h"
+#include "api/html_text.h"
 #include "core/format.h"
 #include "plot/chart.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <lepus/calibrate.h>
+#include <lepus/center.h>
 #include <lepus/compute.h>
 #include <lepus/correct.h>
 #include <lepus/error.h>
@@ -8,6 +10,7 @@
 #include <lepus/math.h>
 #include <lepus/operator.h>
 #include <lepus/options.h>
+#include <lepus/preview.h>
 #include <lepus/progress.h>
 #include <lepus/reconstruct.h>
 #include <lepus/version.h>
