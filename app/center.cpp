@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus center: where the rotation axis is seen, and the lines of the scan file that say so.
+#include <lepus/center.h>
+
 #include <cmath>
 
 #include <nlohmann/json.hpp>
-#include <toml++/toml.h>
 
-#include "align/center_picture.h"
-#include "align/scan_rows.h"
 #include "app/command.h"
 #include "app/commands.h"
 #include "core/format.h"
-#include "scan/edit_scan.h"
 
 namespace lepus::app {
 namespace {
@@ -31,88 +29,34 @@ CenterMethod method_of(const std::string& word) {
   return CenterMethod::automatic;
 }
 
-CenterRequest request_of(const CenterArguments& a, const Session& session) {
-  CenterRequest r;
-  r.options.method = method_of(a.method);
-  r.options.key = a.key == "axis_offset_mm" ? CenterKey::axis_offset : CenterKey::detector_shift;
-  r.options.first = a.first;
-  r.options.last = a.last;
-  r.options.step = a.step;
-  r.options.detrend = a.detrend;
-  r.options.tilt = !a.no_tilt;
-  r.options.largest_tilt_deg = a.largest_tilt_deg;
-  r.options.image_size = a.image_size;
-  r.options.lines = a.lines;
-  r.bands = a.bands;
-  r.row = a.row;
-  r.memory_bytes = session.memory_bytes() / 2;
-  return r;
-}
-
-// The keys of [geometry] that put the axis where it was found; none where the geometry comes from a file of matrices.
-struct GeometryKeys {
-  std::string lines;
-  NumbersOfKeys numbers;
-  nlohmann::json json;
-};
-
-// Of a tilted detector's rows (docs/geometry.md), as the view sees them: across the beam and along it.
-struct RowDirection {
-  double across, depth;
-};
-RowDirection row_direction(double yaw_deg, double pitch_deg, double in_plane_deg) {
-  const double y = radians(yaw_deg), p = radians(pitch_deg), i = radians(in_plane_deg);
-  return {std::cos(y) * std::cos(i) + std::sin(y) * std::sin(p) * std::sin(i),
-          std::cos(y) * std::sin(p) * std::sin(i) - std::sin(y) * std::cos(i)};
-}
-
-GeometryKeys geometry_keys(const Scan& scan, const CenterResult& r, CenterKey key) {
-  const toml::table resolved = toml::parse(scan.resolved);
-  const auto geometry = resolved["geometry"];
-  const auto number = [&](const char* name) { return geometry[name].value<double>(); };
-  const auto width = number("pixel_width_mm");
-  if (!width || !number("detector_shift_u_mm")) return {};
-  const double middle = 0.5 * static_cast<double>(scan.geometry.columns - 1);
-  const bool flat_of_arc = scan.geometry.recorded_on_arc && key == CenterKey::axis_offset;
-  const double sign = geometry["mirror_columns"].value_or(false) ? -1 : 1;
-  const auto u_mm = [&](double column) {  // from the detector's middle, along the middle row
-    if (flat_of_arc) column = ArcMap(scan.geometry).to_flat({column, r.middle_row}).column;
-    return sign * (column - middle) * *width;
-  };
-  const auto degrees_of = [&](const char* name) { return number(name).value_or(0); };
-  const double given_in_plane_deg = degrees_of("in_plane_deg");
-  // A yawed and pitched detector sees an upright axis at an angle that is not its own.
-  const double in_plane_deg = given_in_plane_deg + (r.tilt_matters() ? r.in_plane_deg - r.given_in_plane_deg : 0);
-  const RowDirection given = row_direction(degrees_of("yaw_deg"), degrees_of("pitch_deg"), given_in_plane_deg);
-  const RowDirection found = row_direction(degrees_of("yaw_deg"), degrees_of("pitch_deg"), in_plane_deg);
-  // Source, axis and the pixel that sees it lie in one plane: with u along the row,
-  //   shift + u across = offset (source_detector + u depth) / source_axis.
-  const bool parallel = scan.geometry.beam == Beam::parallel;
-  const double per_mm = parallel ? 0 : 1 / number("source_axis_mm").value_or(1);
-  const double magnification = parallel ? 1 : number("source_detector_mm").value_or(1) * per_mm;
-  const double offset = number("axis_offset_mm").value_or(0);
-  const auto shift_for = [&](double u, const RowDirection& row) {
-    return offset * (magnification + u * per_mm * row.depth) - u * row.across;
-  };
-  const double u = u_mm(r.column), shift = shift_for(u_mm(r.given_column), given);
-  GeometryKeys keys;
-  if (key == CenterKey::detector_shift)
-    keys.json["detector_shift_u_mm"] = *number("detector_shift_u_mm") + shift_for(u, found) - shift;
-  else
-    keys.json["axis_offset_mm"] = (shift + u * found.across) / (magnification + u * per_mm * found.depth);
-  if (r.tilt_matters()) keys.json["in_plane_deg"] = in_plane_deg;
-  for (const auto& [name, value] : keys.json.items()) {
-    keys.numbers.emplace_back(name, value.get<double>());
-    keys.lines += format("{} = {:.9g}\n", name, value.get<double>());
-  }
-  return keys;
+CenterOptions options_of(const CenterArguments& a, const Session& session) {
+  CenterOptions o;
+  o.search.method = method_of(a.method);
+  o.search.key = a.key == "axis_offset_mm" ? CenterKey::axis_offset : CenterKey::detector_shift;
+  o.search.first = a.first;
+  o.search.last = a.last;
+  o.search.step = a.step;
+  o.search.detrend = a.detrend;
+  o.search.tilt = !a.no_tilt;
+  o.search.largest_tilt_deg = a.largest_tilt_deg;
+  o.search.image_size = a.image_size;
+  o.search.lines = a.lines;
+  o.bands = a.bands;
+  o.row = a.row;
+  o.column = a.column;
+  o.picture = a.picture;
+  o.trial_step_columns = a.trial_step;
+  o.write = a.write;
+  o.call = session.call();
+  return o;
 }
 
 std::string with_error(double value, double error, int digits) {
   return error > 0 ? format("{:.{}f} +- {:.{}f}", value, digits, error, digits) : format("{:.{}f}", value, digits);
 }
 
-std::string describe(const CenterResult& r, const GeometryKeys& keys, CenterKey key, const std::string& no_tilt) {
+std::string describe(const CenterReport& report, CenterKey key) {
+  const CenterResult& r = report.axis;
   if (!r.known && r.column == r.given_column)
     return format("axis      not known; the scan file has column {:.3f} on row {:.1f}\n", r.given_column, r.middle_row);
   std::string text = format("axis      column {} on row {:.1f} (the scan file has {:.3f})\n",
@@ -120,13 +64,15 @@ std::string describe(const CenterResult& r, const GeometryKeys& keys, CenterKey 
   if (r.tilt_found)
     text += format("in-plane  {} deg (the scan file has {:.4f})\n", with_error(r.in_plane_deg, r.in_plane_error_deg, 4),
                    r.given_in_plane_deg);
-  else if (!no_tilt.empty())
-    text += format("in-plane  not looked for: {}\n", no_tilt);
+  else if (!report.why_no_tilt.empty())
+    text += format("in-plane  not looked for: {}\n", report.why_no_tilt);
   text += format("method    {}{}\n", name_of(r.method), r.known ? "" : ", not to be trusted here");
   for (const RowCenter& row : r.rows) text += format("row {:<6.1f}column {:.3f}\n", row.row, row.column);
-  if (keys.lines.empty())
+  if (report.geometry_keys.empty())
     return text + format("\nThe geometry comes from a file. Its columns must move by {:+.4f} px.\n",
                          r.column - r.given_column);
+  std::string lines;
+  for (const auto& [name, value] : report.geometry_keys) lines += format("{} = {:.9g}\n", name, value);
   return text +
          (key == CenterKey::detector_shift
               ? "\nIn the section [geometry] of the scan file, in place of lines with the same names (--write puts "
@@ -135,82 +81,17 @@ std::string describe(const CenterResult& r, const GeometryKeys& keys, CenterKey 
               : "\nIn the section [geometry] of the scan file, in place of lines with the same names (--write puts "
                 "them there),\nif the axis stands beside the central ray (--key detector_shift_u_mm moves the detector "
                 "instead):\n\n") +
-         keys.lines;
-}
-
-// Why the in-plane angle was not looked for although nobody said so.
-std::string why_no_tilt(const CenterArguments& a, const CenterScan& rows, const CenterResult& r) {
-  if (r.tilt_sought || a.no_tilt || a.row || a.column || rows.arc || rows.input.geometry.beam == Beam::fan) return {};
-  if (const auto needed = rows_for_tilt(rows.input.geometry, rows.input.options); rows.input.geometry.rows < needed)
-    return format("{} rows are too few, {} are needed (fewer with --largest-tilt below {:g} degrees)",
-                  rows.input.geometry.rows * rows.binning, needed * rows.binning, a.largest_tilt_deg);
-  return "it takes three bands or more (--bands, and memory for them)";
-}
-
-std::vector<TrialImage> trials(const CenterScan& rows, const CenterResult& in_input, double trial_step,
-                               Session& session) {
-  std::vector<TrialImage> images;
-  const auto band = static_cast<std::int64_t>(rows.input.bands.size() / 2);
-  const auto binning = static_cast<double>(rows.binning);
-  session.context().progress.begin("trial slices", 5);
-  for (int i = -2; i <= 2; ++i) {
-    const double column = in_input.column + i * trial_step / binning;
-    images.push_back(trial_image(rows.input, band, column, in_input.in_plane_deg, session.context()));
-    images.back().column = rows.in_frames(PixelPosition{column, in_input.middle_row}).column;
-    session.context().progress.advance();
-  }
-  session.context().progress.end();
-  return images;
-}
-
-CenterResult taken_from_user(const CenterScan& rows, double column, Session& session) {
-  CenterInput one = rows.input;
-  one.options.tilt = false;
-  const double taken = rows.in_input(PixelPosition{column, 0}).column;
-  one.options.first = taken - 2;
-  one.options.last = taken + 2;
-  CenterResult r = find_center(one, session.context());
-  r.column = taken;
-  r.column_error = 0;
-  r.known = true;
-  r.warnings.clear();
-  return r;
-}
-
-void write_keys(const ScanFileEdit& edit, const Scan& scan, const CenterResult& r, const GeometryKeys& keys,
-                Session& session) {
-  const auto refuse = [&](const char* why, const char* hint) {
-    throw Error(ErrorKind::input,
-                {.what = "nothing was written", .where = edit.file().string(), .why = why, .hint = hint});
-  };
-  if (!r.known) refuse("the axis is not known", "see the warnings; --column takes a column of your own");
-  if (keys.numbers.empty())
-    refuse("its geometry comes from a file of matrices", "set geometry.center = \"auto\" to move their columns");
-  edit.write("geometry", keys.numbers);
-  session.note(format("changed {}", edit.file().string()));
-  if (scan.automatic_center)
-    session.note("its center = \"auto\" still looks for the axis in every run: set it to \"given\" to keep this one");
+         lines;
 }
 
 int run_center(const CenterArguments& a, Session& session) {
-  const OutputLock lock = session.reserve(a.picture);
-  std::optional<ScanFileEdit> edit;
-  if (a.write) edit.emplace(a.scan_file);
-  const Scan scan = read_scan(a.scan_file);
-  const CenterRequest request = request_of(a, session);
-  const CenterScan rows = read_center_rows(scan, request, session.context());
-  const CenterResult found =
-      a.column ? taken_from_user(rows, *a.column, session) : find_center(rows.input, session.context());
-  const CenterResult r = rows.in_frames(found);
-  for (const auto& list : {scan.warnings, rows.warnings, r.warnings})
-    for (const auto& warning : list) session.context().progress.warning(warning);
-  const GeometryKeys keys = geometry_keys(scan, r, request.options.key);
-  if (!a.picture.empty()) {
-    save_png(center_picture(r, trials(rows, found, a.trial_step, session)), a.picture, session.common().force);
-    session.note(format("wrote {}", a.picture));
-  }
-  session.print(describe(r, keys, request.options.key, why_no_tilt(a, rows, r)));
-  if (edit) write_keys(*edit, scan, r, keys, session);
+  CenterOptions options = options_of(a, session);
+  // Also where the keys can then not be written.
+  options.found = [&](const CenterReport& found) { session.print(describe(found, options.search.key)); };
+  const CenterReport report = center(a.scan_file, options);
+  const CenterResult& r = report.axis;
+  nlohmann::json keys;
+  for (const auto& [name, value] : report.geometry_keys) keys[name] = value;
   nlohmann::json object{{"column", r.column},
                         {"column_error", r.column_error},
                         {"given_column", r.given_column},
@@ -221,7 +102,7 @@ int run_center(const CenterArguments& a, Session& session) {
                         {"tilt_found", r.tilt_found},
                         {"known", r.known},
                         {"method", name_of(r.method)},
-                        {"geometry", keys.json}};
+                        {"geometry", keys}};
   for (const RowCenter& row : r.rows) object["rows"].push_back({{"row", row.row}, {"column", row.column}});
   for (const ScorePoint& p : r.curve)
     object["curve"].push_back({p.column, std::isfinite(p.score) ? nlohmann::json(p.score) : nlohmann::json()});

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <lepus/analyze.h>
+#include <lepus/calibrate.h>
+#include <lepus/center.h>
 #include <lepus/compute.h>
 #include <lepus/correct.h>
 #include <lepus/error.h>
@@ -9,6 +11,7 @@
 #include <lepus/math.h>
 #include <lepus/operator.h>
 #include <lepus/options.h>
+#include <lepus/preview.h>
 #include <lepus/progress.h>
 #include <lepus/reconstruct.h>
 #include <lepus/version.h>

@@ -26,7 +26,7 @@ CenterBand band_of(const ScanGeometry& geometry, const float* views, RowBand row
   return band;
 }
 
-py::tuple find_center_of(const FloatArray& views, const ScanGeometry& geometry, const CenterOptions& options,
+py::tuple find_center_of(const FloatArray& views, const ScanGeometry& geometry, const AxisSearch& options,
                          std::int64_t bands, int threads, const py::object& progress) {
   CenterInput input;
   input.geometry = geometry;
@@ -59,13 +59,13 @@ void bind_align(py::module_& module) {
       .value("sharpness", CenterMethod::sharpness)
       .value("conjugate", CenterMethod::conjugate)
       .value("wedge", CenterMethod::wedge);
-  py::class_<CenterOptions>(module, "CenterOptions")
+  py::class_<AxisSearch>(module, "CenterOptions")
       .def(py::init<>())
-      .def_readwrite("method", &CenterOptions::method)
-      .def_readwrite("first", &CenterOptions::first)
-      .def_readwrite("last", &CenterOptions::last)
-      .def_readwrite("step", &CenterOptions::step)
-      .def_readwrite("tilt", &CenterOptions::tilt);
+      .def_readwrite("method", &AxisSearch::method)
+      .def_readwrite("first", &AxisSearch::first)
+      .def_readwrite("last", &AxisSearch::last)
+      .def_readwrite("step", &AxisSearch::step)
+      .def_readwrite("tilt", &AxisSearch::tilt);
   module.def("find_center", &find_center_of);
 }
 

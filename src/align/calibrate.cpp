@@ -389,7 +389,7 @@ std::vector<std::string> doubts(const CircularScan& given, const CalibrateResult
 
 }  // namespace
 
-CalibrateResult calibrate(const CalibrateInput& input) {
+CalibrateResult fit_geometry(const CalibrateInput& input) {
   if (input.scan.beam != Beam::cone || input.scan.arc)
     refuse_beads("only a cone beam with a flat detector can be calibrated with beads", "the scan file has another one",
                  "use 'lepus center' for the axis");

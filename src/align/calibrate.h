@@ -13,6 +13,7 @@
 #include "align/beads.h"
 #include "core/context.h"
 #include "scan/scan.h"
+#include <lepus/calibrate.h>
 #include <lepus/geometry.h>
 
 namespace lepus {
@@ -25,30 +26,11 @@ struct CalibrateInput {
   std::optional<double> bead_spacing_mm;
 };
 
-struct CalibrateResult {
-  CircularScan scan;
-  std::vector<Vec3> beads_mm;           // by height
-  double rms_px = 0;                    // of a coordinate of a sighting
-  std::vector<double> view_rms_px;      // 0 where the view shows no bead
-  std::vector<std::int64_t> bad_views;  // with sightings that were left out
-  std::int64_t sightings = 0, left_out = 0;
-  std::int64_t false_tracks = 0;                       // tracks that no bead makes, left out whole
-  std::vector<std::pair<std::string, double>> errors;  // standard errors, by the scan file's keys
-  std::vector<std::string> warnings;
-  int iterations = 0;
-};
-
 // Throws Error(input) where there are too few beads, where they do not determine the geometry or its standard errors,
 // or where the solution does not converge.
-CalibrateResult calibrate(const CalibrateInput& input);
+CalibrateResult fit_geometry(const CalibrateInput& input);
 
-// The sampling interval from frames of a plate of known width (line integrals): its width in pixels, the mean over
-// all rows that show it.
-struct PlateResult {
-  double interval_mm = 0, error_mm = 0;  // at the plate; the standard error over the frames
-  std::vector<double> widths_px;         // per frame; 0 where none was seen
-  std::vector<std::int64_t> cut_off;     // frames in which the plate reaches the edge
-};
+// The sampling interval from frames of a plate (line integrals).
 class PlateMeter {
 public:
   PlateMeter(std::int64_t columns, std::int64_t rows) : columns_(columns), rows_(rows) {}

@@ -54,7 +54,7 @@ std::vector<BeadTrack> exact_tracks(const CircularScan& scan, const std::vector<
 // Without noise the solution is exact, to what the solver's last step leaves.
 TEST(Calibrate, ExactTracksGiveTheExactGeometry) {
   const CircularScan stated = cone_scan(200, 200, 40), truth = misaligned(stated);
-  const CalibrateResult r = calibrate({stated, exact_tracks(truth, beads().centres_mm), {}});
+  const CalibrateResult r = fit_geometry({stated, exact_tracks(truth, beads().centres_mm), {}});
   EXPECT_LT(r.rms_px, 1e-6);
   EXPECT_NEAR(r.scan.source_detector_mm, truth.source_detector_mm, 1e-3);
   EXPECT_NEAR(r.scan.detector_shift_u_mm, truth.detector_shift_u_mm, 1e-4);
@@ -71,7 +71,7 @@ TEST(Calibrate, BeadSpacingGivesTheScale) {
   stated.source_axis_mm = 240;  // wrong; the beads know better
   const auto centres = beads().centres_mm;
   const double spacing = (centres.back().z - centres.front().z) / static_cast<double>(centres.size() - 1);
-  const CalibrateResult r = calibrate({stated, exact_tracks(truth, centres), spacing});
+  const CalibrateResult r = fit_geometry({stated, exact_tracks(truth, centres), spacing});
   EXPECT_NEAR(r.scan.source_axis_mm, 300, 1e-2);
   EXPECT_NEAR(r.beads_mm.front().z - r.beads_mm[1].z, -spacing, 1e-3);
 }
@@ -86,12 +86,12 @@ TEST(Calibrate, PerturbationsAreKept) {
   }
   const CircularScan truth = misaligned(stated);
   const auto centres = beads().centres_mm;
-  const CalibrateResult r = calibrate({stated, exact_tracks(truth, centres), {}});
+  const CalibrateResult r = fit_geometry({stated, exact_tracks(truth, centres), {}});
   EXPECT_LT(r.rms_px, 1e-6);
   EXPECT_NEAR(r.scan.detector_shift_u_mm, 3.1, 1e-3);
   EXPECT_NEAR(r.scan.detector_shift_v_mm, -2.2, 1e-2);
   const double spacing = (centres.back().z - centres.front().z) / static_cast<double>(centres.size() - 1);
-  const CalibrateResult twice = calibrate({stated, exact_tracks(truth, centres), 1.25 * spacing});
+  const CalibrateResult twice = fit_geometry({stated, exact_tracks(truth, centres), 1.25 * spacing});
   const ScanGeometry a = build_scan(truth), b = build_scan(twice.scan);
   for (std::size_t view = 0; view < 40; ++view) {
     const Vec3 p = transform(a.matrices[view], {10, -5, 20}), q = transform(b.matrices[view], {12.5, -6.25, 25});
@@ -104,7 +104,7 @@ TEST(Calibrate, SightingsOfSomethingElseAreLeftOut) {
   const CircularScan stated = cone_scan(200, 200, 40), truth = misaligned(stated);
   auto tracks = exact_tracks(truth, beads().centres_mm);
   tracks[3][17].column += 9;
-  const CalibrateResult r = calibrate({stated, tracks, {}});
+  const CalibrateResult r = fit_geometry({stated, tracks, {}});
   EXPECT_EQ(r.left_out, 1);
   EXPECT_EQ(r.bad_views, std::vector<std::int64_t>{17});
   EXPECT_NEAR(r.scan.source_detector_mm, truth.source_detector_mm, 1e-2);
@@ -120,7 +120,7 @@ TEST(Calibrate, TracksOfNoBeadAreLeftOut) {
   tracks.push_back(mixed);
   const double spacing = (centres.back().z - centres.front().z) / static_cast<double>(centres.size() - 1);
   for (const std::optional<double> known : {std::optional<double>{}, {spacing}}) {
-    const CalibrateResult r = calibrate({stated, tracks, known});
+    const CalibrateResult r = fit_geometry({stated, tracks, known});
     EXPECT_EQ(r.beads_mm.size(), centres.size());
     EXPECT_EQ(r.false_tracks, 1);
     EXPECT_EQ(r.left_out, 30);
@@ -139,7 +139,7 @@ TEST(Calibrate, TwoPiecesOfOneTrackAreOneBead) {
   auto tracks = exact_tracks(truth, centres);
   tracks.emplace_back(tracks[2].begin() + 20, tracks[2].end());
   tracks[2].resize(20);
-  EXPECT_EQ(calibrate({stated, tracks, {}}).beads_mm.size(), centres.size());
+  EXPECT_EQ(fit_geometry({stated, tracks, {}}).beads_mm.size(), centres.size());
 }
 
 TEST(Calibrate, FewBeadsAmongFalseTracksIsAnError) {
@@ -147,15 +147,15 @@ TEST(Calibrate, FewBeadsAmongFalseTracksIsAnError) {
   auto tracks = exact_tracks(stated, beads().centres_mm);
   tracks.resize(4);
   for (std::size_t i = 20; i < 40; ++i) std::swap(tracks[0][i], tracks[3][i]);
-  EXPECT_THROW(calibrate({stated, tracks, {}}), Error);
+  EXPECT_THROW(fit_geometry({stated, tracks, {}}), Error);
 }
 
 TEST(Calibrate, AFarTiltIsWarnedOf) {
   const CircularScan stated = cone_scan(200, 200, 40);
   CircularScan truth = misaligned(stated);
-  EXPECT_TRUE(calibrate({stated, exact_tracks(truth, beads().centres_mm), {}}).warnings.empty());
+  EXPECT_TRUE(fit_geometry({stated, exact_tracks(truth, beads().centres_mm), {}}).warnings.empty());
   truth.yaw_rad = radians(9);
-  const CalibrateResult r = calibrate({stated, exact_tracks(truth, beads().centres_mm), {}});
+  const CalibrateResult r = fit_geometry({stated, exact_tracks(truth, beads().centres_mm), {}});
   EXPECT_NEAR(degrees(r.scan.yaw_rad), 9, 0.1);
   ASSERT_EQ(r.warnings.size(), 1U);
   EXPECT_EQ(r.warnings.front().rfind("yaw_deg = 9.0", 0), 0U) << r.warnings.front();
@@ -165,7 +165,7 @@ TEST(Calibrate, TooFewBeadsIsAnError) {
   const CircularScan stated = cone_scan(200, 200, 40);
   auto tracks = exact_tracks(stated, beads().centres_mm);
   tracks.resize(3);
-  EXPECT_THROW(calibrate({stated, tracks, {}}), Error);
+  EXPECT_THROW(fit_geometry({stated, tracks, {}}), Error);
 }
 
 // Frames to geometry, with noise. The bounds are three times what was measured.
@@ -191,7 +191,7 @@ TEST(Calibrate, NoisyFramesGiveTheGeometry) {
   EXPECT_NEAR(diameter, 2 * 1.2 * 2.04 / stated.pixel_width_mm, 0.4);
   const auto tracks = track_beads(frames, stated.angles_rad, diameter);
   EXPECT_EQ(tracks.size(), 12U);
-  const CalibrateResult r = calibrate({stated, tracks, {}});
+  const CalibrateResult r = fit_geometry({stated, tracks, {}});
   EXPECT_LT(r.rms_px, 0.1);
   EXPECT_NEAR(r.scan.source_detector_mm, 612, 1.5);
   EXPECT_NEAR(r.scan.detector_shift_u_mm, 3.1, 0.01);

@@ -27,7 +27,7 @@ constexpr double largest_deviation_px = 2;
 
 // orbit: of views whose columns stand still.
 void check(const CenterInput& input, const OrbitDeviation& orbit) {
-  const CenterOptions& o = input.options;
+  const AxisSearch& o = input.options;
   if (input.geometry.views() < 8)
     refuse_input("the scan has too few views", format("it has {}", input.geometry.views()), "8 are the least");
   if (input.geometry.columns < 32)
@@ -233,7 +233,7 @@ CenterResult find_center(const CenterInput& given, Context& context) {
   };
   for (const CenterBand& band : given.bands)
     offsets.empty() ? add_blurred(band) : add_blurred(steadied(band, input.geometry.columns, offsets));
-  const CenterOptions& o = input.options;
+  const AxisSearch& o = input.options;
   const auto columns = static_cast<double>(input.geometry.columns);
   double first = o.first.value_or(std::max(0.1 * columns, line.column - 0.25 * columns));
   double last = o.last.value_or(std::min(0.9 * columns, line.column + 0.25 * columns));
@@ -331,7 +331,7 @@ CenterResult find_center(const CenterInput& given, Context& context) {
 namespace {
 
 // Rows above and below a band's middle that the search for the angle needs.
-std::int64_t half_band(const ScanGeometry& geometry, const CenterOptions& options) {
+std::int64_t half_band(const ScanGeometry& geometry, const AxisSearch& options) {
   const AxisLine line = axis_line(geometry, {});
   // A slanted line across the detector leaves its row by so much.
   const double largest = std::abs(line.angle_rad) + radians(options.largest_tilt_deg);
@@ -341,11 +341,11 @@ std::int64_t half_band(const ScanGeometry& geometry, const CenterOptions& option
 
 }  // namespace
 
-std::int64_t rows_for_tilt(const ScanGeometry& geometry, const CenterOptions& options) {
+std::int64_t rows_for_tilt(const ScanGeometry& geometry, const AxisSearch& options) {
   return 2 * half_band(geometry, options) + 17;
 }
 
-std::vector<RowBand> center_bands(const ScanGeometry& geometry, std::int64_t count, const CenterOptions& options) {
+std::vector<RowBand> center_bands(const ScanGeometry& geometry, std::int64_t count, const AxisSearch& options) {
   std::int64_t half = half_band(geometry, options);
   const bool tilt =
       options.tilt && count >= 3 && geometry.rows >= rows_for_tilt(geometry, options) && geometry.beam != Beam::fan;

@@ -45,7 +45,7 @@ struct Found {
   AxisLine truth;
 };
 
-Found look(CircularScan stated, Object object, double angle_scale = 1, CenterOptions options = {},
+Found look(CircularScan stated, Object object, double angle_scale = 1, AxisSearch options = {},
            const char* phantom = "shepp-logan") {
   ThreadPool threads(2);
   CancelFlag never;
@@ -111,8 +111,8 @@ void expect_unknown(const CenterResult& r, const char* why) {
   EXPECT_NE(said(r).find(why), std::string::npos) << said(r);
 }
 
-CenterOptions no_tilt() {
-  CenterOptions options;
+AxisSearch no_tilt() {
+  AxisSearch options;
   options.tilt = false;
   return options;
 }
@@ -141,7 +141,7 @@ TEST(Automatic, AnglesThatDoNotFitAreSaid) {
 // What sharpness says of a head that is wider than the detector, or of a quarter turn, is not to be trusted; the remedy
 // that it names works.
 TEST(Automatic, SharpnessSaysWhereItCannotWork) {
-  CenterOptions options;
+  AxisSearch options;
   options.method = CenterMethod::sharpness;
   options.tilt = false;
   const CenterResult wide = look(stated_scan(Beam::cone, 360), Object::wider_than_the_detector, 1, options).result;

@@ -178,7 +178,7 @@ CircularScan shifted(CircularScan scan, double columns) {
   return scan;
 }
 
-double found_column(const CircularScan& stated, double shift, CenterOptions options, int threads = 2) {
+double found_column(const CircularScan& stated, double shift, AxisSearch options, int threads = 2) {
   Tools tools(threads);
   options.tilt = false;
   const CenterInput input =
@@ -197,7 +197,7 @@ TEST(FindCenter, ConjugateInConesFansAndShortScans) {
 
 // The wedge is cut out of a coarse spectrum: up to 0.08 columns off on this object, with or without noise.
 TEST(FindCenter, WedgeOnHalfATurn) {
-  CenterOptions options;
+  AxisSearch options;
   options.first = 42;
   options.last = 56;
   for (const double shift : {2.3, -5.1}) {
@@ -207,7 +207,7 @@ TEST(FindCenter, WedgeOnHalfATurn) {
 }
 
 TEST(FindCenter, SharpnessRefinesToATwentieth) {
-  CenterOptions options;
+  AxisSearch options;
   options.method = CenterMethod::sharpness;
   options.first = 42;
   options.last = 49;
@@ -217,7 +217,7 @@ TEST(FindCenter, SharpnessRefinesToATwentieth) {
 // Half a turn of a parallel beam sees every edge once: a wrong axis hardly blurs, and the curve is noise.
 TEST(FindCenter, SharpnessSaysWhereItsMaximumHardlyStandsOut) {
   Tools tools;
-  CenterOptions options;
+  AxisSearch options;
   options.method = CenterMethod::sharpness;
   options.tilt = false;
   const auto warnings = [&](const CircularScan& stated) {
@@ -237,7 +237,7 @@ TEST(FindCenter, SharpnessSaysWhereItsMaximumHardlyStandsOut) {
 
 // A quarter of the detector to both sides would make a half fan of a short scan, which cannot be reconstructed.
 TEST(FindCenter, SharpnessTriesWhatAShortScanCanMake) {
-  CenterOptions options;
+  AxisSearch options;
   options.method = CenterMethod::sharpness;
   const CircularScan full = cone_scan(96, 5, 120), brief = cone_scan(96, 5, 120, 240);
   const auto possible = [](const CircularScan& scan, double column) {
@@ -250,7 +250,7 @@ TEST(FindCenter, SharpnessTriesWhatAShortScanCanMake) {
 
 TEST(FindCenter, SameBitsForAnyNumberOfThreads) {
   for (const CenterMethod method : {CenterMethod::conjugate, CenterMethod::sharpness}) {
-    CenterOptions options;
+    AxisSearch options;
     options.method = method;
     options.first = 44;
     options.last = 47;
@@ -260,7 +260,7 @@ TEST(FindCenter, SameBitsForAnyNumberOfThreads) {
 
 TEST(FindCenter, AxisOffsetIsTheSameColumn) {
   Tools tools;
-  CenterOptions options;
+  AxisSearch options;
   options.tilt = false;
   options.key = CenterKey::axis_offset;
   const CircularScan stated = cone_scan(96, 5, 96);
@@ -337,7 +337,7 @@ TEST(FindCenter, AnOrbitThatIsNoCircleIsSaid) {
 
 TEST(FindCenter, AMaximumAtTheEndIsWarnedOf) {
   Tools tools;
-  CenterOptions options;
+  AxisSearch options;
   options.tilt = false;
   options.first = 44;
   options.last = 46;
@@ -387,7 +387,7 @@ TEST(FindCenter, AnAngleThatTheObjectDoesNotShowIsLeft) {
 
 TEST(FindCenter, NoiseIsNoAxis) {
   Tools tools;
-  CenterOptions options;
+  AxisSearch options;
   options.tilt = false;
   const CircularScan stated = cone_scan(96, 5, 96);
   const CenterInput air = noisy_rows(uniform_ball(30, 1e-5), stated, stated, 3, 1000, 3, options, tools.threads);
@@ -400,7 +400,7 @@ TEST(FindCenter, NoiseIsNoAxis) {
 
 TEST(TrialImage, IsSharpestOnTheAxis) {
   Tools tools;
-  CenterOptions options;
+  AxisSearch options;
   options.tilt = false;
   const CircularScan stated = cone_scan(64, 3, 60);
   const CenterInput input = noisy_rows(phantom_of("shepp-logan"), stated, stated, 1, 0, 1, options, tools.threads);

@@ -10,7 +10,7 @@
 namespace lepus {
 
 struct CenterRequest {
-  CenterOptions options;            // columns and rows are those of the scan's frames
+  AxisSearch options;               // columns and rows are those of the scan's frames
   std::int64_t bands = 5;           // heights on the detector
   std::optional<std::int64_t> row;  // only this row (of the selected ones)
   std::int64_t widest = 768;        // columns above this are binned

@@ -58,7 +58,7 @@ inline Phantom phantom_of(const std::string& name) {
 
 // `truth` is how the frames were taken, `stated` what the scan file says. photons = 0: no noise.
 inline CenterInput noisy_rows(const Phantom& phantom, const CircularScan& truth, const CircularScan& stated,
-                              std::int64_t bands, double photons, std::uint64_t seed, const CenterOptions& options,
+                              std::int64_t bands, double photons, std::uint64_t seed, const AxisSearch& options,
                               ThreadPool& threads) {
   const ScanGeometry real = build_scan(truth);
   CenterInput input{build_scan(stated), {}, {}, options};

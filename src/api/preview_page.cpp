@@ -1,92 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/preview_page.h"
+#include "api/preview_page.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "analysis/draw_text.h"
+#include "api/html_text.h"
 #include "core/format.h"
 #include "correct/rings/ring_energy.h"
 
-namespace lepus::app {
+namespace lepus {
 namespace {
 
-constexpr std::int64_t gap = 12, cell = 360;
-constexpr Colour paper{255, 255, 255}, ink{20, 20, 20}, soft_ink{110, 110, 110};
-constexpr TextStyle title_style{16, ink}, name_style{20, ink}, number_style{13, soft_ink};
+constexpr std::int64_t preview_gap = 12, preview_cell = 360;
+constexpr Colour preview_paper{255, 255, 255}, preview_ink{20, 20, 20}, preview_soft_ink{110, 110, 110};
+constexpr TextStyle preview_title{16, preview_ink}, preview_name{20, preview_ink}, preview_number{13, preview_soft_ink};
 
-std::vector<Slice> differences_of(const std::vector<PreviewVersion>& versions, std::size_t all) {
+std::vector<Slice> preview_differences(const std::vector<DrawnVersion>& versions, std::size_t all) {
   std::vector<Slice> list;
   list.reserve(versions.size());
-  for (const PreviewVersion& version : versions) list.push_back(difference(versions[all].slice, version.slice));
+  for (const DrawnVersion& version : versions) list.push_back(difference(versions[all].slice, version.slice));
   return list;
 }
 
-double longest_mm(const Slice& slice) {
+double longest_side_mm(const Slice& slice) {
   return std::max(static_cast<double>(slice.width) * slice.pixel_width_mm,
                   static_cast<double>(slice.height) * slice.pixel_height_mm);
 }
 
 // Energy against the version without corrections, which is the first.
-double rings_db(const PreviewVersion& version, const PreviewVersion& first) {
-  return decibels(version.rings * version.rings, first.rings * first.rings);
+double preview_rings_db(const DrawnVersion& version, const DrawnVersion& first) {
+  return decibels(version.numbers.rings_per_mm * version.numbers.rings_per_mm,
+                  first.numbers.rings_per_mm * first.numbers.rings_per_mm);
 }
 
 }  // namespace
 
-PreviewWindows preview_windows(const std::vector<PreviewVersion>& versions, const PreviewFacts& facts) {
+PreviewWindows preview_windows(const std::vector<DrawnVersion>& versions, const PreviewFacts& facts) {
   return {percentile_window({versions[facts.all].slice}, 0.5, 99.5),
-          symmetric_window(differences_of(versions, facts.all), 99)};
+          symmetric_window(preview_differences(versions, facts.all), 99)};
 }
 
-Picture preview_picture(const std::vector<PreviewVersion>& versions, const PreviewFacts& facts) {
-  const auto differences = differences_of(versions, facts.all);
+Picture preview_picture(const std::vector<DrawnVersion>& versions, const PreviewFacts& facts) {
+  const auto differences = preview_differences(versions, facts.all);
   const PreviewWindows windows = preview_windows(versions, facts);
-  const double pixel_mm = longest_mm(versions.front().slice) / static_cast<double>(cell);
+  const double pixel_mm = longest_side_mm(versions.front().slice) / static_cast<double>(preview_cell);
   std::vector<Picture> slices, changes;
   for (std::size_t i = 0; i < versions.size(); ++i) {
     slices.push_back(draw_slice(versions[i].slice, windows.values, ColourMap::grey, pixel_mm));
     changes.push_back(draw_slice(differences[i], windows.differences, ColourMap::diverging, pixel_mm));
   }
-  const auto numbers = [&](const PreviewVersion& v) {
-    return with_minus_signs(format("rings {:.2e} ({:+.1f} dB)   noise {:.2e}   sharp {:.2e}", v.rings,
-                                   rings_db(v, versions.front()), v.noise, v.sharpness));
+  const auto numbers = [&](const DrawnVersion& v) {
+    return with_minus_signs(format("rings {:.2e} ({:+.1f} dB)   noise {:.2e}   sharp {:.2e}", v.numbers.rings_per_mm,
+                                   preview_rings_db(v, versions.front()), v.numbers.noise_per_mm,
+                                   v.numbers.gradient_energy));
   };
   const std::string change =
-      format("minus {}; ", versions[facts.all].name) +
+      format("minus {}; ", versions[facts.all].numbers.name) +
       with_minus_signs(format("{:.2e} to {:.2e}", windows.differences.low, windows.differences.high));
   const std::string title = format("{}   {}", facts.scan, facts.place);
 
   // Columns are as wide as the slices or the widest text.
-  std::int64_t width = std::max(slices.front().width, text_width(change, number_style));
-  for (const PreviewVersion& v : versions)
-    width = std::max({width, text_width(v.name, name_style), text_width(numbers(v), number_style)});
-  const std::int64_t height = slices.front().height, number_line = line_height(number_style) + 4;
-  const std::int64_t top = gap + line_height(title_style) + gap;
-  const std::int64_t first_row = top + line_height(name_style) + number_line, second_row = first_row + height + gap;
-  const std::int64_t all_columns = static_cast<std::int64_t>(versions.size()) * (width + gap) - gap;
-  const std::int64_t bottom = versions.size() == 1 ? second_row : second_row + number_line + height + gap;
-  Picture picture(gap + std::max(all_columns, text_width(title, title_style)) + gap, bottom, paper);
-  draw_text(picture, title, gap, gap, title_style);
+  std::int64_t width = std::max(slices.front().width, text_width(change, preview_number));
+  for (const DrawnVersion& v : versions)
+    width = std::max({width, text_width(v.numbers.name, preview_name), text_width(numbers(v), preview_number)});
+  const std::int64_t height = slices.front().height, number_line = line_height(preview_number) + 4;
+  const std::int64_t top = preview_gap + line_height(preview_title) + preview_gap;
+  const std::int64_t first_row = top + line_height(preview_name) + number_line,
+                     second_row = first_row + height + preview_gap;
+  const std::int64_t all_columns = static_cast<std::int64_t>(versions.size()) * (width + preview_gap) - preview_gap;
+  const std::int64_t bottom = versions.size() == 1 ? second_row : second_row + number_line + height + preview_gap;
+  Picture picture(preview_gap + std::max(all_columns, text_width(title, preview_title)) + preview_gap, bottom,
+                  preview_paper);
+  draw_text(picture, title, preview_gap, preview_gap, preview_title);
   for (std::size_t i = 0; i < versions.size(); ++i) {
-    const std::int64_t x = gap + static_cast<std::int64_t>(i) * (width + gap);
-    draw_text(picture, versions[i].name, x, top, name_style);
-    draw_text(picture, numbers(versions[i]), x, top + line_height(name_style), number_style);
+    const std::int64_t x = preview_gap + static_cast<std::int64_t>(i) * (width + preview_gap);
+    draw_text(picture, versions[i].numbers.name, x, top, preview_name);
+    draw_text(picture, numbers(versions[i]), x, top + line_height(preview_name), preview_number);
     picture.paste(slices[i], x, first_row);
     if (i == facts.all) continue;
-    draw_text(picture, change, x, second_row, number_style);
+    draw_text(picture, change, x, second_row, preview_number);
     picture.paste(changes[i], x, second_row + number_line);
   }
   return picture;
 }
 
-std::string preview_html(const std::vector<PreviewVersion>& versions, const PreviewFacts& facts,
+std::string preview_html(const std::vector<DrawnVersion>& versions, const PreviewFacts& facts,
                          const PreviewPngs& pngs) {
   const PreviewWindows windows = preview_windows(versions, facts);
   const auto image = [](const std::string& png) {
     return png.empty() ? std::string() : format("<img src=\"data:image/png;base64,{}\" alt=\"\">", base64(png));
   };
-  const std::string all = html_text(versions[facts.all].name);
+  const std::string all = html_text(versions[facts.all].numbers.name);
   std::string text = format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>lepus preview: {0}</title>\n<style>\n"
       "body {{ font: 15px/1.45 sans-serif; margin: 1.5em; background: #fff; color: #222; }}\n"
@@ -101,9 +106,10 @@ std::string preview_html(const std::vector<PreviewVersion>& versions, const Prev
       "energy, 1/mm<sup>4</sup></th><th>time, s</th></tr>\n",
       html_text(facts.scan), html_text(facts.place), windows.values.low, windows.values.high, all,
       windows.differences.low, windows.differences.high);
-  for (const PreviewVersion& v : versions)
+  for (const DrawnVersion& v : versions)
     text += format("<tr><td>{}</td><td>{:.3e}</td><td>{:+.1f}</td><td>{:.3e}</td><td>{:.3e}</td><td>{:.2f}</td></tr>\n",
-                   html_text(v.name), v.rings, rings_db(v, versions.front()), v.noise, v.sharpness, v.seconds);
+                   html_text(v.numbers.name), v.numbers.rings_per_mm, preview_rings_db(v, versions.front()),
+                   v.numbers.noise_per_mm, v.numbers.gradient_energy, v.numbers.seconds);
   text += format(
       "</table>\n<p class=\"small\">Rings: root mean square of what stays the same around the axis, and its energy "
       "against the "
@@ -112,13 +118,14 @@ std::string preview_html(const std::vector<PreviewVersion>& versions, const Prev
       "with sharpness and with noise.</p>\n<div class=\"versions\">\n",
       html_text(facts.flat_region));
   for (std::size_t i = 0; i < versions.size(); ++i) {
-    text += format("<figure><figcaption>{}</figcaption>{}", html_text(versions[i].name), image(pngs.slices[i]));
+    text += format("<figure><figcaption>{}</figcaption>{}", html_text(versions[i].numbers.name), image(pngs.slices[i]));
     if (!pngs.differences[i].empty())
       text += format("<p class=\"small\">minus \"{}\"</p>{}", all, image(pngs.differences[i]));
-    for (const std::string& found : versions[i].found) text += format("<p class=\"small\">{}</p>", html_text(found));
+    for (const std::string& found : versions[i].numbers.corrections)
+      text += format("<p class=\"small\">{}</p>", html_text(found));
     text += "</figure>\n";
   }
   return text + "</div></body></html>\n";
 }
 
-}  // namespace lepus::app
+}  // namespace lepus
