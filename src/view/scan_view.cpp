@@ -41,7 +41,7 @@ nlohmann::json options_json(const CorrectionSpec& spec) {
   return options;
 }
 
-GreyRange range_of_values(std::vector<float> values) {
+GreyRange range_of_frame(std::vector<float> values) {
   ValueSample sample;
   std::erase_if(values, [](float v) { return !std::isfinite(v); });
   std::ranges::sort(values);
@@ -50,7 +50,7 @@ GreyRange range_of_values(std::vector<float> values) {
 }
 
 Answer picture(const std::vector<float>& values, std::int64_t width, std::int64_t height, Query& query) {
-  return picture_answer(values, width, height, query, range_of_values(values));
+  return picture_answer(values, width, height, query, range_of_frame(values));
 }
 
 nlohmann::json body_of(const Request& request) {
