@@ -16,8 +16,8 @@
 #include "app/options.h"
 #include "core/context.h"
 #include "core/output_lock.h"
-#include "ranks/ranks.h"
 #include <lepus/call.h>
+#include <lepus/ranks.h>
 
 namespace lepus::app {
 

@@ -8,8 +8,8 @@
 
 #include "app/commands.h"
 #include "core/format.h"
-#include "core/text.h"
 #include <lepus/error.h>
+#include <lepus/text.h>
 
 namespace lepus::app {
 namespace {

@@ -4,9 +4,8 @@
 #include <regex>
 
 #include "core/format.h"
-#include "core/memory.h"
-#include "device/device_count.h"
 #include <lepus/error.h>
+#include <lepus/memory.h>
 
 namespace lepus::app {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/options.h"
-#include "ranks/ranks.h"
+#include <lepus/ranks.h>
 #include <lepus/reconstruct.h>
 
 namespace lepus::app {

@@ -6,8 +6,8 @@
 
 #include "app/errors.h"
 #include "core/format.h"
-#include "core/text.h"
 #include <lepus/error.h>
+#include <lepus/text.h>
 #include <lepus/version.h>
 
 namespace lepus::app {

@@ -5,7 +5,7 @@
 // itself.
 #pragma once
 
-#include "core/context.h"
+#include <lepus/progress.h>
 
 namespace lepus::app {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/format.h"
-#include "core/text.h"
 #include <lepus/error.h>
+#include <lepus/text.h>
 
 namespace lepus::app {
 namespace {

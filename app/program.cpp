@@ -17,9 +17,9 @@
 #include "app/start_program.h"
 #include "app/terminal.h"
 #include "core/format.h"
-#include "core/io_threads.h"
-#include "core/memory.h"
-#include "core/text.h"
+#include <lepus/call.h>
+#include <lepus/memory.h>
+#include <lepus/text.h>
 #include <lepus/version.h>
 
 #ifdef __GLIBC__
@@ -137,8 +137,8 @@ int run_command(const Command& command, const CommonOptions& common) {
   ThreadPool threads(common.threads > 0 ? common.threads : threads_of_rank(*ranks), &cancel);
   limit_io_threads(threads.size());
   ProgressDisplay progress(common.quiet || !ranks->first());
-  SharedProgress of_all(*ranks, progress, "reconstruct");
-  Progress& told = ranks->alone() ? static_cast<Progress&>(progress) : of_all;
+  const auto of_all = progress_of_ranks(*ranks, progress, "reconstruct");
+  Progress& told = ranks->alone() ? static_cast<Progress&>(progress) : *of_all;
   Session session(common, progress, Context{threads, cancel, told}, *ranks);
   const auto fail = [&](const Error& error) {
     progress.abandon();  // the bar leaves before the error is printed
@@ -146,7 +146,7 @@ int run_command(const Command& command, const CommonOptions& common) {
   };
   try {
     const int code = command.run(session);
-    if (!ranks->alone()) of_all.give_warnings_of_all();
+    if (!ranks->alone()) of_all->give_warnings_of_all();
     return code;
   } catch (const Error& error) {
     fail(error);

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/context.h"
+#include <lepus/progress.h>
 
 namespace lepus::app {
 

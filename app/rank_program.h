@@ -2,9 +2,8 @@
 // The program as one of several processes (ranks/ranks.h).
 #pragma once
 
-#include "ranks/ranks.h"
-#include "ranks/shared_progress.h"
 #include <lepus/error.h>
+#include <lepus/ranks.h>
 
 namespace lepus::app {
 

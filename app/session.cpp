@@ -8,9 +8,9 @@
 #include "app/progress.h"
 #include "core/call_context.h"
 #include "core/format.h"
-#include "core/memory.h"
 #include "core/output_file.h"
 #include <lepus/error.h>
+#include <lepus/memory.h>
 
 namespace lepus::app {
 

@@ -16,4 +16,8 @@ struct Call {
   const CancelFlag* cancel = nullptr;  // null: it cannot be interrupted
 };
 
+// Threads for reading, unpacking and writing files, of which all calls of the process share one pool, beside those that
+// compute: at most so many; 0: one per hardware thread. Before the first call.
+LEPUS_API void limit_io_threads(int threads);
+
 }  // namespace lepus

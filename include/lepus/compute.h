@@ -32,5 +32,7 @@ struct DeviceInfo {
 
 // Every machine that this build of lepus could compute on, those that cannot be used here with the reason.
 LEPUS_API std::vector<DeviceInfo> list_devices();
+// How many devices of a backend this machine shows, 1 at least; "auto": of the one that it takes.
+LEPUS_API int device_count(const std::string& backend);
 
 }  // namespace lepus

@@ -169,7 +169,7 @@ PreviewReport preview(const std::filesystem::path& scan_file, const PreviewOptio
   }
   facts.all = versions.size() - 1;
   const post::FlatRegion flat = post::flattest_region(versions[facts.all].slice);
-  for (DrawnVersion& version : versions) version.numbers.noise_per_mm = post::noise_in(version.slice, flat);
+  for (DrawnVersion& drawn : versions) drawn.numbers.noise_per_mm = post::noise_in(drawn.slice, flat);
   facts.flat_region =
       format("{} x {} pixels from column {} and row {} of the picture", flat.side, flat.side, flat.x, flat.y);
 
@@ -177,7 +177,7 @@ PreviewReport preview(const std::filesystem::path& scan_file, const PreviewOptio
   html.append(preview_html(versions, facts, preview_pngs(versions, facts)));
   png.append(png_bytes(preview_picture(versions, facts), report.picture.string()));
   commit_together({&html, &png});
-  for (const DrawnVersion& version : versions) report.versions.push_back(version.numbers);
+  for (const DrawnVersion& drawn : versions) report.versions.push_back(drawn.numbers);
   return report;
 }
 

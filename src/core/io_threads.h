@@ -9,11 +9,11 @@
 #include <mutex>
 #include <vector>
 
+#include <lepus/call.h>
+
 namespace lepus {
 
-// At most so many; 0: one per hardware thread. Before the first use.
-void limit_io_threads(int threads);
-int io_threads();
+int io_threads();  // at most so many (limit_io_threads)
 
 // body(i) for every i of [0, count), on at most `threads` threads of the pool; by the caller alone while others use it.
 // Returns how many worked. The first exception is rethrown and stops the rest.

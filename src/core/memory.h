@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory there is, how much we took, and aligned buffers whose failure says how much was asked for.
+// Aligned buffers whose failure says how much was asked for.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
+
+#include <lepus/memory.h>
 
 namespace lepus {
-
-std::int64_t available_memory_bytes();  // what could be taken now without swapping, cgroup limits included
-std::int64_t resident_bytes();          // this process now
-std::int64_t peak_resident_bytes();     // this process at its highest
-// A limit to name in a hint: some MiB above what was needed now, because the pages of a program that are in memory vary
-// from run to run.
-std::int64_t enough_mebibytes(std::int64_t needed_bytes);
-std::int64_t parse_bytes(std::string_view);  // "4GiB", "800 MB", "1.5G" (binary), "4096"; throws Error(usage)
-std::string format_bytes(std::int64_t);      // "3.7 GiB"
 
 // So many floats or more, an odd number of cache lines: arrays so long that lie side by side spread over the cache's
 // sets.

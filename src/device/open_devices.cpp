@@ -8,7 +8,6 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "device/device.h"
-#include "device/device_count.h"
 #include "device/host/device.h"
 #include <lepus/error.h>
 #ifdef LEPUS_HAVE_CUDA

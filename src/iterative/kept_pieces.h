@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "iterative/method.h"
-#include "ranks/ranks.h"
+#include <lepus/ranks.h>
 
 namespace lepus {
 

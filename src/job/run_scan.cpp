@@ -21,8 +21,8 @@
 #include "run/reconstruct_scan.h"
 #include "run/run_state.h"
 #include "post/post.h"
-#include "ranks/ranks.h"
 #include <lepus/error.h>
+#include <lepus/ranks.h>
 
 namespace lepus {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "operators/linear_map.h"
-#include "ranks/ranks.h"
+#include <lepus/ranks.h>
 
 namespace lepus {
 

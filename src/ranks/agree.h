@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ranks/ranks.h"
+#include <lepus/ranks.h>
 
 namespace lepus {
 

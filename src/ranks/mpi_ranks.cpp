@@ -12,7 +12,7 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
-#include "ranks/ranks.h"
+#include "ranks/module.h"
 #include <lepus/version.h>
 
 namespace lepus {

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "ranks/ranks.h"
 #include <lepus/error.h>
+#include <lepus/ranks.h>
 
 namespace lepus {
 namespace {

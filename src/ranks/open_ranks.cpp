@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/format.h"
-#include "ranks/ranks.h"
+#include "ranks/module.h"
 #include <lepus/error.h>
 #include <lepus/version.h>
 

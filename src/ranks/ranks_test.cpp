@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "ranks/agree.h"
-#include "ranks/shared_progress.h"
 #include "ranks/shared_sum.h"
 #include "ranks/test_thread_ranks.h"
 #include <lepus/error.h>
@@ -137,7 +136,8 @@ struct Shown final : Progress {
 TEST(Ranks, ProgressOfAllIsShownByTheFirst) {
   std::vector<Shown> shown(3);
   as_ranks(3, [&](Ranks& ranks) {
-    SharedProgress progress(ranks, shown[static_cast<std::size_t>(ranks.rank())], "work");
+    const auto shared = progress_of_ranks(ranks, shown[static_cast<std::size_t>(ranks.rank())], "work");
+    RankProgress& progress = *shared;
     progress.begin("alone", 7);
     progress.advance(7);
     progress.end();

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ranks/ranks.h"
+#include <lepus/ranks.h>
 
 namespace lepus {
 

@@ -15,7 +15,7 @@
 #include <tuple>
 #include <utility>
 
-#include "ranks/ranks.h"
+#include <lepus/ranks.h>
 
 namespace lepus {
 

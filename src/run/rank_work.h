@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "ranks/ranks.h"
 #include "run/sweep.h"
+#include <lepus/ranks.h>
 
 namespace lepus {
 

@@ -9,12 +9,15 @@
 #include <string>
 #include <vector>
 
+#include <lepus/export.h>
+#include <lepus/progress.h>
+
 namespace lepus {
 
 // Numbers that all ranks share, all 0 at the start: these, and one for each rank, which run/rank_work.h uses as queues.
 enum SharedCounter : int { steps_done, failed_ranks, first_queue };
 
-class Ranks {
+class LEPUS_API Ranks {
 public:
   virtual ~Ranks() = default;  // by all ranks together
   virtual int rank() const = 0;
@@ -47,17 +50,22 @@ public:
   std::string name() const { return "rank " + std::to_string(rank()) + " on " + node(); }
 };
 
-std::unique_ptr<Ranks> one_rank();
+LEPUS_API std::unique_ptr<Ranks> one_rank();
 
 // Who started this process as one of several: "mpirun", "srun --mpi=pmix"; "" where nobody did.
-std::string launcher();
+LEPUS_API std::string launcher();
 
 // As the launcher made them. Throws Error(unsupported) where the module is not there or is of another version of lepus,
 // and Error(usage) where srun started several processes without a way for them to meet.
-std::unique_ptr<Ranks> open_ranks();
+LEPUS_API std::unique_ptr<Ranks> open_ranks();
 
-// What the module has to offer, by this name: null where it cannot, with the reason in `why`.
-using OpenRanks = Ranks*(const char* version, std::string& why);
-inline constexpr const char* open_ranks_symbol = "lepus_open_ranks";
+// Progress of all ranks, shown once: rank 0 shows its own, and in the stage that all share what all have done; the
+// others only count. Warnings of the others are kept for the end, when rank 0 gives those that it has not given itself.
+class LEPUS_API RankProgress : public Progress {
+public:
+  virtual void give_warnings_of_all() = 0;  // by all ranks
+};
+// shared_stage: its steps are those of all ranks together.
+LEPUS_API std::unique_ptr<RankProgress> progress_of_ranks(Ranks& ranks, Progress& shown, std::string shared_stage);
 
 }  // namespace lepus
