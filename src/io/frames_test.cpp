@@ -115,8 +115,8 @@ TEST(ScaledFrames, are_read_as_their_values) {
   const TempFolder folder;
   const VolumeGrid grid = odd_grid();
   const std::vector<float> voxels = pattern_volume(grid);
-  for (const std::string name :
-       {"v.mha", "w.mhd", "v.nrrd", "v.h5", "v.tif", "v.npy", "v.npz", "v.raw", "s_%04d.tif"}) {
+  for (const std::string name : {"v.mha", "w.mhd", "v.nrrd", "v.h5", "v.tif", "v.npy", "v.npz", "v.raw", "s_%04d.tif",
+                                 "s1%03d.tif", "s2_%03d_a.tif"}) {
     if (const std::string ending = fs::path(name).extension(); !have(ending)) continue;
     SCOPED_TRACE(name);
     const auto writer = create_volume(folder / name, grid,
@@ -126,7 +126,8 @@ TEST(ScaledFrames, are_read_as_their_values) {
     std::vector<float> expected(voxels.size()), slice(static_cast<std::size_t>(grid.nx * grid.ny));
     open_volume(folder / name)->read(0, grid.nz, expected.data());
     FrameFiles files;
-    files.files = name.front() == 's' ? expand_pattern(folder.path(), "s_*.tif") : std::vector{folder / name};
+    const bool series = name.front() == 's';
+    files.files = series ? expand_pattern(folder.path(), name.substr(0, 2) + "*.tif") : std::vector{folder / name};
     files.dataset = name == "v.h5" || name == "v.npz" ? "volume" : "";
     const auto frames = open_frames(files);
     ASSERT_EQ(frames->frames(), grid.nz);

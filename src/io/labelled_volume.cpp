@@ -213,7 +213,7 @@ std::unique_ptr<VolumeReader> open_labelled_slices(const fs::path& path) {
     if (const Label* const unit = first.find("unit")) info.unit = unit->value;
     for (fs::directory_iterator entry(files.front().parent_path(), code), end; !code && entry != end;
          entry.increment(code))
-      if (entry->path().filename().string().ends_with("volume.json"))
+      if (entry->path().filename().string().ends_with(slices_side_car_ending))
         if (const std::string text = read_provenance_side_car(entry->path()); !text.empty()) info.provenance = text;
   }
   check_grid(info.grid, slices.layout.type, files.front());

@@ -156,6 +156,7 @@ std::filesystem::path slice_pattern(const std::filesystem::path& path, std::int6
 
 // "slices/%04d.tif" -> "slices/volume.json", whose lock is that of all slices.
 std::filesystem::path slices_side_car(const std::filesystem::path& pattern);
+inline constexpr std::string_view slices_side_car_ending = "volume.json";  // behind what stands before the number
 OutputLock lock_slices(const std::filesystem::path& pattern, Sharing sharing = Sharing::alone);
 
 // "slices/%04d.tif" -> "slices/0017.tif"; find_number says whether there is such a place.

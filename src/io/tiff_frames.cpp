@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TIFF files as frames, every page of each. Uncompressed pages are read straight from the file, only the rows asked
 // for; others strip by strip or tile by tile through libtiff.
+#include <algorithm>
+
 #include "core/format.h"
 #include "io/file.h"
 #include "io/frame_sources.h"
@@ -14,28 +16,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// "slices/slice_0017.tif" -> "slices/slice_volume.json", which speaks of all slices of a folder that lepus wrote.
-fs::path side_car_of_slice(const fs::path& file) {
-  std::string stem = file.stem().string();
-  while (!stem.empty() && stem.back() >= '0' && stem.back() <= '9') stem.pop_back();
-  return file.parent_path() / (stem + "volume.json");
-}
-
 // What lepus notes of the numbers in TIFF files: in the description of the first page, or beside the slices.
 class NotedScales {
 public:
   ValueScale of(const fs::path& file, const TiffContents& contents) {
     if (is_volume_json(contents.description))
       return checked(stack_from_json(contents.description, file.string()), contents.pages.front(), file);
-    if (const fs::path side_car = side_car_of_slice(file); side_car != side_car_) {
-      side_car_ = side_car;
-      description_.reset();
-      std::error_code code;
-      const std::string text =
-          fs::is_regular_file(side_car, code) ? read_text_file(side_car, std::int64_t{256} << 20) : std::string();
-      if (is_volume_json(text)) description_ = stack_from_json(text, side_car.string());
-    }
-    return description_ ? checked(*description_, contents.pages.front(), file) : ValueScale{};
+    const StackDescription* beside = side_car_of(file);
+    return beside ? checked(*beside, contents.pages.front(), file) : ValueScale{};
   }
 
 private:
@@ -49,8 +37,48 @@ private:
     return d.text.scale;
   }
 
-  fs::path side_car_;  // the one that was looked at last
-  std::optional<StackDescription> description_;
+  // Of "slices/a1_0017_x.tif" "slices/a1_volume.json" (slices_side_car), which speaks of all slices of one name. Where
+  // the beginning of that name has one, too, the longer one is meant.
+  const StackDescription* side_car_of(const fs::path& file) {
+    if (const fs::path folder = file.parent_path(); !folder_ || folder != *folder_) list_side_cars(folder);
+    const std::string name = file.filename().string();
+    for (SideCar& one : side_cars_)
+      if (name.size() > one.prefix.size() && name.starts_with(one.prefix) && is_digit(name[one.prefix.size()])) {
+        if (!one.read) one.description = described_by(*folder_ / (one.prefix + std::string(slices_side_car_ending)));
+        one.read = true;
+        if (one.description) return &*one.description;
+      }
+    return nullptr;
+  }
+
+  void list_side_cars(const fs::path& folder) {
+    folder_ = folder;
+    side_cars_.clear();
+    std::error_code failure;
+    for (fs::directory_iterator entry(folder.empty() ? "." : folder, failure), end; !failure && entry != end;
+         entry.increment(failure))
+      if (const std::string name = entry->path().filename().string(); name.ends_with(slices_side_car_ending))
+        side_cars_.push_back({.prefix = name.substr(0, name.size() - slices_side_car_ending.size())});
+    std::sort(side_cars_.begin(), side_cars_.end(),
+              [](const SideCar& a, const SideCar& b) { return a.prefix.size() > b.prefix.size(); });
+  }
+
+  static std::optional<StackDescription> described_by(const fs::path& side_car) {
+    std::error_code code;
+    if (!fs::is_regular_file(side_car, code)) return std::nullopt;
+    const std::string text = read_text_file(side_car, std::int64_t{256} << 20);
+    if (!is_volume_json(text)) return std::nullopt;
+    return stack_from_json(text, side_car.string());
+  }
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+  struct SideCar {
+    std::string prefix;  // of the slices' names, before their numbers
+    bool read = false;
+    std::optional<StackDescription> description = {};  // none: it is not ours
+  };
+  std::optional<fs::path> folder_;  // the one that was looked at last
+  std::vector<SideCar> side_cars_;
 };
 
 class TiffFrames final : public FrameSource {

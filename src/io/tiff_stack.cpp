@@ -307,7 +307,7 @@ std::unique_ptr<StackWriter> create_tiff_stack(const StackTarget& target) {
 }
 
 fs::path slices_side_car(const fs::path& pattern) {
-  return pattern.parent_path() / (find_number(pattern)->prefix + "volume.json");
+  return pattern.parent_path() / (find_number(pattern)->prefix + std::string(slices_side_car_ending));
 }
 
 OutputLock lock_slices(const fs::path& pattern, Sharing sharing) {

@@ -43,7 +43,7 @@ fs::path find_side_car(const fs::path& folder) {
   fs::path found;
   std::error_code code;
   for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
-    if (!entry->path().filename().string().ends_with("volume.json")) continue;
+    if (!entry->path().filename().string().ends_with(slices_side_car_ending)) continue;
     if (!found.empty())
       throw Error(ErrorKind::input,
                   {.what = "folder holds several volumes",
@@ -82,13 +82,13 @@ std::unique_ptr<VolumeReader> open_tiff_folder(const fs::path& path) {
   if (place) {
     prefix = place->prefix;
     suffix = place->suffix;
-    side_car = folder / (prefix + "volume.json");
+    side_car = folder / (prefix + std::string(slices_side_car_ending));
     if (!fs::exists(side_car, code)) side_car.clear();
   } else {
     side_car = find_side_car(folder);
     if (!side_car.empty()) {
       prefix = side_car.filename().string();
-      prefix.resize(prefix.size() - std::string_view("volume.json").size());
+      prefix.resize(prefix.size() - slices_side_car_ending.size());
     }
   }
   std::vector<fs::path> files;
