@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus import: a scanner's folder becomes a scan file.
-#include <cstdio>
-#include <filesystem>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "app/commands.h"
-#include "app/imported_scan.h"
+#include "app/header_fields.h"
 #include "app/terminal.h"
 #include "core/format.h"
-#include "core/output_file.h"
-#include "scan/describe.h"
+#include <lepus/import.h>
 
 namespace lepus::app {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct ImportArguments {
   std::string place, output;
@@ -28,50 +23,29 @@ bool can_ask(const Session& session) {
   return ::isatty(STDIN_FILENO) != 0 && stderr_is_terminal() && !session.common().quiet && !session.common().json;
 }
 
-// A number above zero from the terminal; asked again until it is one. Nothing at the end of the input.
-std::optional<double> ask(const std::string& question) {
-  for (;;) {
-    write_stderr(question + ": ");
-    std::string line;
-    if (!std::getline(std::cin, line)) return std::nullopt;
-    const auto value = header_number(line);
-    if (value && *value > 0) return value;
-    write_stderr("a number above zero, please; ");
-  }
+// A line from the terminal; nothing at the end of the input.
+std::optional<std::string> ask(const std::string& question) {
+  write_stderr(question + ": ");
+  std::string line;
+  if (!std::getline(std::cin, line)) return std::nullopt;
+  return line;
 }
 
-// Where no scanner is recognised the missing numbers are asked for, one after the other.
-void ask_for_missing(ImportArguments& a) {
-  if (!find_headers(a.place).empty()) return;
-  for (const std::string& option : missing_numbers(a.given)) {
-    std::optional<double>& number = option == "--pixel"         ? a.given.pixel_mm
-                                    : option == "--source-axis" ? a.given.source_axis_mm
-                                                                : a.given.source_detector_mm;
-    number = ask(option == "--pixel"         ? "edge of a pixel of the detector, in mm"
-                 : option == "--source-axis" ? "distance from the source to the rotation axis, in mm"
-                                             : "distance from the source to the detector, in mm");
-    if (!number) return;
-  }
-}
-
-int run_import(ImportArguments a, Session& session) {
-  std::error_code code;
-  if (fs::is_directory(a.place, code) && can_ask(session)) ask_for_missing(a);
-  const ImportedScan imported = import_place(a.place, a.given);
-  const fs::path home = fs::is_directory(a.place, code) ? fs::path(a.place) : fs::path(a.place).parent_path();
-  const fs::path output = a.output.empty() ? home / "scan.toml" : fs::path(a.output);
-  const std::string text = scan_file_text(imported, fs::absolute(output).parent_path());
-  const Scan scan = read_scan_text(text, fs::absolute(output));  // what is written can be reconstructed
-  for (const auto& list : {imported.warnings, scan.warnings})
-    for (const std::string& warning : list) session.context().progress.warning(warning);
-  write_file(output, text, session.common().force);
-  session.report(format("scanner   {}\nwrote     {}\n\nnext: lepus reconstruct {}\n", imported.scanner, output.string(),
-                        output.string()),
-                 fields_text(imported) + describe_text(scan));
-  nlohmann::json object = describe_json(scan);
+int run_import(const ImportArguments& a, Session& session) {
+  ImportOptions options;
+  options.given = a.given;
+  options.scan_file = a.output;
+  if (can_ask(session)) options.ask = ask;
+  options.call = session.call();
+  const ImportReport imported = import_scan(a.place, options);
+  const std::string scan_file = imported.scan_file.string();
+  session.report(
+      format("scanner   {}\nwrote     {}\n\nnext: lepus reconstruct {}\n", imported.scanner, scan_file, scan_file),
+      fields_text(imported.fields) + imported.scan_text);
+  nlohmann::json object = nlohmann::json::parse(imported.scan_json);
   object["scanner"] = imported.scanner;
   object["header"] = imported.header.string();
-  object["scan_file"] = output.string();
+  object["scan_file"] = scan_file;
   session.result(object);
   return exit_ok;
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/imported_scan.h"
 
-#include <algorithm>
-
 #include <nlohmann/json.hpp>
 
+#include "app/header_fields.h"
 #include "core/format.h"
 #include "scan/describe.h"
 
@@ -14,20 +13,6 @@ Scan read_scan_argument(const std::string& place) {
   return is_importable(place) ? read_imported(place) : read_scan(place);
 }
 
-std::string fields_text(const ImportedScan& imported) {
-  std::size_t name = 0, value = 0;
-  constexpr std::size_t widest = 40;
-  for (const HeaderField& field : imported.fields) {
-    name = std::max(name, std::min(widest, field.name.size()));
-    value = std::max(value, std::min(widest, field.value.size()));
-  }
-  std::string text;
-  for (const HeaderField& field : imported.fields)
-    text += field.use.empty() ? format("  {:<{}}  {}\n", field.name, name, field.value)
-                              : format("  {:<{}}  {:<{}}  -> {}\n", field.name, name, field.value, value, field.use);
-  return text;
-}
-
 int imported_info(const std::string& place, Session& session) {
   const ImportedScan imported = import_place(place, {});
   const std::filesystem::path folder = imported.header.parent_path();
@@ -35,7 +20,7 @@ int imported_info(const std::string& place, Session& session) {
   for (const auto& list : {imported.warnings, scan.warnings})
     for (const std::string& warning : list) session.context().progress.warning(warning);
   session.print(format("scanner   {}\nheader    {}, {} fields\n{}", imported.scanner, imported.header.string(),
-                       imported.fields.size(), fields_text(imported)) +
+                       imported.fields.size(), fields_text(imported.fields)) +
                 describe_text(scan));
   nlohmann::json object = describe_json(scan);
   object["kind"] = "scanner";

@@ -14,7 +14,4 @@ Scan read_scan_argument(const std::string& place);
 // lepus info of a folder or header: every field, what becomes of it, and the scan that follows.
 int imported_info(const std::string& place, Session& session);
 
-// A table of the fields: name, value, use.
-std::string fields_text(const ImportedScan& imported);
-
 }  // namespace lepus::app

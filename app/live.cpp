@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus live: a scan that is still being measured becomes a volume view by view.
-#include <cmath>
-#include <filesystem>
-
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
 #include "app/compute_options.h"
 #include "core/format.h"
-#include "core/memory.h"
-#include "live/live.h"
+#include <lepus/live.h>
+#include <lepus/memory.h>
 
 namespace lepus::app {
 namespace {
@@ -20,41 +17,13 @@ struct LiveArguments {
   ComputeOptions compute;
 };
 
-void check_live_seconds(const char* option, double seconds, double least) {
-  if (seconds >= least && std::isfinite(seconds)) return;
-  throw Error(ErrorKind::usage, {.what = format("{:g} seconds are not possible", seconds),
-                                 .where = format("option {}", option),
-                                 .why = {},
-                                 .hint = format("give {:g} or more", least)});
-}
-
-void check_live_ending(const std::string& option, const std::string& file, const std::string& ending) {
-  if (file.empty() || std::filesystem::path(file).extension() == ending) return;
-  throw Error(ErrorKind::usage, {.what = format("'{}' does not end in {}", file, ending),
-                                 .where = "option " + option,
-                                 .why = "the file is replaced again and again",
-                                 .hint = format("name it {}{}", std::filesystem::path(file).stem().string(), ending)});
-}
-
 LiveOptions live_options(const LiveArguments& a, const Session& session) {
   LiveOptions options = a.live;
-  check_live_seconds("--every", options.every_s, 0);
-  check_live_seconds("--timeout", options.timeout_s, 0.1);
-  check_live_seconds("--settle", options.settle_s, 0);
-  check_live_ending("--preview", a.preview, ".png");
-  check_live_ending("--status", a.status, ".json");
-  if (options.views && *options.views < 1)
-    throw Error(ErrorKind::usage, {.what = format("{} views are not possible", *options.views),
-                                   .where = "option --views",
-                                   .why = {},
-                                   .hint = "give 1 or more"});
   options.compute = a.compute.compute();
-  options.compute.threads = session.common().threads;
-  options.compute.memory_bytes = session.memory_bytes();
-  options.force = session.common().force;
   options.preview = a.preview;
   options.status = a.status;
   options.finish_incomplete = a.missing == "finish";
+  options.call = session.call();
   return options;
 }
 
@@ -78,7 +47,7 @@ nlohmann::json live_json(const LiveReport& r) {
 }
 
 int run_live(const LiveArguments& a, Session& session) {
-  const LiveReport r = reconstruct_live(a.scan_file, a.output, live_options(a, session), session.context());
+  const LiveReport r = reconstruct_live(a.scan_file, a.output, live_options(a, session));
   session.report(
       format("wrote     {}: {} x {} x {} voxels from {} views{}\ntime      {:.2f} s\n"
              "ready     {:.1f} ms after the last view came, on disk after {:.1f} ms",

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus project: a volume's line integrals as a scan would measure them, what they leave of what it measured, or the
 // matrix that makes them.
-#include <filesystem>
+#include <algorithm>
 
 #include <nlohmann/json.hpp>
 
-#include "app/command.h"
 #include "app/commands.h"
 #include "app/compute_options.h"
 #include "app/resume_options.h"
 #include "core/format.h"
-#include "core/memory.h"
-#include "io/volume_axes.h"
-#include "job/automatic_center.h"
-#include "job/method_input.h"
-#include "job/project_volume.h"
-#include "operators/sparse_matrix.h"
+#include <lepus/error.h>
+#include <lepus/project.h>
 
 namespace lepus::app {
 namespace {
@@ -27,53 +22,44 @@ struct ProjectArguments {
   ResumeOptions resume;
 };
 
-[[noreturn]] void refuse_projection(std::string what, std::string why, std::string hint) {
-  throw Error(ErrorKind::usage,
-              {.what = std::move(what), .where = "project", .why = std::move(why), .hint = std::move(hint)});
+RayModel model_of(const std::string& name) {
+  return name == "siddon"      ? RayModel::siddon
+         : name == "footprint" ? RayModel::footprint
+         : name == "voxel"     ? RayModel::voxel
+                               : RayModel::joseph;
 }
 
-int write_matrix(const ProjectArguments& a, Scan scan, Session& session) {
+int write_matrix(const ProjectArguments& a, Session& session) {
   if (a.against)
-    refuse_projection("--matrix and --against", "a matrix is compared with nothing", "leave one of them out");
-  if (std::filesystem::path(a.output).extension() != ".npz")
-    refuse_projection(format("a matrix in {}", a.output), "it is written as SciPy's .npz",
-                      "give for example -o matrix.npz");
-  if (scan.geometry.recorded_on_arc)
-    refuse_projection("an arc detector has no matrix", "its frames are interpolated from a flat one's",
-                      "project a volume, or describe a flat detector");
-  const auto lock = session.reserve(a.output);
-  center_automatically(scan, session.context());
-  const VolumeGrid grid = a.volume.empty() ? scan.grid : open_as_noted(a.volume)->grid();
-  const SparseMatrix matrix =
-      sparse_matrix(scan.geometry, grid, ray_model(a.model), session.buffer_bytes(0) / 2, session.context().threads);
-  write_npz(matrix, a.output, session.common().force);
-  session.report(
-      format("wrote     {}: {} x {}, {} weights", a.output, matrix.rows, matrix.columns, matrix.values.size()));
+    throw Error(ErrorKind::usage, {.what = "--matrix and --against",
+                                   .where = "project",
+                                   .why = "a matrix is compared with nothing",
+                                   .hint = "leave one of them out"});
+  ProjectionMatrixOptions options;
+  options.model = model_of(a.model);
+  options.volume = a.volume;
+  options.call = session.call();
+  const ProjectionMatrixReport matrix = write_projection_matrix(a.scan_file, a.output, options);
+  session.report(format("wrote     {}: {} x {}, {} weights", a.output, matrix.rows, matrix.columns, matrix.weights));
   session.result({{"output", a.output},
                   {"rows", matrix.rows},
                   {"columns", matrix.columns},
-                  {"weights", matrix.values.size()},
+                  {"weights", matrix.weights},
                   {"model", a.model}});
   return exit_ok;
 }
 
 int run_project(const ProjectArguments& a, Session& session) {
   a.resume.check();
-  Scan scan = read_scan(a.scan_file);
-  if (a.matrix) return write_matrix(a, std::move(scan), session);
-  if (a.volume.empty())
-    refuse_projection("no volume was named", "there is nothing to project", "add for example volume.mha");
-  a.resume.require_unfinished(a.output);
-  const auto lock = session.reserve(a.output);
-  center_automatically(scan, session.context());
+  if (a.matrix) return write_matrix(a, session);
   VolumeProjectionOptions options;
-  options.model = ray_model(a.model);
-  options.compute = a.compute.compute();
-  options.compute.memory_bytes = session.memory_bytes();
+  options.model = model_of(a.model);
   options.against = a.against;
-  options.force = session.common().force;
+  options.resume = a.resume.resume;
   options.restart = a.resume.restart;
-  const VolumeProjectionReport done = project_volume(a.volume, scan, a.output, options, session.context());
+  options.compute = a.compute.compute();
+  options.call = session.call();
+  const VolumeProjectionReport done = project_volume(a.volume, a.scan_file, a.output, options);
   std::string text =
       format("wrote     {}: {} frames of {} x {} line integrals", a.output, done.views, done.columns, done.rows);
   if (a.against)

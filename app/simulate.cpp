@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus simulate: a phantom, a geometry and a detector -> a scan on disk as a scanner would have written it.
-#include "simulate/simulate.h"
-
-#include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -12,11 +10,7 @@
 #include "app/commands.h"
 #include "app/compute_options.h"
 #include "core/format.h"
-#include "geometry/row_band.h"
-#include "io/number_file.h"
-#include "simulate/materials.h"
-#include "simulate/phantom_file.h"
-#include "simulate/scanners/scanner_files.h"
+#include <lepus/simulate.h>
 
 namespace lepus::app {
 namespace {
@@ -44,22 +38,11 @@ struct SimulateArguments {
 };
 
 std::vector<double> angles_of(const SimulateArguments& a, std::int64_t views) {
-  std::vector<double> angles;
-  if (!a.angles.empty()) {
-    for (const double angle : read_number_file(a.angles).values) {
-      check_angle_deg(angle, a.angles);
-      angles.push_back(radians(angle));
-    }
-    if (a.views && *a.views != static_cast<std::int64_t>(angles.size()))
-      refuse_option("--views", format("{} views were asked for, {} has {} angles", *a.views, a.angles, angles.size()),
-                    "leave --views out: the file of angles says how many there are");
-    return angles;
-  }
-  if (views < 1) refuse_option("--views", "a scan needs at least one view", "give a number above 0");
-  check_angle_deg(a.first_angle, "option --first-angle");
-  check_angle_deg(a.arc, "option --arc");
-  for (std::int64_t i = 0; i < views; ++i)
-    angles.push_back(radians(a.first_angle + static_cast<double>(i) * a.arc / static_cast<double>(views)));
+  if (a.angles.empty()) return equal_angles_rad(views, a.first_angle, a.arc);
+  std::vector<double> angles = read_angles_rad(a.angles);
+  if (a.views && *a.views != static_cast<std::int64_t>(angles.size()))
+    refuse_option("--views", format("{} views were asked for, {} has {} angles", *a.views, a.angles, angles.size()),
+                  "leave --views out: the file of angles says how many there are");
   return angles;
 }
 
@@ -86,7 +69,7 @@ void refuse_what_has_no_use(const SimulateArguments& a) {
   };
   const std::string& phantom = a.options.phantom.name;
   const std::string ending = std::filesystem::path(phantom).extension();
-  const bool part = is_stl(phantom), head = phantom.starts_with("forbild-head");
+  const bool part = ending == ".stl" || ending == ".STL", head = phantom.starts_with("forbild-head");
   refuse({"--phantom-size"}, ending == ".toml" || ending == ".pd" || head, "the phantom has a size of its own");
   refuse({"--value"}, ending == ".toml", "the file of the phantom says what its shapes are made of");
   refuse({"--material"}, !part, "it is for parts (.stl)");
@@ -95,7 +78,7 @@ void refuse_what_has_no_use(const SimulateArguments& a) {
          "it is for porous-block");
   refuse({"--beads", "--bead-radius", "--two-rings"}, phantom != "beads", "it is for beads");
   refuse({"--arc", "--first-angle"}, !a.angles.empty(), "the file of --angles lists the angles");
-  const JitterOptions& jitter = a.options.jitter;
+  const ViewJitter& jitter = a.options.jitter;
   refuse({"--jitter-known"},
          jitter.source_mm == 0 && jitter.detector_mm == 0 && jitter.in_plane_deg == 0 && jitter.angle_deg == 0,
          "nothing varies from view to view: there is no --jitter-source, -detector, -in-plane or -angle");
@@ -109,35 +92,14 @@ void refuse_what_has_no_use(const SimulateArguments& a) {
   refuse({"--truth-file", "--truth-samples"}, a.no_truth, "--no-truth leaves the volume out");
 }
 
-// In the middle of what the scan sees, as the automatic one.
-VolumeGrid grid_around(const VolumeGrid& automatic, std::int64_t nx, std::int64_t ny, std::int64_t nz, Vec3 step) {
-  VolumeGrid grid = centred_grid(nx, ny, nz, step);
-  const double middle =
-      automatic.origin_mm.z - centred_grid(automatic.nx, automatic.ny, automatic.nz, automatic.step_mm).origin_mm.z;
-  if (std::abs(middle) > 1e-9 * std::abs(automatic.step_mm.z)) grid.origin_mm.z += middle;
-  return grid;
-}
-
-std::optional<VolumeGrid> grid_of(const SimulateArguments& a, const CircularScan& scan) {
-  if (a.size.empty() && !a.voxel) return std::nullopt;
-  const VolumeGrid automatic = automatic_grid(build_scan(scan));
-  const Vec3 step = a.voxel ? Vec3{*a.voxel, *a.voxel, *a.voxel} : automatic.step_mm;
-  if (!(step.x > 0)) refuse_option("--voxel", "a voxel must be larger than zero", "give its edge in millimetres");
-  if (a.size.empty()) {
-    const auto count = [](std::int64_t n, double old_step, double new_step) {
-      return std::max<std::int64_t>(1, std::llround(static_cast<double>(n) * std::abs(old_step) / new_step));
-    };
-    return grid_around(automatic, count(automatic.nx, automatic.step_mm.x, step.x),
-                       count(automatic.ny, automatic.step_mm.y, step.y),
-                       count(automatic.nz, automatic.step_mm.z, step.z), step);
-  }
+std::optional<std::array<std::int64_t, 3>> size_of(const SimulateArguments& a) {
+  if (a.size.empty()) return std::nullopt;
   std::vector<double> n = a.size;
   if (n.size() == 1) n = {n[0], n[0], n[0]};
   const auto good = [](double x) { return x >= 1 && x <= 1 << 20 && x == std::floor(x); };
   if (n.size() != 3 || !good(n[0]) || !good(n[1]) || !good(n[2]))
     refuse_option("--size", "the size is one or three whole numbers", "write it as --size 128 or --size 128,128,64");
-  return grid_around(automatic, static_cast<std::int64_t>(n[0]), static_cast<std::int64_t>(n[1]),
-                     static_cast<std::int64_t>(n[2]), step);
+  return {{static_cast<std::int64_t>(n[0]), static_cast<std::int64_t>(n[1]), static_cast<std::int64_t>(n[2])}};
 }
 
 int run_simulate(const SimulateArguments& a, Session& session) {
@@ -152,16 +114,13 @@ int run_simulate(const SimulateArguments& a, Session& session) {
   options.spectrum_file = a.spectrum;
   options.write_truth = !a.no_truth;
   options.detector.seed = static_cast<std::uint64_t>(a.seed);
-  options.force = session.common().force;
   check_device_list(a.device);
   options.compute.backend = a.backend;
   if (a.device != "auto") options.compute.devices = a.device;
-  options.grid = grid_of(a, options.scan);
-  check(options);
-  const SimulationReport report = simulate_scan(options, a.output, session.context());
+  if (!a.size.empty() || a.voxel) options.grid = grid_of_scan(options.scan, size_of(a), a.voxel);
+  options.call = session.call();
+  const SimulationReport report = simulate_scan(a.output, options);
 
-  if (report.saturated_pixels > 0)
-    session.context().progress.warning(format("{} pixels of all views are saturated", report.saturated_pixels));
   // As it was typed: the report has absolute names.
   const std::filesystem::path folder = a.output;
   const std::string scan_file =
@@ -246,8 +205,8 @@ void add_options(OptionTable& table, SimulateArguments& a) {
   table.flag("--jitter-known", o.jitter.known, "the scan file knows these deviations").noted(a.given);
 
   table.group("Rays");
-  table.value("--subpixels", "N", o.project.subpixels, "N x N rays to each pixel");
-  table.value("--spot", "MM", o.project.spot_diameter_mm, "diameter of the source's spot");
+  table.value("--subpixels", "N", o.rays.subpixels, "N x N rays to each pixel");
+  table.value("--spot", "MM", o.rays.spot_diameter_mm, "diameter of the source's spot");
   table.value("--tube-kv", "KV", o.tube_kv, "tungsten spectrum of this voltage").otherwise("one energy");
   table.value("--aluminium", "MM", o.filter_aluminium_mm, "aluminium filter of the spectrum").noted(a.given);
   table.value("--copper", "MM", o.filter_copper_mm, "copper filter of the spectrum").noted(a.given);

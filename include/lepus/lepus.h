@@ -8,11 +8,15 @@
 #include <lepus/correct.h>
 #include <lepus/error.h>
 #include <lepus/geometry.h>
+#include <lepus/import.h>
+#include <lepus/live.h>
 #include <lepus/math.h>
 #include <lepus/operator.h>
 #include <lepus/options.h>
 #include <lepus/preview.h>
 #include <lepus/progress.h>
+#include <lepus/project.h>
 #include <lepus/reconstruct.h>
+#include <lepus/simulate.h>
 #include <lepus/version.h>
 #include <lepus/view.h>

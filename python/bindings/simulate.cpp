@@ -19,7 +19,7 @@ void project_phantom(const Phantom& phantom, const ScanGeometry& geometry, int s
   const std::span<float> out = writable(views);
   const auto pixels = static_cast<std::size_t>(recorded_columns(geometry) * recorded_rows(geometry));
   run_call(progress, threads, [&](Context& context) {
-    ProjectOptions options;
+    PixelRays options;
     options.subpixels = subpixels;
     const PhantomProjector projector(phantom, geometry, options);
     context.progress.begin("projecting", geometry.views());

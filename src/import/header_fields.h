@@ -10,12 +10,9 @@
 #include <string_view>
 #include <vector>
 
-namespace lepus {
+#include <lepus/header_field.h>
 
-struct HeaderField {
-  std::string name, value;  // as written, in UTF-8
-  std::string use;          // "geometry.source_axis_mm"; "" where it is only shown
-};
+namespace lepus {
 
 class HeaderFields {
 public:

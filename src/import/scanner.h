@@ -4,21 +4,15 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "import/header_fields.h"
 #include "import/scan_file_text.h"
+#include <lepus/import.h>
 
 namespace lepus {
-
-// What the user says; it goes before what a header says.
-struct GivenNumbers {
-  std::optional<double> pixel_mm = {}, source_axis_mm = {}, source_detector_mm = {}, arc_deg = {};
-  bool parallel = false;
-};
 
 struct ImportedScan {
   std::string scanner;                // "Nikon X-Tek"

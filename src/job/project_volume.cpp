@@ -160,7 +160,7 @@ VolumeProjectionReport project_volume(const std::filesystem::path& volume_file, 
   run.restart = options.restart;
   const VolumeGrid shape{
       .nx = report.columns, .ny = report.rows, .nz = report.views, .origin_mm = {}, .step_mm = {1, 1, 1}};
-  ProjectedFrames out(frames, shape, options.force, run, context.progress);
+  ProjectedFrames out(frames, shape, options.call.force, run, context.progress);
   try {
     project_missing(scan_operator, volume, measured ? &*measured : nullptr, make_frame, pixels, at_a_time, out,
                     context);

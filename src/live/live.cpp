@@ -67,7 +67,7 @@ public:
       const fs::path first = wait_for_first_frame();
       Scan scan = ahead_.read(first, frames_);
       const auto writer =
-          create_volume(volume_file_, scan.grid, {.force = options_.force, .unit = "1/mm", .provenance_room = 0});
+          create_volume(volume_file_, scan.grid, {.force = options_.call.force, .unit = "1/mm", .provenance_room = 0});
       start_volume(std::move(scan), first);
       say_what_computes();
       collect();
@@ -453,7 +453,7 @@ private:
 
 LiveReport reconstruct_live(const fs::path& scan_file, const fs::path& volume_file, const LiveOptions& options,
                             Context& context) {
-  const auto locks = reserve_volume(volume_file, options.force, context.progress);
+  const auto locks = reserve_volume(volume_file, options.call.force, context.progress);
   // Replaced again and again; that they can be is found out now.
   const OutputLock preview = reserve_output(options.preview, true, context.progress);
   const OutputLock status = reserve_output(options.status, true, context.progress);

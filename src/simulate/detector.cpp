@@ -35,7 +35,7 @@ std::vector<std::int64_t> draw_places(std::int64_t count, std::int64_t places, s
 
 }  // namespace
 
-void check(const DetectorOptions& o, std::int64_t columns, std::int64_t rows) {
+void check(const SimulatedDetector& o, std::int64_t columns, std::int64_t rows) {
   const std::int64_t pixels = columns * rows;
   require(o.photons >= 0 && o.photons <= 1e15, "photons", o.photons, "give 0 (no noise) or a number of photons");
   require(o.bits >= 1 && o.bits <= 16, "bits", o.bits, "give 1 to 16");
@@ -55,7 +55,7 @@ void check(const DetectorOptions& o, std::int64_t columns, std::int64_t rows) {
           "give at most half of the columns");
 }
 
-Detector::Detector(std::int64_t columns, std::int64_t rows, const DetectorOptions& options)
+Detector::Detector(std::int64_t columns, std::int64_t rows, const SimulatedDetector& options)
     : columns_(columns), rows_(rows), options_(options) {
   check(options, columns, rows);
   const std::int64_t pixels = columns * rows;

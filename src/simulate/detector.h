@@ -7,34 +7,18 @@
 #include <vector>
 
 #include "core/threads.h"
+#include <lepus/simulate.h>
 
 namespace lepus {
 
-struct DetectorOptions {
-  double photons = 0;            // per pixel in the open beam; 0: no photon noise
-  double open_level = 50000;     // grey levels that the open beam adds in a pixel of gain 1
-  double offset_level = 100;     // grey levels without beam
-  double gain_spread = 0;        // relative, one standard deviation from pixel to pixel, fixed for the scan
-  double offset_spread = 0;      // grey levels, likewise
-  double dark_current = 0;       // grey levels on average, with Poisson noise, in every frame
-  double electronic_noise = 0;   // grey levels, one standard deviation, in every frame
-  int bits = 16;                 // levels above 2^bits - 1 saturate
-  std::int64_t hot_pixels = 0;   // always at the highest level
-  std::int64_t dead_pixels = 0;  // see no beam
-  std::int64_t dead_columns = 0;
-  double beam_drift = 0;    // relative change of the beam from the first view to the last
-  double beam_flicker = 0;  // relative, one standard deviation from view to view
-  std::uint64_t seed = 1;
-};
-
 // Throws Error(usage) naming the option.
-void check(const DetectorOptions& options, std::int64_t columns, std::int64_t rows);
+void check(const SimulatedDetector& options, std::int64_t columns, std::int64_t rows);
 
 enum class Exposure { view, flat, dark };
 
 class Detector {
 public:
-  Detector(std::int64_t columns, std::int64_t rows, const DetectorOptions& options);
+  Detector(std::int64_t columns, std::int64_t rows, const SimulatedDetector& options);
 
   std::int64_t highest_level() const { return (std::int64_t{1} << options_.bits) - 1; }
   const std::vector<float>& gain() const { return gain_; }                // empty: 1 everywhere
@@ -53,7 +37,7 @@ private:
   enum class State : std::uint8_t { good, hot, dead };
 
   std::int64_t columns_, rows_;
-  DetectorOptions options_;
+  SimulatedDetector options_;
   std::vector<float> gain_, offset_;
   std::vector<State> state_;
   std::vector<std::int64_t> hot_, dead_, dead_columns_;

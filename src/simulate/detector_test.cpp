@@ -120,7 +120,7 @@ TEST(Detector, BeamDriftsAndFlickers) {
 }
 
 TEST(Detector, RefusesSettingsOutOfRange) {
-  const auto refused = [](DetectorOptions o) { EXPECT_THROW(check(o, columns, rows), Error); };
+  const auto refused = [](SimulatedDetector o) { EXPECT_THROW(check(o, columns, rows), Error); };
   refused({.photons = -1});
   refused({.open_level = 0});
   refused({.gain_spread = 2});

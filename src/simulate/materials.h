@@ -10,14 +10,16 @@
 #include <string_view>
 #include <vector>
 
+#include <lepus/simulate.h>
+
 namespace lepus {
 
 inline constexpr std::size_t material_slots = 8;    // slot 0: no material, a plain value in 1/mm
 inline constexpr double default_energy_kev = 60.0;  // where materials are read in a scan of one energy
 
-std::vector<std::string> material_names();                 // "water", "bone", "aluminium", ...
-std::int32_t material_slot(std::string_view name);         // 1 ...; throws Error(input) with the nearest name
-double density_g_cm3(std::int32_t slot);                   // the usual density, where a phantom gives none
+std::int32_t material_slot(
+    std::string_view name);               // of material_names(), 1 ...; throws Error(input) with the nearest name
+double density_g_cm3(std::int32_t slot);  // the usual density, where a phantom gives none
 double attenuation(std::int32_t slot, double energy_kev);  // (1/mm) per (g/cm^3)
 
 struct SpectrumBin {

@@ -37,7 +37,7 @@ std::int64_t recorded_rows(const ScanGeometry& geometry) {
   return geometry.recorded_on_arc ? geometry.recorded_on_arc->rows : geometry.rows;
 }
 
-PhantomProjector::PhantomProjector(const Phantom& phantom, const ScanGeometry& geometry, const ProjectOptions& options,
+PhantomProjector::PhantomProjector(const Phantom& phantom, const ScanGeometry& geometry, const PixelRays& options,
                                    const Spectrum& spectrum)
     : phantom_(phantom), geometry_(geometry), options_(options) {
   if (options.subpixels < 1 || options.subpixels > 64)

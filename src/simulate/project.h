@@ -13,20 +13,9 @@
 #include "geometry/camera.h"
 #include "simulate/phantom.h"
 #include <lepus/geometry.h>
+#include <lepus/simulate.h>
 
 namespace lepus {
-
-enum class PixelAverage {
-  line_integral,  // mean of p: what most analytic simulators give
-  intensity       // -ln of the mean of exp(-p): what a detector does
-};
-
-struct ProjectOptions {
-  int subpixels = 1;  // n x n rays to each pixel
-  PixelAverage average = PixelAverage::line_integral;
-  double spot_diameter_mm = 0;  // a uniform disk across the central ray; needs source_detector_mm
-  int spot_samples = 12;        // rays from it; used where the diameter is not zero
-};
 
 // Recorded pixels of a frame: those of the arc where there is one.
 std::int64_t recorded_columns(const ScanGeometry& geometry);
@@ -36,7 +25,7 @@ class PhantomProjector {
 public:
   // Keeps references to phantom and geometry. With a spectrum the average is that of intensities. Values without a
   // material then stand for water of a density such that they hold at phantom.energy_kev().
-  PhantomProjector(const Phantom& phantom, const ScanGeometry& geometry, const ProjectOptions& options,
+  PhantomProjector(const Phantom& phantom, const ScanGeometry& geometry, const PixelRays& options,
                    const Spectrum& spectrum = {});
 
   // All recorded pixels of a view, columns fastest: p = -ln(I / I0).
@@ -68,7 +57,7 @@ private:
 
   const Phantom& phantom_;
   const ScanGeometry& geometry_;
-  ProjectOptions options_;
+  PixelRays options_;
   std::optional<ArcMap> arc_;
   bool averages_intensity_ = false;
   std::vector<SpotPoint> spot_;

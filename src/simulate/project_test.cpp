@@ -28,8 +28,8 @@ CircularScan small_scan(Beam beam, bool arc = false) {
   return s;
 }
 
-std::vector<float> view_of(const Phantom& phantom, const ScanGeometry& g, std::int64_t view,
-                           const ProjectOptions& o = {}, const Spectrum& spectrum = {}, int threads = 1) {
+std::vector<float> view_of(const Phantom& phantom, const ScanGeometry& g, std::int64_t view, const PixelRays& o = {},
+                           const Spectrum& spectrum = {}, int threads = 1) {
   ThreadPool pool(threads);
   std::vector<float> out(static_cast<std::size_t>(recorded_columns(g) * recorded_rows(g)));
   PhantomProjector(phantom, g, o, spectrum).project(view, out.data(), pool);
@@ -101,7 +101,7 @@ TEST(Project, SameBitsForAnyNumberOfThreads) {
   CircularScan s = small_scan(Beam::cone);
   s.pixel_width_mm = s.pixel_height_mm = 10;
   const ScanGeometry g = build_scan(s);
-  const ProjectOptions o{.subpixels = 2, .average = PixelAverage::intensity, .spot_diameter_mm = 1, .spot_samples = 5};
+  const PixelRays o{.subpixels = 2, .average = PixelAverage::intensity, .spot_diameter_mm = 1, .spot_samples = 5};
   EXPECT_EQ(view_of(head, g, 1, o, {}, 1), view_of(head, g, 1, o, {}, 3));
 }
 
@@ -125,7 +125,7 @@ TEST(Project, IntensityMeanIsSmallerThanTheMeanOfLineIntegrals) {
   s.angles_rad = {0};
   const ScanGeometry g = build_scan(s);
   const Phantom plate("plate", Combine::add, {box({50, 0, 0}, {100, 10, 200}, 0.2)});  // covers x > 0
-  ProjectOptions o{.subpixels = 8, .average = PixelAverage::line_integral};
+  PixelRays o{.subpixels = 8, .average = PixelAverage::line_integral};
   EXPECT_NEAR(view_of(plate, g, 0, o)[15 * 41 + 20], 1.0, 1e-6);
   o.average = PixelAverage::intensity;
   EXPECT_NEAR(view_of(plate, g, 0, o)[15 * 41 + 20], -std::log((1 + std::exp(-2.0)) / 2), 1e-6);
@@ -141,7 +141,7 @@ TEST(Project, SpotBlursByMagnificationMinusOne) {
   scan.pixel_width_mm = 0.05;
   const ScanGeometry g = build_scan(scan);
   const Phantom plate("plate", Combine::add, {box({50, 0, 0}, {100, 1e-3, 200}, 1000.0)});
-  const ProjectOptions o{
+  const PixelRays o{
       .subpixels = 1, .average = PixelAverage::line_integral, .spot_diameter_mm = 4, .spot_samples = 4000};
   const auto p = view_of(plate, g, 0, o);
   double mean = 0, square = 0, total = 0;  // of the edge's derivative

@@ -153,11 +153,10 @@ std::string truth_json(const ScanText& s, const SimulationReport& report) {
   if (o.write_truth) j["truth_volume"] = o.truth_file;
   j["hidden_shift_px"] = o.hidden_shift_px;
   j["largest_line_integral"] = report.largest_line_integral;
-  j["rays_per_pixel"] =
-      o.project.subpixels * o.project.subpixels * (o.project.spot_diameter_mm > 0 ? o.project.spot_samples : 1);
-  j["spot_diameter_mm"] = o.project.spot_diameter_mm;
+  j["rays_per_pixel"] = o.rays.subpixels * o.rays.subpixels * (o.rays.spot_diameter_mm > 0 ? o.rays.spot_samples : 1);
+  j["spot_diameter_mm"] = o.rays.spot_diameter_mm;
   if (s.detector) {
-    const DetectorOptions& d = o.detector;
+    const SimulatedDetector& d = o.detector;
     j["detector"] = {{"photons", d.photons},
                      {"open_level", d.open_level},
                      {"offset_level", d.offset_level},

@@ -67,7 +67,7 @@ bool is_free_truth_name(const fs::path& file) {
   return path.is_relative();
 }
 
-std::vector<ViewPerturbation> make_jitter(const JitterOptions& o, std::size_t views, std::uint64_t seed) {
+std::vector<ViewPerturbation> make_jitter(const ViewJitter& o, std::size_t views, std::uint64_t seed) {
   if (o.source_mm == 0 && o.detector_mm == 0 && o.in_plane_deg == 0 && o.angle_deg == 0) return {};
   std::vector<ViewPerturbation> jitter(views);
   for (std::size_t i = 0; i < views; ++i) {
@@ -222,7 +222,7 @@ SimulationReport simulate_scan(const SimulationOptions& asked, const fs::path& f
 
   const bool counts = options.content == SimulatedContent::counts;
   PartialFolder partial(folder, context.progress);
-  check_folder(partial, options.force);
+  check_folder(partial, options.call.force);
   std::unique_ptr<VolumeWriter> truth;  // opened before the work: what is wrong with its name is said at once
   if (options.write_truth)
     truth = create_volume(partial.path() / options.truth_file, grid,
@@ -250,7 +250,7 @@ SimulationReport simulate_scan(const SimulationOptions& asked, const fs::path& f
                            .folder = partial.path()});
   writers.scanner = files.get();
 
-  const PhantomProjector projector(made.phantom, real, options.project, spectrum);
+  const PhantomProjector projector(made.phantom, real, options.rays, spectrum);
   Devices devices;
   const auto on_devices = views_of_devices(options.compute, projector, devices, context);
   if (on_devices) report.device = devices.front()->info().name;
@@ -307,7 +307,7 @@ SimulationReport simulate_scan(const SimulationOptions& asked, const fs::path& f
   write_file(partial.path() / "truth.json", truth_json(text, report), false);
   if (truth) write_truth_volume(made.phantom, grid, options.truth_samples, *truth, context);
   truth.reset();
-  partial.commit(options.force ? PartialFolder::Replace::whole : PartialFolder::Replace::nothing);
+  partial.commit(options.call.force ? PartialFolder::Replace::whole : PartialFolder::Replace::nothing);
   report.scan_file = files ? partial.target() : partial.target() / "scan.toml";
   report.truth_json = partial.target() / "truth.json";
   if (options.write_truth) report.truth_volume = partial.target() / options.truth_file;

@@ -72,7 +72,7 @@ TEST_F(Simulate, FramesGoBackToLineIntegrals) {
   const auto flat = read(folder / "scan", "flats/*.tif", 1), dark = read(folder / "scan", "darks/*.tif", 1);
   const ScanGeometry g = build_scan(o.scan);
   const Phantom phantom = make_phantom(o.phantom, fitting_size_mm(g), 1).phantom;
-  const PhantomProjector projector(phantom, g, o.project);
+  const PhantomProjector projector(phantom, g, o.rays);
   ThreadPool pool(1);
   std::vector<float> p(48 * 40);
   for (const std::int64_t view : {0, 5}) {
@@ -172,7 +172,7 @@ TEST_F(Simulate, OverwritesOnlyItsOwnAndOnlyWithForce) {
   o.write_truth = false;
   run("scan");
   EXPECT_THROW(run("scan"), Error);
-  o.force = true;
+  o.call.force = true;
   o.flats = 1;
   run("scan");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder / "scan/flats"), fs::directory_iterator{}), 1);
@@ -216,7 +216,7 @@ TEST_F(Simulate, RefusesContradictions) {
   refused([&] { o.truth_file = "/tmp/elsewhere.mha"; });
   refused([&] { o.flats = -1; });
   refused([&] { o.detector.bits = 20; });
-  refused([&] { o.project.subpixels = 0; });
+  refused([&] { o.rays.subpixels = 0; });
 }
 
 TEST_F(Simulate, EveryBuiltinPhantomCanBeScanned) {

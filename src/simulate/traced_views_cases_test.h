@@ -66,8 +66,8 @@ inline std::vector<NamedPhantom> phantoms() {
   return all;
 }
 
-inline std::vector<std::pair<ProjectOptions, Spectrum>> ways(Beam beam) {
-  std::vector<std::pair<ProjectOptions, Spectrum>> all{
+inline std::vector<std::pair<PixelRays, Spectrum>> ways(Beam beam) {
+  std::vector<std::pair<PixelRays, Spectrum>> all{
       {{}, {}},
       {{.subpixels = 2, .average = PixelAverage::intensity}, {}},
       {{.subpixels = 2}, {{.energy_kev = 40, .weight = 0.6}, {.energy_kev = 90, .weight = 0.4}}}};

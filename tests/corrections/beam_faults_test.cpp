@@ -101,7 +101,7 @@ Phantom two_cylinders() {
 TEST(BeamFaults, DriftToWithinThePhotonNoise) {
   const CircularScan circular = scanner(160, 24, 90);
   const TestScan truth = line_integrals(two_cylinders(), circular);
-  DetectorOptions options;
+  SimulatedDetector options;
   options.photons = 20000;
   options.beam_drift = -0.08;
   options.beam_flicker = 0.03;

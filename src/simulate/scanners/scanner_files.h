@@ -50,7 +50,6 @@ struct ScannerWriter {
 };
 
 const std::vector<ScannerWriter>& scanner_writers();
-std::vector<std::string> scanner_writer_names();
 // Throws Error(usage) with the nearest name.
 const ScannerWriter& scanner_writer(const std::string& name);
 
