@@ -14,5 +14,6 @@
 #include <lepus/preview.h>
 #include <lepus/progress.h>
 #include <lepus/reconstruct.h>
+#include <lepus/scan_keys.h>
 #include <lepus/version.h>
 #include <lepus/view.h>
