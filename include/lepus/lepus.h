@@ -4,6 +4,7 @@
 #include <lepus/analyze.h>
 #include <lepus/calibrate.h>
 #include <lepus/center.h>
+#include <lepus/compare.h>
 #include <lepus/compute.h>
 #include <lepus/correct.h>
 #include <lepus/error.h>
