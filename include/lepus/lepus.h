@@ -16,5 +16,6 @@
 #include <lepus/progress.h>
 #include <lepus/reconstruct.h>
 #include <lepus/scan_keys.h>
+#include <lepus/slice.h>
 #include <lepus/version.h>
 #include <lepus/view.h>
