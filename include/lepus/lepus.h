@@ -12,6 +12,7 @@
 #include <lepus/math.h>
 #include <lepus/operator.h>
 #include <lepus/options.h>
+#include <lepus/post.h>
 #include <lepus/preview.h>
 #include <lepus/progress.h>
 #include <lepus/reconstruct.h>
