@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus post: a chain of steps on a finished volume.
-#include "post/post.h"
-
-#include <algorithm>
-#include <filesystem>
+#include <lepus/post.h>
 
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
 #include "app/output_options.h"
 #include "app/resume_options.h"
-#include "api/volume_in_axes.h"
 #include "core/format.h"
-#include "core/memory.h"
-#include "io/input_identity.h"
-#include "scan/kinds/kinds.h"
-#include <lepus/error.h>
+#include <lepus/memory.h>
+#include <lepus/scan_keys.h>
 
 namespace lepus::app {
 namespace {
@@ -42,31 +36,24 @@ std::string steps_text() {
   return text;
 }
 
-int run_post(const PostArguments& a, Session& session) {
-  a.resume.check();
-  refuse_to_replace_input(a.output, a.input);
-  a.resume.require_unfinished(a.output);
-  std::vector<PostSpec> chain;
-  for (const std::string& step : a.steps) chain.push_back(parse_post_step(step));
+PostOptions options_from(const PostArguments& a, const Session& session) {
   PostOptions options;
   options.input = a.input;
-  options.backend = a.backend;
-  if (a.device < 0)
-    throw Error(ErrorKind::usage, {.what = format("there is no GPU {}", a.device),
-                                   .where = "option --device",
-                                   .why = {},
-                                   .hint = "count from 0"});
-  options.device = a.device;
-  if (!a.device_memory.empty()) options.device_memory_bytes = parse_bytes(a.device_memory);
-  options.force = session.common().force;
+  options.output = a.output;
+  options.steps = a.steps;
   options.stored = a.stored.values();
-  const auto volume = open_in_our_axes(a.input, {}, {}, session.context().progress);
-  // The limit is for the whole program, which is there already.
-  options.memory_bytes = std::max<std::int64_t>(1, session.memory_bytes() - resident_bytes() - turning_bytes(*volume));
-  options.same_run = JournalHeader{"post", {volume_fact(a.input)}};
+  options.compute.backend = a.backend;
+  if (a.device < 0) refuse_option("--device", format("there is no GPU {}", a.device), "count from 0");
+  options.compute.devices = format("{}", a.device);
+  if (!a.device_memory.empty()) options.compute.device_memory_bytes = parse_bytes(a.device_memory);
+  options.resume = a.resume.resume;
   options.restart = a.resume.restart;
-  const PostReport report = post_process(*volume, a.output, chain, options, session.context());
+  options.call = session.call();
+  return options;
+}
 
+int run_post(const PostArguments& a, Session& session) {
+  const PostReport report = post_process(options_from(a, session));
   std::string text;
   for (const std::string& step : report.steps) text += format("step      {}\n", step);
   session.report(text + format("wrote     {}: {} x {} x {} voxels, {}{}\ntime      {:.2f} s", a.output, report.grid.nx,

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // lepus scan-keys: every key of a scan file, from the table that the reader uses.
-#include "scan/keys.h"
+#include <lepus/scan_keys.h>
+
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
-#include "scan/kinds/kinds.h"
 
 namespace lepus::app {
 namespace {
+
+nlohmann::json list_of_words(std::string_view text) {
+  nlohmann::json list = nlohmann::json::array();
+  std::istringstream words{std::string(text)};
+  for (std::string word; words >> word;) list.push_back(word);
+  return list;
+}
 
 nlohmann::json to_json(const ScanKey& key) {
   return {{"section", key.section},
@@ -16,7 +24,7 @@ nlohmann::json to_json(const ScanKey& key) {
           {"type", type_words(key)},
           {"unit", key.unit},
           {"default", key.default_toml.empty() ? key.default_words : key.default_toml},
-          {"choices", split_words(key.choices)},
+          {"choices", list_of_words(key.choices)},
           {"meaning", key.meaning}};
 }
 
@@ -28,7 +36,7 @@ nlohmann::json kinds_json(const Kinds& kinds, bool corrections) {
     nlohmann::json keys = nlohmann::json::array();
     for (const ScanKey& key : kind.parameters) keys.push_back(to_json(key));
     list.push_back({{"kind", kind.name}, {"meaning", kind.meaning}, {"keys", keys}});
-    if (corrections) list.back()["works_on"] = split_words(kind.works_on);
+    if (corrections) list.back()["works_on"] = list_of_words(kind.works_on);
   }
   return list;
 }

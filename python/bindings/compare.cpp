@@ -18,7 +18,7 @@ py::dict compare_arrays(const FloatArray& reference, const FloatArray& volume, c
   const ArrayVolume first(grid, values_of(reference)), second(grid, values_of(volume));
   Comparison c;
   run_call(progress, threads, [&](Context& context) {
-    CompareOptions options;
+    CompareSettings options;
     options.mask.radius_mm = radius_mm;
     options.peak = peak;
     c = compare_volumes(first, second, options, context);

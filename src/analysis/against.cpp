@@ -145,7 +145,7 @@ void MovedVolume::read(std::int64_t z0, std::int64_t z1, float* slices) const {
 AgainstResult compare_against(const VolumeReader& volume, const AgainstOptions& options, const BitVolume& inside,
                               WorkMemory& memory, Context& context) {
   AgainstResult result;
-  CompareOptions compare;
+  CompareSettings compare;
   compare.mask.rows = [&inside](std::int64_t y, std::int64_t z, std::uint8_t* keep) {
     std::vector<Word> words(static_cast<std::size_t>(inside.row_words()));
     inside.read_row(y, z, words.data());

@@ -123,7 +123,7 @@ std::int64_t halo_of(SsimMode mode) { return mode == SsimMode::volume ? ssim_rad
 
 class Comparer {
 public:
-  Comparer(const VolumeReader& reference, const VolumeReader& volume, const CompareOptions& options, Context& context)
+  Comparer(const VolumeReader& reference, const VolumeReader& volume, const CompareSettings& options, Context& context)
       : reference_(reference), volume_(volume), options_(options), context_(context), grid_(reference.grid()) {
     mode_ = possible_mode(options.ssim, grid_);
     keep_.resize(static_cast<std::size_t>(context.threads.size()));
@@ -284,7 +284,7 @@ private:
 
   const VolumeReader& reference_;
   const VolumeReader& volume_;
-  const CompareOptions& options_;
+  const CompareSettings& options_;
   Context& context_;
   const VolumeGrid grid_;
   SsimMode mode_;
@@ -297,7 +297,7 @@ std::int64_t minimum_compare_bytes(const VolumeGrid& grid, SsimMode ssim) {
   return (2 * halo_of(possible_mode(ssim, grid)) + 1) * 8 * grid.nx * grid.ny;
 }
 
-Comparison compare_volumes(const VolumeReader& reference, const VolumeReader& volume, const CompareOptions& options,
+Comparison compare_volumes(const VolumeReader& reference, const VolumeReader& volume, const CompareSettings& options,
                            Context& context) {
   if (!same_grid(reference.grid(), volume.grid()))
     throw Error(

@@ -71,7 +71,7 @@ TEST(compare, ssim_of_constants) {
   Fixture f;
   const VolumeGrid grid = grid_of(12, 12, 12);
   const auto n = static_cast<std::size_t>(grid.voxels());
-  CompareOptions options;
+  CompareSettings options;
   options.peak = 1;
   const ArrayVolume a(grid, std::vector<float>(n, 0.5F)), b(grid, std::vector<float>(n, 0.75F));
   const Comparison c = compare_volumes(a, b, options, f.context);
@@ -112,7 +112,7 @@ TEST(compare, masks) {
   values[12] = 5;
   values[0] = 100;  // a corner
   const ArrayVolume a(grid, reference), b(grid, values);
-  CompareOptions options;
+  CompareSettings options;
   options.mask.radius_mm = 1;
   Comparison c = compare_volumes(a, b, options, f.context);
   EXPECT_EQ(c.voxels, 5 * 3);  // the axis and its four neighbours, in each slice
@@ -171,7 +171,7 @@ TEST(compare, the_same_bits_for_any_memory_and_threads) {
   Fixture two;
   const VolumeGrid grid = grid_of(45, 39, 37);
   const ArrayVolume a = noise(grid, 1, 0.1), b = noise(grid, 2, 0.1);
-  CompareOptions options;
+  CompareSettings options;
   options.mask.radius_mm = 17;
   const Comparison whole = compare_volumes(a, b, options, two.context);
   ThreadPool one(1);

@@ -65,7 +65,7 @@ TEST(metrics_judge, agree_with_scikit_image) {
   CancelFlag cancel;
   Progress progress;
   Context context{threads, cancel, progress};
-  CompareOptions options;
+  CompareSettings options;
   options.peak = 0.8;
   const ArrayVolume first(grid, a), second(grid, b);
   const Comparison c = compare_volumes(first, second, options, context);

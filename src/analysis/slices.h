@@ -8,10 +8,10 @@
 
 #include "core/context.h"
 #include "io/volume_file.h"
+#include <lepus/slice.h>
 
 namespace lepus {
 
-enum class Axis { x, y, z };
 char letter(Axis axis);
 
 struct SliceRequest {

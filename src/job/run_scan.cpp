@@ -38,7 +38,7 @@ void post_into(const std::filesystem::path& output, const VolumeReader& before, 
                const ReconstructOptions& options, const std::optional<JournalHeader>& same_run,
                ReconstructReport& report, Context& context) {
   const std::int64_t limit = host_memory_limit(options.compute);
-  PostOptions post;
+  PostSettings post;
   post.input = scan.file.string();
   post.backend = options.compute.backend == "reference" ? "cpu" : options.compute.backend;
   post.device_memory_bytes = options.compute.device_memory_bytes;

@@ -58,14 +58,14 @@ struct TypedStep {
 
   ParameterValue value(const ScanKey& key, const std::string& text) const {
     switch (key.type) {
-      case KeyType::boolean:
+      case ScanKeyType::boolean:
         if (text != "true" && text != "false") wrong(key, text);
         return text == "true";
-      case KeyType::integer:
+      case ScanKeyType::integer:
         return number<std::int64_t>(key, text);
-      case KeyType::number:
+      case ScanKeyType::number:
         return number<double>(key, text);
-      case KeyType::integers:
+      case ScanKeyType::integers:
         return integers(key, text);
       default: {
         const auto known = split_words(key.choices);

@@ -111,14 +111,14 @@ private:
 };
 
 // Null: the host filters.
-std::unique_ptr<FilterDevice> device_for(const PostOptions& options, bool filters, ThreadPool& threads) {
+std::unique_ptr<FilterDevice> device_for(const PostSettings& options, bool filters, ThreadPool& threads) {
   if (options.backend != "auto" && options.backend != "cpu" && options.backend != "cuda")
     throw Error(ErrorKind::usage, {.what = format("there is no backend '{}' for filters", options.backend),
                                    .where = "post-processing",
                                    .why = {},
                                    .hint = "use auto, cpu or cuda"});
   if (options.backend == "cpu" || (options.backend == "auto" && !filters)) return nullptr;
-  auto devices = open_devices({.backend = options.backend, .devices = format("{}", options.device)}, threads);
+  auto devices = open_devices({.backend = options.backend, .devices = options.devices}, threads);
   return devices.front()->info().host ? nullptr : std::make_unique<FilterDevice>(std::move(devices.front()));
 }
 
@@ -155,7 +155,7 @@ JournalFact fact_of(const std::vector<PostSpec>& chain) {
 }
 
 // Integers that the steps made are stored as they are.
-VolumeWriterOptions writer_options(const VolumeFacts& facts, const PostOptions& options, std::int64_t provenance,
+VolumeWriterOptions writer_options(const VolumeFacts& facts, const PostSettings& options, std::int64_t provenance,
                                    int threads) {
   VolumeWriterOptions writing{.force = options.force,
                               .unit = facts.unit,
@@ -166,7 +166,7 @@ VolumeWriterOptions writer_options(const VolumeFacts& facts, const PostOptions& 
   return writing;
 }
 
-std::string provenance_of(const VolumeReader& volume, const std::vector<PostSpec>& chain, const PostOptions& options,
+std::string provenance_of(const VolumeReader& volume, const std::vector<PostSpec>& chain, const PostSettings& options,
                           const PostReport& report) {
   Json object = ordered_json_or_discarded(volume.provenance());
   if (!object.is_object()) object = Json::object();
@@ -198,7 +198,7 @@ void check_output_values(const std::vector<PostSpec>& chain, const OutputValues&
 }
 
 PostReport post_process(const VolumeReader& volume, const fs::path& output, const std::vector<PostSpec>& chain,
-                        const PostOptions& options, Context& context) {
+                        const PostSettings& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   if (chain.empty())
     throw Error(ErrorKind::usage, {.what = "the chain has no step",

@@ -14,6 +14,7 @@
 #include "io/volume_file.h"
 #include "scan/scan.h"
 #include <lepus/output_values.h>
+#include <lepus/post.h>
 
 namespace lepus {
 
@@ -33,10 +34,10 @@ void check_steps(const std::vector<PostSpec>& chain, const VolumeGrid& grid, con
 // Throws Error(usage) where a step makes integers, and others were asked for.
 void check_output_values(const std::vector<PostSpec>& chain, const OutputValues& values);
 
-struct PostOptions {
+struct PostSettings {
   std::string input;                     // the name of what is read, for the provenance
   std::string backend = "auto";          // of the filters: "auto" (a GPU where there is one), "cpu", "cuda"
-  int device = 0;                        // which GPU
+  std::string devices = "0";             // which GPU
   std::int64_t device_memory_bytes = 0;  // limit on it; 0: 90 % of what is free
   std::int64_t memory_bytes = 0;         // limit for the buffers; 0: 60 % of what is free
   std::int64_t slab_slices = 0;          // 0: chosen
@@ -48,20 +49,10 @@ struct PostOptions {
   bool restart = false;  // begin anew where an unfinished run is there
 };
 
-struct PostReport {
-  VolumeGrid grid;
-  std::string pixel_type, unit;
-  std::string device;              // what ran the filters: "cpu" or the GPU's name
-  std::vector<std::string> steps;  // what each did: "median filter of radius 2 in 3-D"
-  std::int64_t slabs = 0, slab_slices = 0;
-  double seconds = 0;
-  std::string provenance;  // JSON, as it stands in the output
-};
-
 // Steps that must know the values before them (rescale by percentiles, bilateral without value_range) make the chain
 // run up to there first; what filters made is then kept in a scratch file beside the output. Throws before any work
 // where the chain, the output, the memory or the disk will not do.
 PostReport post_process(const VolumeReader& volume, const std::filesystem::path& output,
-                        const std::vector<PostSpec>& chain, const PostOptions& options, Context& context);
+                        const std::vector<PostSpec>& chain, const PostSettings& options, Context& context);
 
 }  // namespace lepus

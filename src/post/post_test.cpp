@@ -36,7 +36,7 @@ protected:
     Context context{pool, never, silent};
     std::vector<PostSpec> chain;
     for (const auto& step : steps) chain.push_back(parse_post_step(step));
-    PostOptions options;
+    PostSettings options;
     options.input = "in.mha";
     options.backend = "cpu";
     options.memory_bytes = memory;
@@ -242,7 +242,7 @@ TEST_F(PostChain, ProvenanceGoesOn) {
   CancelFlag never;
   Progress silent;
   Context context{pool, never, silent};
-  PostOptions options;
+  PostSettings options;
   options.backend = "cpu";
   const auto writer = create_volume(folder / "in.mha", grid);
   writer->write(0, nz, noise().data());
@@ -285,7 +285,7 @@ TEST_F(PostChain, GoesOnWithTheSlabsThatAreFinished) {
   CancelFlag never;
   Progress silent;
   Context context{pool, never, silent};
-  PostOptions options;
+  PostSettings options;
   options.input = "in.mha";
   options.backend = "cpu";
   options.slab_slices = 2;

@@ -13,10 +13,10 @@ std::vector<ScanKey> common_keys(const CorrectionKind& kind) {
                                       : kind.works_on.starts_with("grey") ? "grey-levels"
                                                                           : "line-integrals";
   return {
-      {"correct", "on", KeyType::choice, "", "", by_default,
+      {"correct", "on", ScanKeyType::choice, "", "", by_default,
        both ? "Before the log (`grey-levels`, 1 in the open beam) or after it." : "It works on nothing else.",
        either ? "grey-levels line-integrals" : kind.works_on},
-      {"correct", "write", KeyType::text, "", "", "nothing is written",
+      {"correct", "write", ScanKeyType::text, "", "", "nothing is written",
        "A volume file for the sinograms (row, view, column) as they are after this correction; `.mha` where it has no "
        "ending.",
        ""}};

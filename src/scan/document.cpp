@@ -62,28 +62,28 @@ public:
   KeyValue read(const toml::node& node) const {
     const toml::array* list = node.as_array();
     switch (key_.type) {
-      case KeyType::boolean:
+      case ScanKeyType::boolean:
         return boolean(node);
-      case KeyType::integer:
+      case ScanKeyType::integer:
         return integer(node);
-      case KeyType::number:
+      case ScanKeyType::number:
         return number(node);
-      case KeyType::text:
+      case ScanKeyType::text:
         return text(node);
-      case KeyType::choice:
+      case ScanKeyType::choice:
         return choice(node);
-      case KeyType::names:
+      case ScanKeyType::names:
         return list ? elements<std::string>(node, &ValueReader::text) : std::vector{text(node)};
-      case KeyType::integers:
+      case ScanKeyType::integers:
         return elements<std::int64_t>(node, &ValueReader::integer);
-      case KeyType::numbers:
+      case ScanKeyType::numbers:
         return elements<double>(node, &ValueReader::number);
-      case KeyType::booleans:
+      case ScanKeyType::booleans:
         return elements<bool>(node, &ValueReader::boolean);
-      case KeyType::number_or_numbers:
+      case ScanKeyType::number_or_numbers:
         if (!list) return std::vector<double>(static_cast<std::size_t>(key_.count), number(node));
         return elements<double>(node, &ValueReader::number);
-      case KeyType::choice_or_integers:
+      case ScanKeyType::choice_or_integers:
         if (!list) return choice(node);
         return elements<std::int64_t>(node, &ValueReader::integer);
     }
@@ -119,12 +119,12 @@ private:
   }
 
   void check_range(const toml::node& node, double value) const {
-    ValueRange range = key_.range;
+    ScanKeyRange range = key_.range;
     // Beyond these nothing is a scan, and squares and sines of it are no numbers any more.
     const double sane = key_.unit == "mm" ? 1e9 : key_.unit == "deg" ? 1e7 : std::numeric_limits<double>::infinity();
-    range.least = std::max(range.least, -sane);
-    range.most = std::min(range.most, sane);
-    if (key_.unit == "mm" && range.least == 0 && range.open && value > 0) range = {1e-9, range.most, false};
+    range.minimum = std::max(range.minimum, -sane);
+    range.maximum = std::min(range.maximum, sane);
+    if (key_.unit == "mm" && range.minimum == 0 && range.open && value > 0) range = {1e-9, range.maximum, false};
     const auto& [least, most, open] = range;
     if ((open ? value > least : value >= least) && value <= most) return;
     const std::string low = std::isfinite(least) ? format("{} {:g}", open ? "above" : "at least", least) : "";

@@ -52,7 +52,7 @@ TEST(ScanKeys, TableIsSound) {
                                                                    << " (or none, in words)";
     // Units are part of the names.
     for (const char* unit : {"mm", "deg"}) EXPECT_EQ(key.unit == unit, key.name.ends_with(std::string("_") + unit));
-    const bool needs_choices = key.type == KeyType::choice || key.type == KeyType::choice_or_integers;
+    const bool needs_choices = key.type == ScanKeyType::choice || key.type == ScanKeyType::choice_or_integers;
     EXPECT_EQ(needs_choices, !key.choices.empty());
   }
   // Every default is read by the same code as a file, so it has its key's type and range.

@@ -11,17 +11,17 @@
 namespace lepus {
 namespace {
 
-constexpr ValueRange any{};
-constexpr ValueRange positive{.least = 0, .open = true};
-constexpr ValueRange from_zero{.least = 0};
-constexpr ValueRange from_one{.least = 1};
+constexpr ScanKeyRange any{};
+constexpr ScanKeyRange positive{.minimum = 0, .open = true};
+constexpr ScanKeyRange from_zero{.minimum = 0};
+constexpr ScanKeyRange from_one{.minimum = 1};
 // Larger detectors do not exist, and the product of all three stays below 2^63 bytes.
-constexpr ValueRange side{.least = 1, .most = 1e6};
-constexpr ValueRange fraction{.least = 0, .most = 1};
-constexpr ValueRange positive_fraction{.least = 0, .most = 1, .open = true};
-constexpr ValueRange scale{.least = 1e-9, .most = 1e9};
-constexpr ValueRange count_of_iterations{.least = 1, .most = 1e6};
-constexpr ValueRange right_angle{.least = -89, .most = 89};
+constexpr ScanKeyRange side{.minimum = 1, .maximum = 1e6};
+constexpr ScanKeyRange fraction{.minimum = 0, .maximum = 1};
+constexpr ScanKeyRange positive_fraction{.minimum = 0, .maximum = 1, .open = true};
+constexpr ScanKeyRange scale{.minimum = 1e-9, .maximum = 1e9};
+constexpr ScanKeyRange count_of_iterations{.minimum = 1, .maximum = 1e6};
+constexpr ScanKeyRange right_angle{.minimum = -89, .maximum = 89};
 
 constexpr std::string_view axes_orders =
     "view-row-column row-view-column view-column-row row-column-view column-row-view column-view-row";
@@ -48,7 +48,7 @@ constexpr auto sections = std::to_array<ScanSection>({
     {"output", "The volume file."},
 });
 
-using enum KeyType;
+using enum ScanKeyType;
 constexpr auto all_keys = std::to_array<ScanKey>({
     {"frames", "files", names, "", "", "required",
      "Frames: a pattern such as `\"frames/*.tif\"`, a folder, a file (stack, HDF5, raw), or a list of these.", ""},
@@ -86,7 +86,7 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      "is "
      "interpolated between them.",
      "",
-     {.least = 0}},
+     {.minimum = 0}},
     {"frames", "flats_dataset", text, "", "\"/exchange/data_white\"", "",
      "Dataset of the flats in an HDF5 file; the array in a MATLAB, .npz or FITS file of several; in a Zeiss file "
      "`ImageData` or `ReferenceData`.",
@@ -129,7 +129,7 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      "",
      "Images in each file of the scan; 0 stands for as many as it holds, as in flats and darks always.",
      "",
-     {.least = 0, .most = 1e6}},
+     {.minimum = 0, .maximum = 1e6}},
     {"frames.raw", "type", choice, "", "\"uint16\"", "", "Type of a pixel.",
      "uint8 int8 uint16 int16 uint32 int32 float32 float64"},
     {"frames.raw",
@@ -140,7 +140,7 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      "",
      "Bytes to skip at the start of each file.",
      "",
-     {.least = 0, .most = 1e15}},
+     {.minimum = 0, .maximum = 1e15}},
     {"frames.raw", "byte_order", choice, "", "\"little\"", "", "Order of the bytes in a pixel.", "little big"},
 
     {"frames.sinogram", "header", names, "", "", "required for such files",
@@ -267,7 +267,7 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      "",
      "Voxels along x, y and z, or `\"auto\"`: the largest volume that every view sees.",
      "auto",
-     {.least = 1, .most = 1e7},
+     {.minimum = 1, .maximum = 1e7},
      3},
     {"volume", "voxel_mm", number_or_numbers, "mm", "", "pixel size at the axis",
      "Distance between voxels: one number, or one each for x, y and z.", "", positive, 3},
@@ -296,7 +296,7 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      "",
      "Smooth rows with a Hamming kernel of this many samples first (odd; 0 is off).",
      "",
-     {.least = 0, .most = 999}},
+     {.minimum = 0, .maximum = 999}},
     {"filter",
      "extrapolate",
      number,
@@ -305,7 +305,7 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      "",
      "Continue truncated rows smoothly to zero over this fraction of their width.",
      "",
-     {.least = 0, .most = 2}},
+     {.minimum = 0, .maximum = 2}},
 
     {"backprojection", "interpolation", choice, "", "\"linear\"", "", "How detector pixels are interpolated.",
      "nearest linear cubic"},
@@ -330,7 +330,7 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      "",
      "Length of the steps of `sirt`, `sart`, `os-sart` and `iterative-fdk`, below 2.",
      "",
-     {.least = 0, .most = 2, .open = true}},
+     {.minimum = 0, .maximum = 2, .open = true}},
     {"method", "strength", number, "", "0.0", "",
      "Of the regularisation, without unit: total variation (`fista-tv`, `chambolle-pock`, `os-momentum`) or damping "
      "(`cgls`, `lsqr`, `ramp-cgls`). At 1 what was measured has no say; try 0.0001 to 0.01.",
@@ -349,7 +349,7 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      "",
      "Inner steps of `fista-tv`; `os-momentum` shares them among its subsets.",
      "",
-     {.least = 1, .most = 1000}},
+     {.minimum = 1, .maximum = 1000}},
     {"method", "low", number, "1/mm", "", "none", "No voxel below it.", ""},
     {"method", "high", number, "1/mm", "", "none", "No voxel above it.", ""},
     {"method", "start", text, "", "\"zero\"", "",
@@ -373,7 +373,7 @@ constexpr auto all_keys = std::to_array<ScanKey>({
      "Volume beyond both ends of x, y and z that is iterated too and cut off afterwards, in shares of its size: for "
      "objects that reach past the field of view.",
      "",
-     {.least = 0, .most = 4},
+     {.minimum = 0, .maximum = 4},
      3},
     {"method", "model", choice, "", "\"joseph\"", "",
      "How a ray meets voxels: interpolated between them, by its exact length in each, by the area of the pixel, or "

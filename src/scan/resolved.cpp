@@ -50,7 +50,7 @@ const KeyValue* value_of(const std::string& name, const ScanDocument& document, 
 bool is_list_of_integers(std::span<const CorrectionKind> kinds, const CorrectionSpec& spec, const std::string& name) {
   const auto kind = std::ranges::find(kinds, spec.kind, &CorrectionKind::name);
   return kind != kinds.end() && std::ranges::any_of(kind->parameters, [&](const ScanKey& key) {
-           return key.name == name && key.type == KeyType::integers;
+           return key.name == name && key.type == ScanKeyType::integers;
          });
 }
 

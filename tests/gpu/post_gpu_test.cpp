@@ -25,7 +25,7 @@ struct PostOnDevice : testing::Test {
     Context context{pool, never, silent};
     std::vector<PostSpec> chain;
     for (const auto& step : steps) chain.push_back(parse_post_step(step));
-    PostOptions options;
+    PostSettings options;
     options.backend = backend;
     options.slab_slices = slab;
     options.device_memory_bytes = device_memory;

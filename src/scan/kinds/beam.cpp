@@ -11,7 +11,7 @@ CorrectionKind drift_kind() {
           "every view. Grey levels.",
           {{"correct",
             "region_px",
-            KeyType::numbers,
+            ScanKeyType::numbers,
             "px",
             "",
             "found at the left and right edges",
@@ -21,28 +21,29 @@ CorrectionKind drift_kind() {
             4},
            {"correct",
             "lowest_level",
-            KeyType::number,
+            ScanKeyType::number,
             "",
             "0.8",
             "",
             "A region that gets darker than this share of the open beam is not air: an error.",
             "",
-            {.least = 0, .most = 1}}}};
+            {.minimum = 0, .maximum = 1}}}};
 }
 
 // The ratio of two doses is a factor of float values, which must stay finite.
-constexpr ValueRange dose_range{.least = 1e-15, .most = 1e15};
+constexpr ScanKeyRange dose_range{.minimum = 1e-15, .maximum = 1e15};
 
 CorrectionKind dose_kind() {
-  return {"dose",
-          "divides every frame by its dose, given as a list or in a file. Grey levels.",
-          {{"correct", "values", KeyType::numbers, "", "", "none", "The dose of every selected view, in any unit.", "",
-            dose_range},
-           {"correct", "file", KeyType::text, "", "", "none", "A text file with the dose of every selected view.", ""},
-           {"correct", "column", KeyType::text, "", "", "the file holds nothing else",
-            "Which column of the file: a name in its heading, or a number counted from 1 (`\"3\"`).", ""},
-           {"correct", "reference", KeyType::number, "", "", "the mean of all views",
-            "The dose of the flats, in the same unit.", "", dose_range}}};
+  return {
+      "dose",
+      "divides every frame by its dose, given as a list or in a file. Grey levels.",
+      {{"correct", "values", ScanKeyType::numbers, "", "", "none", "The dose of every selected view, in any unit.", "",
+        dose_range},
+       {"correct", "file", ScanKeyType::text, "", "", "none", "A text file with the dose of every selected view.", ""},
+       {"correct", "column", ScanKeyType::text, "", "", "the file holds nothing else",
+        "Which column of the file: a name in its heading, or a number counted from 1 (`\"3\"`).", ""},
+       {"correct", "reference", ScanKeyType::number, "", "", "the mean of all views",
+        "The dose of the flats, in the same unit.", "", dose_range}}};
 }
 
 CorrectionKind lag_kind() {
@@ -51,23 +52,23 @@ CorrectionKind lag_kind() {
           "the views. Grey levels; before drift and dose.",
           {{"correct",
             "fraction",
-            KeyType::number,
+            ScanKeyType::number,
             "",
             "0.02",
             "",
             "Share of a frame that is memory of the ones before it.",
             "",
-            {.least = 0, .most = 0.499}},
+            {.minimum = 0, .maximum = 0.499}},
            {"correct",
             "decay_frames",
-            KeyType::number,
+            ScanKeyType::number,
             "",
             "3.0",
             "",
             "Number of frames in which the memory fades to 1/e.",
             "",
-            {.least = 0, .open = true}},
-           {"correct", "before", KeyType::choice, "", "\"first-frame\"", "",
+            {.minimum = 0, .open = true}},
+           {"correct", "before", ScanKeyType::choice, "", "\"first-frame\"", "",
             "What the detector saw before the first view: the same as in it, the open beam, or nothing.",
             "first-frame open-beam dark"}}};
 }
@@ -78,35 +79,35 @@ CorrectionKind hardening_kind() {
           "given, calibrated, or fitted so that a homogeneous object comes out flat. Line integrals.",
           {{"correct",
             "coefficients",
-            KeyType::numbers,
+            ScanKeyType::numbers,
             "",
             "",
             "none",
             "c1, c2, ...; up to six.",
             "",
-            {.least = -1e9, .most = 1e9}},
-           {"correct", "calibration", KeyType::text, "", "", "none",
+            {.minimum = -1e9, .maximum = 1e9}},
+           {"correct", "calibration", ScanKeyType::text, "", "", "none",
             "A text file of pairs: thickness in mm, line integral measured behind it.", ""},
            {"correct",
             "attenuation_per_mm",
-            KeyType::number,
+            ScanKeyType::number,
             "",
             "",
             "the slope of a line through 0 and the calibration's pairs",
             "What a mm of the calibration's material is to count, in 1/mm.",
             "",
-            {.least = 0, .open = true}},
-           {"correct", "homogeneous", KeyType::boolean, "", "false", "",
+            {.minimum = 0, .open = true}},
+           {"correct", "homogeneous", ScanKeyType::boolean, "", "false", "",
             "The object is of one material: find the polynomial from the scan itself.", ""},
            {"correct",
             "degree",
-            KeyType::integer,
+            ScanKeyType::integer,
             "",
             "3",
             "",
             "Of the polynomial that is calibrated or fitted.",
             "",
-            {.least = 2, .most = 6}}}};
+            {.minimum = 2, .maximum = 6}}}};
 }
 
 CorrectionKind phase_kind() {
@@ -115,31 +116,31 @@ CorrectionKind phase_kind() {
           "filter on frames that takes the bright fringes off edges. Grey levels.",
           {{"correct",
             "energy_kev",
-            KeyType::number,
+            ScanKeyType::number,
             "",
             "",
             "required",
             "Energy of the photons in keV.",
             "",
-            {.least = 0, .open = true}},
+            {.minimum = 0, .open = true}},
            {"correct",
             "delta_over_beta",
-            KeyType::number,
+            ScanKeyType::number,
             "",
             "",
             "required",
             "Ratio of the refractive index decrement to the absorption index of the object's material.",
             "",
-            {.least = 0, .open = true}},
+            {.minimum = 0, .open = true}},
            {"correct",
             "distance_mm",
-            KeyType::number,
+            ScanKeyType::number,
             "mm",
             "",
             "from the geometry",
             "From the rotation axis to the detector; required in a parallel beam. The magnification is allowed for.",
             "",
-            {.least = 0, .open = true}}}};
+            {.minimum = 0, .open = true}}}};
 }
 
 }  // namespace

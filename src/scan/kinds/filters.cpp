@@ -5,8 +5,8 @@
 namespace lepus {
 
 std::vector<CorrectionKind> filter_kinds() {
-  using enum KeyType;
-  constexpr ValueRange positive{.least = 0, .open = true};
+  using enum ScanKeyType;
+  constexpr ScanKeyRange positive{.minimum = 0, .open = true};
   return {
       {"filter",
        "smooths with a box, a Gaussian, a median or a bilateral filter, along the detector's rows or in two "
@@ -23,7 +23,7 @@ std::vector<CorrectionKind> filter_kinds() {
          "",
          "1: along the detector's rows. 2: in each picture.",
          "",
-         {.least = 1, .most = 2}},
+         {.minimum = 1, .maximum = 2}},
         {"correct",
          "radius_px",
          integer,
@@ -32,7 +32,7 @@ std::vector<CorrectionKind> filter_kinds() {
          "",
          "The mask has 2 radius + 1 pixels in every dimension.",
          "",
-         {.least = 1, .most = 16000}},
+         {.minimum = 1, .maximum = 16000}},
         {"correct",
          "sigma_px",
          number,
@@ -41,7 +41,7 @@ std::vector<CorrectionKind> filter_kinds() {
          "",
          "Width of the Gaussian and the bilateral filter.",
          "",
-         {.least = 0.01, .most = 1e6}},
+         {.minimum = 0.01, .maximum = 1e6}},
         {"correct", "sigma_value", number, "", "0.1953125", "",
          "Bilateral: by how much values may differ that are mixed, as a share of `value_range` (50 of 256).", "",
          positive},
@@ -54,12 +54,12 @@ std::vector<CorrectionKind> filter_kinds() {
          "Bilateral: the range of the values; 0 stands for 1 for grey levels, and for what lies between the outermost "
          "0.5 % of the middle row for line integrals.",
          "",
-         {.least = 0}},
+         {.minimum = 0}},
         {"correct", "border", choice, "", "\"keep\"", "",
          "Beyond the edge: pixels without a full mask stay as they are (`keep`), zeros, a mask that is cut off "
          "(`partial`), the other side (`wrap`), the picture mirrored, or its outermost pixel (`clamp`).",
          "keep zero partial wrap mirror clamp"},
-        {"correct", "iterations", integer, "", "1", "", "How often it runs.", "", {.least = 1, .most = 100}}},
+        {"correct", "iterations", integer, "", "1", "", "How often it runs.", "", {.minimum = 1, .maximum = 100}}},
        "grey-levels line-integrals",
        {{"pictures", "dimensions", "2"},
         {"sigma_px", "filter", "gaussian bilateral"},

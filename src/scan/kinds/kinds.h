@@ -14,6 +14,5 @@ std::vector<CorrectionKind> pixel_kinds();
 // Of every kind that replaces pixels or columns (correct/replaced_share.h).
 ScanKey maximum_share_key();
 std::vector<CorrectionKind> beam_kinds();
-std::vector<CorrectionKind> post_kinds();  // of [[post]] and `lepus post`
 
 }  // namespace lepus

@@ -5,8 +5,8 @@
 namespace lepus {
 
 std::vector<CorrectionKind> ring_kinds() {
-  using enum KeyType;
-  constexpr ValueRange positive{.least = 0, .open = true};
+  using enum ScanKeyType;
+  constexpr ScanKeyRange positive{.minimum = 0, .open = true};
   return {
       {"rings",
        "takes stripes out of sinograms, which become rings in slices.",
@@ -25,7 +25,7 @@ std::vector<CorrectionKind> ring_kinds() {
          "1; `auto`: as many as help, up to 5",
          "How often it runs.",
          "",
-         {.least = 1, .most = 100}},
+         {.minimum = 1, .maximum = 100}},
         {"correct", "filter", choice, "", "\"bilateral\"", "", "`trend`: the filter.", "bilateral median"},
         {"correct",
          "radius_px",
@@ -35,7 +35,7 @@ std::vector<CorrectionKind> ring_kinds() {
          "30, or 3 % of a row of less than 1024 columns",
          "`trend`: the mask has 2 radius + 1 pixels.",
          "",
-         {.least = 1, .most = 16000}},
+         {.minimum = 1, .maximum = 16000}},
         {"correct",
          "sigma_px",
          number,
@@ -44,7 +44,7 @@ std::vector<CorrectionKind> ring_kinds() {
          "a third of the radius",
          "`trend`: width of the bilateral filter.",
          "",
-         {.least = 0.01, .most = 1e6}},
+         {.minimum = 0.01, .maximum = 1e6}},
         {"correct", "sigma_value", number, "", "0.1953125", "",
          "`trend`, bilateral: by how much values may differ that are mixed, as a share of `value_range` (50 of 256); "
          "more than a stripe, less than an edge.",
@@ -58,7 +58,7 @@ std::vector<CorrectionKind> ring_kinds() {
          "`trend`, bilateral: the range of the values; 0 stands for 1 for grey levels, and for what lies between the "
          "outermost 0.5 % of the middle row for line integrals.",
          "",
-         {.least = 0}},
+         {.minimum = 0}},
         {"correct",
          "wavelet",
          integer,
@@ -67,7 +67,7 @@ std::vector<CorrectionKind> ring_kinds() {
          "",
          "`wavelet-fourier`: vanishing moments of Daubechies' wavelet.",
          "",
-         {.least = 1, .most = 10}},
+         {.minimum = 1, .maximum = 10}},
         {"correct",
          "levels",
          integer,
@@ -76,7 +76,7 @@ std::vector<CorrectionKind> ring_kinds() {
          "5, or 4 below 1024 columns, 3 below 512, 2 below 256",
          "`wavelet-fourier`: stripes up to about 2^levels pixels wide; 2^levels must not exceed the columns.",
          "",
-         {.least = 1, .most = 30}},
+         {.minimum = 1, .maximum = 30}},
         {"correct",
          "damping_sigma",
          number,
@@ -85,7 +85,7 @@ std::vector<CorrectionKind> ring_kinds() {
          "",
          "`wavelet-fourier`: changes slower than this many cycles over all views count as stripes.",
          "",
-         {.least = 0.01, .most = 1e6}},
+         {.minimum = 0.01, .maximum = 1e6}},
         {"correct",
          "small_px",
          integer,
@@ -95,7 +95,7 @@ std::vector<CorrectionKind> ring_kinds() {
          "`sorting`, `combined`: the median's window along the ranks, an odd number of columns; at least twice as wide "
          "as the stripes.",
          "",
-         {.least = 1, .most = 32001}},
+         {.minimum = 1, .maximum = 32001}},
         {"correct",
          "large_px",
          integer,
@@ -104,7 +104,7 @@ std::vector<CorrectionKind> ring_kinds() {
          "61, or 6 % of a row of less than 1024 columns",
          "`combined`: the window that large stripes are found with, an odd number of columns.",
          "",
-         {.least = 1, .most = 32001}},
+         {.minimum = 1, .maximum = 32001}},
         {"correct", "snr", number, "", "3.0", "",
          "`combined`: how far a column must stand out to be called faulty; less finds more.", "", positive},
         maximum_share_key()},
