@@ -3,19 +3,14 @@
 #include <lepus/convert.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
-#include "app/convert_scan.h"
 #include "app/output_options.h"
 #include "app/resume_options.h"
 #include "core/format.h"
-#include "geometry/exchange.h"
-#include "job/automatic_center.h"
-#include "scan/document.h"
-#include "scan/scan.h"
+#include <lepus/error.h>
 
 namespace lepus::app {
 namespace {
@@ -69,31 +64,37 @@ int run_surface(const ConvertArguments& a, Session& session) {
   return exit_ok;
 }
 
-int convert_geometry(const ConvertArguments& a, Session& session) {
-  const OutputLock lock = session.reserve(a.output);
-  Scan scan = read_scan(a.input);
-  center_automatically(scan, session.context());
-  GeometryFileOptions options;
-  options.force = session.common().force;
-  options.pixel_width_mm = ScanDocument(scan.resolved, scan.file).find<double>("geometry.pixel_width_mm").value_or(0);
-  write_geometry(scan.geometry, a.output, a.geometry, options);
-  session.note(format("wrote {} (the geometry of {} views for {})", a.output, scan.geometry.views(), a.geometry));
-  session.result({{"kind", "geometry"},
+int run_geometry(const ConvertArguments& a, Session& session) {
+  const std::int64_t views = write_scan_geometry(a.input, a.output, a.geometry, session.call());
+  session.note(format("wrote {} (the geometry of {} views for {})", a.output, views, a.geometry));
+  session.result({{"kind", "geometry"}, {"from", a.input}, {"to", a.output}, {"format", a.geometry}, {"views", views}});
+  return exit_ok;
+}
+
+int run_scan(const ConvertArguments& a, Session& session) {
+  ScanConversionOptions options;
+  options.form = a.form == "stack"  ? ScanForm::stack
+                 : a.form == "hdf5" ? ScanForm::hdf5
+                 : a.form == "raw"  ? ScanForm::raw
+                                    : ScanForm::tiff;
+  options.sinograms = a.order == "sinograms";
+  options.resume = a.resume.resume;
+  options.restart = a.resume.restart;
+  options.call = session.call();
+  const ScanConversionReport converted = convert_scan(a.input, a.output, options);
+  session.note(format("wrote {} ({} views of {} x {} pixels)", converted.scan_file.string(), converted.views,
+                      converted.columns, converted.rows));
+  session.result({{"kind", "scan"},
                   {"from", a.input},
-                  {"to", a.output},
-                  {"format", a.geometry},
-                  {"views", scan.geometry.views()}});
+                  {"to", converted.scan_file.string()},
+                  {"views", converted.views},
+                  {"columns", converted.columns},
+                  {"rows", converted.rows}});
   return exit_ok;
 }
 
 int run_convert(const ConvertArguments& a, Session& session) {
   a.resume.check();
-  std::error_code ignored;
-  if (std::filesystem::equivalent(a.input, a.output, ignored))
-    throw Error(ErrorKind::usage, {.what = "input and output are the same",
-                                   .where = a.output,
-                                   .why = {},
-                                   .hint = "give another name for the output"});
   const bool scan = std::filesystem::path(a.input).extension() == ".toml";
   if ((scan || a.surface) && (a.stored.type != "float32" || !a.stored.range.empty()))
     throw Error(ErrorKind::usage, {.what = "--output-type and --output-range are for volumes",
@@ -121,21 +122,7 @@ int run_convert(const ConvertArguments& a, Session& session) {
                                    .where = a.input,
                                    .why = "the input is a scan file",
                                    .hint = "choose views and rows in the [frames] section of the scan file"});
-  if (!a.geometry.empty()) return convert_geometry(a, session);
-  a.resume.require_unfinished(a.output);
-  ScanForm form;
-  form.frames = a.form.empty() ? "tiff" : a.form;
-  form.sinograms = a.order == "sinograms";
-  const ConvertedScan converted = convert_scan(a.input, a.output, form, a.resume.restart, session);
-  session.note(format("wrote {} ({} views of {} x {} pixels)", converted.scan_file.string(), converted.views,
-                      converted.columns, converted.rows));
-  session.result({{"kind", "scan"},
-                  {"from", a.input},
-                  {"to", converted.scan_file.string()},
-                  {"views", converted.views},
-                  {"columns", converted.columns},
-                  {"rows", converted.rows}});
-  return exit_ok;
+  return a.geometry.empty() ? run_scan(a, session) : run_geometry(a, session);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Volume files into others: a volume into another format, a part of it, other axes or Hounsfield units; its
-// surface as triangles. Volumes are read and written piece by piece, so that none needs to fit into memory.
+// Files of one kind into others: a volume into another format, a part of it, other axes or Hounsfield units; its
+// surface as triangles; a scan into another form; a scan's geometry as other tools read it. Volumes and frames are read
+// and written piece by piece, so that none needs to fit into memory.
 #pragma once
 
 #include <cstdint>
@@ -59,5 +60,33 @@ struct SurfaceReport {
 // axes: marching cubes into a binary .stl or .ply. Throws Error(input) where no voxel is brighter.
 LEPUS_API SurfaceReport write_surface(const std::filesystem::path& volume, const std::filesystem::path& surface,
                                       double threshold, const SurfaceFileOptions& options = {});
+
+enum class ScanForm { tiff, stack, hdf5, raw };  // of its frames: a TIFF each, a TIFF of all, HDF5, raw
+
+struct ScanConversionOptions {
+  ScanForm form = ScanForm::tiff;
+  bool sinograms = false;  // an image is a detector row in all views; else a view
+  // As for volumes.
+  bool resume = false, restart = false;
+  Call call;  // force: what has the name of something new in the folder is replaced
+};
+
+struct ScanConversionReport {
+  std::filesystem::path scan_file;  // that names the new files
+  std::int64_t views = 0, columns = 0, rows = 0;
+};
+
+// The same frames, flats and darks in other files, all other files that the scan file names, and a scan.toml of them.
+// Values do not change.
+LEPUS_API ScanConversionReport convert_scan(const std::filesystem::path& scan_file, const std::filesystem::path& folder,
+                                            const ScanConversionOptions& options = {});
+
+// "rtk", "astra", "tigre", "matrices": tools and their files, as docs/geometry.md describes them.
+LEPUS_API std::vector<std::string> geometry_formats();
+
+// The geometry of the scan's views for such a tool; returns how many views these are. Where the scan file has
+// center = "auto", the axis is found first. Throws Error(unsupported) where the format cannot hold the scan.
+LEPUS_API std::int64_t write_scan_geometry(const std::filesystem::path& scan_file, const std::filesystem::path& file,
+                                           const std::string& format, const Call& call = {});
 
 }  // namespace lepus
