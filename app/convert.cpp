@@ -94,7 +94,6 @@ int run_scan(const ConvertArguments& a, Session& session) {
 }
 
 int run_convert(const ConvertArguments& a, Session& session) {
-  a.resume.check();
   const bool scan = std::filesystem::path(a.input).extension() == ".toml";
   if ((scan || a.surface) && (a.stored.type != "float32" || !a.stored.range.empty()))
     throw Error(ErrorKind::usage, {.what = "--output-type and --output-range are for volumes",

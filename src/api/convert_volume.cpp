@@ -87,6 +87,7 @@ std::string provenance_with_note(const VolumeReader& volume, const fs::path& inp
                       {"from", input.string()},
                       {"format", volume.format()},
                       {"pixel_type", volume.pixel_type()}};
+  // As floats, which these notes always had: 3.0.
   const auto note_numbers = [&note](const char* key, const std::vector<std::int64_t>& numbers) {
     if (!numbers.empty()) note[key] = std::vector<double>(numbers.begin(), numbers.end());
   };
