@@ -6,6 +6,7 @@
 #include <lepus/center.h>
 #include <lepus/compare.h>
 #include <lepus/compute.h>
+#include <lepus/convert.h>
 #include <lepus/correct.h>
 #include <lepus/error.h>
 #include <lepus/geometry.h>

@@ -12,17 +12,13 @@
 
 #include "core/context.h"
 #include "io/volume_file.h"
+#include <lepus/convert.h>
 
 namespace lepus::analysis {
 
 struct SurfaceOptions {
   double threshold = 0;                            // inside is above it; NaN is outside
   std::optional<std::array<std::int64_t, 6>> box;  // x0, x1, y0, y1, z0, z1: only these voxels; the rest is outside
-};
-
-struct SurfaceReport {
-  std::int64_t vertices = 0, triangles = 0;
-  double area_mm2 = 0, volume_mm3 = 0;
 };
 
 // Vertices are numbered from 0 in the order in which they come; a triangle names three that came, counter-clockwise

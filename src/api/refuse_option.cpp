@@ -9,4 +9,13 @@ void refuse_option(const std::string& name, const std::string& what, const std::
   throw Error(ErrorKind::usage, {.what = what, .where = "option " + name, .why = {}, .hint = hint});
 }
 
+void refuse_same_file(const std::filesystem::path& input, const std::filesystem::path& output) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(input, output, ignored))
+    throw Error(ErrorKind::usage, {.what = "input and output are the same",
+                                   .where = output.string(),
+                                   .why = {},
+                                   .hint = "give another name for the output"});
+}
+
 }  // namespace lepus

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <lepus/convert.h>
 #include <lepus/geometry.h>
 
 namespace lepus {
@@ -29,9 +30,7 @@ struct GeometryFileOptions {
   bool force = false;                     // writing: overwrite
 };
 
-// "rtk", "astra", "tigre", "matrices": those that are read and written. The header of an X-RAD, "xrad", is only read.
-std::vector<std::string> geometry_formats();
-
+// A format is one of geometry_formats(), or "xrad", the header of an X-RAD, which is only read.
 // Throws Error(input) where the file cannot be understood, Error(geometry) where a view cannot be used,
 // Error(usage) where the format is unknown or the size of the frames is missing.
 ScanGeometry read_geometry(const std::filesystem::path& path, const std::string& format,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/convert_scan.h"
+// A scan in another form: the same frames, flats and darks in other files, and a scan file that names them. And its
+// geometry alone, for other tools.
+#include <lepus/convert.h>
 
 #include <algorithm>
 #include <numeric>
@@ -9,19 +11,24 @@
 
 #include <toml++/toml.h>
 
+#include "api/bring_named_files.h"
+#include "api/refuse_option.h"
+#include "api/unfinished_run.h"
+#include "core/call_context.h"
 #include "core/format.h"
 #include "core/input_file.h"
 #include "core/memory.h"
 #include "core/output_file.h"
 #include "core/row_checksum.h"
-#include "io/input_identity.h"
+#include "geometry/exchange.h"
 #include "io/resumable_folder.h"
 #include "io/resumable_volume.h"
+#include "job/automatic_center.h"
 #include "run/run_state.h"
-#include "scan/scan.h"
+#include "scan/document.h"
 #include <lepus/version.h>
 
-namespace lepus::app {
+namespace lepus {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,15 +40,15 @@ struct SetName {
   std::string dataset;  // HDF5 only
 };
 
-SetName name_set(const std::string& set, const ScanForm& form, const std::string& dataset) {
-  if (form.frames == "tiff") return {fs::path(set) / "%05d.tif", set + "/*.tif", {}};
-  if (form.frames == "stack") return {set + ".tif", set + ".tif", {}};
-  if (form.frames == "hdf5") return {set + ".h5", set + ".h5", dataset};
+SetName name_set(const std::string& set, ScanForm form, const std::string& dataset) {
+  if (form == ScanForm::tiff) return {fs::path(set) / "%05d.tif", set + "/*.tif", {}};
+  if (form == ScanForm::stack) return {set + ".tif", set + ".tif", {}};
+  if (form == ScanForm::hdf5) return {set + ".h5", set + ".h5", dataset};
   return {set + ".raw", set + ".raw", {}};
 }
 
 // Images of one kind in the scan, and what they become.
-struct ImageSet {
+struct ConvertedSet {
   std::string what;  // "frames"
   std::unique_ptr<FrameSource> source;
   SetName name;
@@ -62,11 +69,12 @@ void copy_frames(const FrameSource& source, ResumableVolume& writer, Context& co
 }
 
 // Rows of all views are read in bands that fit the memory; a band gives one sinogram per row.
-void copy_sinograms(const FrameSource& source, ResumableVolume& writer, const Session& session, Context& context) {
+void copy_sinograms(const FrameSource& source, ResumableVolume& writer, CallContext& working) {
+  Context& context = working.context();
   const std::int64_t line = source.columns() * bytes_per_pixel(source.pixel_type());
   const std::int64_t sinogram = line * source.frames();
   // A band, its turned copy of one sinogram, and what the writer makes of that.
-  const std::int64_t fits = session.buffer_bytes(3 * sinogram) / sinogram - 2;
+  const std::int64_t fits = working.buffer_bytes(3 * sinogram) / sinogram - 2;
   const std::int64_t rows = std::min(fits, source.rows());
   Buffer<std::byte> band(rows * sinogram), turned(sinogram);
   const auto copy_rows = [&](std::int64_t row0, std::int64_t row1) {
@@ -108,8 +116,8 @@ std::string checksum_of(const SetName& name, const fs::path& folder) try {
   return {};
 }
 
-void write_set(const ImageSet& set, ResumableFolder& folder, Session& session) {
-  Context& context = session.context();
+void write_set(const ConvertedSet& set, ResumableFolder& folder, CallContext& working) {
+  Context& context = working.context();
   const FrameSource& source = *set.source;
   if (const auto known = folder.finished(set.what)) {
     if (checksum_of(set.name, folder.path()) == *known) return;
@@ -135,7 +143,7 @@ void write_set(const ImageSet& set, ResumableFolder& folder, Session& session) {
   try {
     context.progress.begin("converting " + set.what, count_slices(writer.missing()));
     if (set.sinograms)
-      copy_sinograms(source, writer, session, context);
+      copy_sinograms(source, writer, working);
     else
       copy_frames(source, writer, context);
     context.progress.end();
@@ -152,9 +160,9 @@ void write_set(const ImageSet& set, ResumableFolder& folder, Session& session) {
 }
 
 // What a run that was killed had brought beside the sets, and locks that it held in them.
-void remove_others(const std::vector<ImageSet>& sets, const fs::path& folder) {
+void remove_others(const std::vector<ConvertedSet>& sets, const fs::path& folder) {
   std::set<fs::path> ours;
-  for (const ImageSet& set : sets) {
+  for (const ConvertedSet& set : sets) {
     ours.insert(*set.name.path.begin());  // "frames" of "frames/%05d.tif"
     for (const fs::path& file : files_of_volume(set.name.path)) ours.insert(*file.begin());
   }
@@ -166,103 +174,21 @@ void remove_others(const std::vector<ImageSet>& sets, const fs::path& folder) {
   for (const fs::path& path : others) fs::remove_all(path);
 }
 
-// A name that nothing else has in the new folder: "angles.txt", or "angles-2.txt".
-fs::path free_name(const fs::path& wanted, const fs::path& folder) {
-  fs::path name = wanted.filename();
-  for (int number = 2; name == "scan.toml" || fs::exists(folder / name); ++number)
-    name = format("{}-{}{}", wanted.stem().string(), number, wanted.extension().string());
-  return name;
-}
-
-// Every file that the scan file names comes along, so that the new folder stands alone: "..._file", and the files of
-// corrections.
-void bring_files(toml::table& table, bool correction, const fs::path& from, const fs::path& to) {
-  for (auto&& [key, node] : table) {
-    const std::string_view name = key.str();
-    if (auto* inner = node.as_table()) bring_files(*inner, false, from, to);
-    if (auto* list = node.as_array())
-      for (auto& element : *list)
-        if (auto* inner = element.as_table()) bring_files(*inner, name == "correct", from, to);
-    auto* text = node.as_string();
-    const bool is_file = name.ends_with("_file") || (correction && (name == "file" || name == "calibration"));
-    if (text == nullptr || !is_file) continue;
-    const fs::path source = from / text->get(), name_there = free_name(source, to);
-    fs::copy_file(source, to / name_there);
-    *text = name_there.string();
-  }
-}
-
-// A volume may be several files that name each other: they keep their names, in a folder of their own.
-std::string bring_volume(const std::string& key, const fs::path& source, const fs::path& to) {
-  const std::string text = source.string();
-  const fs::path file = fs::exists(source) ? source : fs::path(text.substr(0, text.find(":/")));  // of a dataset
-  const fs::path folder = free_name(key, to);
-  for (const fs::path& part : files_of_input(source)) {
-    if (!fs::is_regular_file(part))
-      throw Error(ErrorKind::input, {.what = "file not found",
-                                     .where = part.string(),
-                                     .why = format("method.{} of the scan file names it", key),
-                                     .hint = "put it there, or leave the key out"});
-    const fs::path within = part.lexically_relative(file.parent_path());
-    if (*within.begin() == "..")
-      throw Error(ErrorKind::unsupported, {.what = "a volume that lies in several folders is not copied",
-                                           .where = part.string(),
-                                           .why = format("method.{} of the scan file needs it", key),
-                                           .hint = "make one file of it with lepus convert"});
-    const fs::path there = to / folder / within;
-    fs::create_directories(there.parent_path());
-    fs::copy_file(part, there);
-  }
-  return (folder / file.filename()).string() + text.substr(file.string().size());
-}
-
-void bring_volumes_of_method(toml::table& document, const fs::path& from, const fs::path& to) {
-  toml::table* method = document["method"].as_table();
-  if (method == nullptr) return;
-  for (const std::string key : {"start", "mask", "prior"}) {
-    toml::value<std::string>* name = (*method)[key].as_string();
-    if (name == nullptr || (key == "start" && (name->get() == "zero" || name->get() == "fdk"))) continue;
-    *name = bring_volume(key, from / name->get(), to);
-  }
-}
-
-void bring_all_files(toml::table& document, const Scan& scan, const fs::path& from, const fs::path& to) {
-  // Angles that are listed elsewhere become a text file of one for each frame: a dataset stays behind, and a list may
-  // hold more than the frames.
-  toml::table* geometry = document["geometry"].as_table();
-  const bool listed =
-      geometry != nullptr && (geometry->contains("angles_dataset") || geometry->contains("angles_file"));
-  if (listed)
-    for (const char* key : {"angles_dataset", "angles_file", "first_angle_index", "angles_unit"}) geometry->erase(key);
-  bring_files(document, false, from, to);
-  bring_volumes_of_method(document, from, to);
-  if (!listed) return;
-  std::string lines;
-  for (const double angle : scan.listed_angles_deg) lines += format("{}\n", angle);
-  const fs::path name = free_name("angles.txt", to);
-  write_file(to / name, lines, false);
-  geometry->insert("angles_file", name.string());
-}
-
-}  // namespace
-
-namespace {
-
 // The sets of the scan in their new form, named in the scan file's section of frames.
-std::vector<ImageSet> name_sets(const Scan& scan, const ScanForm& form, toml::table& frames) {
+std::vector<ConvertedSet> name_sets(const Scan& scan, const ScanConversionOptions& options, toml::table& frames) {
   for (const char* key : {"dataset", "order", "axes", "images", "image_key", "flats_dataset", "flats_images",
                           "flats_axes", "darks_dataset", "darks_images", "darks_axes", "raw", "sinogram"})
     frames.erase(key);
-  std::vector<ImageSet> sets;
+  std::vector<ConvertedSet> sets;
   // Gives its name for the scan file.
   const auto add = [&](const FrameFiles& files, const std::string& set, const char* dataset_key, const char* dataset,
                        bool sinograms) {
-    const SetName name = name_set(sinograms ? "sinograms" : set, form, dataset);
+    const SetName name = name_set(sinograms ? "sinograms" : set, options.form, dataset);
     if (!name.dataset.empty()) frames.insert_or_assign(dataset_key, name.dataset);
     sets.push_back({set, open_frames(files), name, sinograms});
     return name.in_scan;
   };
-  frames.insert_or_assign("files", add(scan.frames, "frames", "dataset", "/exchange/data", form.sinograms));
+  frames.insert_or_assign("files", add(scan.frames, "frames", "dataset", "/exchange/data", options.sinograms));
   const char* const white = "/exchange/data_white";
   if (!scan.flat_series.empty()) {
     toml::array names;
@@ -274,22 +200,31 @@ std::vector<ImageSet> name_sets(const Scan& scan, const ScanForm& form, toml::ta
   }
   if (scan.darks)
     frames.insert_or_assign("darks", add(*scan.darks, "darks", "darks_dataset", "/exchange/data_dark", false));
-  if (form.sinograms) frames.insert_or_assign("order", "sinograms");
+  if (options.sinograms) frames.insert_or_assign("order", "sinograms");
   return sets;
 }
 
-JournalHeader header_of(const Scan& scan, const ScanForm& form) {
+JournalHeader conversion_header(const Scan& scan, const ScanConversionOptions& options) {
   JournalHeader header{"convert", facts_of(scan)};
-  header.facts.push_back({"the form", format("{} of {}", form.frames, form.sinograms ? "sinograms" : "frames")});
+  const char* const form = options.form == ScanForm::tiff    ? "tiff"
+                           : options.form == ScanForm::stack ? "stack"
+                           : options.form == ScanForm::hdf5  ? "hdf5"
+                                                             : "raw";
+  header.facts.push_back({"the form", format("{} of {}", form, options.sinograms ? "sinograms" : "frames")});
   return header;
 }
 
 }  // namespace
 
-ConvertedScan convert_scan(const fs::path& scan_file, const fs::path& folder, const ScanForm& form, bool restart,
-                           Session& session) {
+ScanConversionReport convert_scan(const fs::path& scan_file, const fs::path& folder,
+                                  const ScanConversionOptions& options) {
+  check_resume_or_restart(options.resume, options.restart);
+  refuse_same_file(scan_file, folder);
+  if (options.resume) require_unfinished_run(folder);
+  CallContext working(options.call);
+  Context& context = working.context();
   const Scan scan = read_scan(scan_file);  // checks everything before anything is written
-  for (const auto& warning : scan.warnings) session.context().progress.warning(warning);
+  for (const auto& warning : scan.warnings) context.progress.warning(warning);
   const fs::path old_folder = fs::absolute(scan_file).parent_path();
   std::error_code ignored;
   if (fs::equivalent(old_folder, folder, ignored))
@@ -298,25 +233,26 @@ ConvertedScan convert_scan(const fs::path& scan_file, const fs::path& folder, co
                                    .why = "its files would be replaced while they are read",
                                    .hint = "give another folder"});
   toml::table document = toml::parse(read_text_file(scan_file, largest_scan_file), scan_file.string());
-  ResumableFolder target(folder, header_of(scan, form), restart, session.context().progress);
-  const bool force = session.common().force;
+  ResumableFolder target(folder, conversion_header(scan, options), options.restart, context.progress);
+  const bool force = options.call.force;
   if (!target.target_is_free() && !(force && target.target_is_folder()))
     throw Error(ErrorKind::disk, {.what = "the folder exists already",
                                   .where = folder.string(),
                                   .why = "it is not empty",
                                   .hint = "give another name, or --force to replace the scan in it"});
   try {
-    const std::vector<ImageSet> sets = name_sets(scan, form, *document["frames"].as_table());
-    target.expect("images", std::accumulate(sets.begin(), sets.end(), std::int64_t{0},
-                                            [](std::int64_t sum, const ImageSet& set) { return sum + set.images(); }));
-    for (const ImageSet& set : sets) write_set(set, target, session);
+    const std::vector<ConvertedSet> sets = name_sets(scan, options, *document["frames"].as_table());
+    target.expect("images",
+                  std::accumulate(sets.begin(), sets.end(), std::int64_t{0},
+                                  [](std::int64_t sum, const ConvertedSet& set) { return sum + set.images(); }));
+    for (const ConvertedSet& set : sets) write_set(set, target, working);
     remove_others(sets, target.path());
-    bring_all_files(document, scan, old_folder, target.path());
+    bring_named_files(document, scan, old_folder, target.path());
     std::ostringstream text;
     text << format("# Converted by lepus {} from {}\n", version, fs::absolute(scan_file).lexically_normal().string())
          << document << "\n";
     write_file(target.path() / "scan.toml", text.str(), false);
-    session.context().cancel.check();
+    context.cancel.check();
     // Only what has the name of something new is replaced; whatever else is in the folder stays.
     target.commit(force ? PartialFolder::Replace::same_names : PartialFolder::Replace::nothing);
   } catch (const Error& error) {
@@ -325,4 +261,18 @@ ConvertedScan convert_scan(const fs::path& scan_file, const fs::path& folder, co
   return {folder / "scan.toml", scan.recorded.frames, scan.recorded.columns, scan.recorded.rows};
 }
 
-}  // namespace lepus::app
+std::int64_t write_scan_geometry(const fs::path& scan_file, const fs::path& file, const std::string& format,
+                                 const Call& call) {
+  refuse_same_file(scan_file, file);
+  CallContext working(call);
+  const OutputLock lock = reserve_output(file, call.force, working.context().progress);
+  Scan scan = read_scan(scan_file);
+  center_automatically(scan, working.context());
+  GeometryFileOptions options;
+  options.force = call.force;
+  options.pixel_width_mm = ScanDocument(scan.resolved, scan.file).find<double>("geometry.pixel_width_mm").value_or(0);
+  write_geometry(scan.geometry, file, format, options);
+  return scan.geometry.views();
+}
+
+}  // namespace lepus
