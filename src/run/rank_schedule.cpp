@@ -34,7 +34,7 @@ BandTable some_bands(const ScanGeometry& geometry, const VolumeGrid& grid, doubl
 }
 
 // A group, how far it is, and what it has done.
-struct RankProgress {
+struct GroupProgress {
   std::vector<SlabRange> range;
   std::size_t front = 0, back = 0;  // of its range, taken
   std::optional<SlabRange> next;    // is taken, and its rows are read, while one is summed
@@ -45,10 +45,10 @@ struct RankProgress {
   bool left() const { return front + back < range.size(); }
 };
 
-std::optional<SlabRange> taken_by(std::vector<RankProgress>& ranks, std::size_t group, bool takes_over) {
-  if (RankProgress& own = ranks[group]; own.left()) return own.range[own.front++];
+std::optional<SlabRange> taken_by(std::vector<GroupProgress>& ranks, std::size_t group, bool takes_over) {
+  if (GroupProgress& own = ranks[group]; own.left()) return own.range[own.front++];
   for (std::size_t step = 1; takes_over && step < ranks.size(); ++step)
-    if (RankProgress& other = ranks[(group + step) % ranks.size()]; other.left())
+    if (GroupProgress& other = ranks[(group + step) % ranks.size()]; other.left())
       return other.range[other.range.size() - ++other.back];
   return std::nullopt;
 }
@@ -77,7 +77,7 @@ double SlabCosts::new_rows(SlabRange slab, SlabRange before) const {
 }
 
 RankSchedule schedule_ranks(const SlabCosts& costs, const RankGrid& places, const RankCut& cut, double spread) {
-  std::vector<RankProgress> ranks;
+  std::vector<GroupProgress> ranks;
   for (std::vector<SlabRange>& range : slabs_of_groups({{0, costs.slices()}}, places.groups, cut)) {
     ranks.emplace_back().range = std::move(range);
   }
@@ -91,7 +91,7 @@ RankSchedule schedule_ranks(const SlabCosts& costs, const RankGrid& places, cons
   while (!free.empty()) {
     const std::size_t group = free.top().second;
     free.pop();
-    RankProgress& own = ranks[group];
+    GroupProgress& own = ranks[group];
     if (!own.next) continue;
     const SlabRange slab = *own.next;
     own.next = taken_by(ranks, group, places.wedges == 1);
@@ -107,9 +107,9 @@ RankSchedule schedule_ranks(const SlabCosts& costs, const RankGrid& places, cons
     schedule.rows_of_all += rows;
     free.emplace(own.seconds, group);
   }
-  for (RankProgress& own : ranks)  // the others were written while the next was summed
+  for (GroupProgress& own : ranks)  // the others were written while the next was summed
     if (own.slabs > 0) own.seconds += costs.write_seconds({0, cut.slab_slices});
-  const RankProgress& last = *std::ranges::max_element(ranks, {}, &RankProgress::seconds);
+  const GroupProgress& last = *std::ranges::max_element(ranks, {}, &GroupProgress::seconds);
   schedule.seconds = last.seconds;
   schedule.rows = last.rows;
   schedule.summed_slices = last.summed_slices;
