@@ -7,6 +7,7 @@
 #include <lepus/compare.h>
 #include <lepus/compute.h>
 #include <lepus/correct.h>
+#include <lepus/describe.h>
 #include <lepus/error.h>
 #include <lepus/geometry.h>
 #include <lepus/import.h>
