@@ -23,5 +23,6 @@
 #include <lepus/scan_keys.h>
 #include <lepus/simulate.h>
 #include <lepus/slice.h>
+#include <lepus/status.h>
 #include <lepus/version.h>
 #include <lepus/view.h>
