@@ -4,14 +4,10 @@
 
 #include <string>
 
-#include "app/command.h"
-#include "import/import_scan.h"
+#include "scan/scan.h"
 
 namespace lepus::app {
 
 Scan read_scan_argument(const std::string& place);
-
-// lepus info of a folder or header: every field, what becomes of it, and the scan that follows.
-int imported_info(const std::string& place, Session& session);
 
 }  // namespace lepus::app

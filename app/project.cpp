@@ -50,8 +50,8 @@ int write_matrix(const ProjectArguments& a, Session& session) {
 }
 
 int run_project(const ProjectArguments& a, Session& session) {
-  a.resume.check();
-  if (a.matrix) return write_matrix(a, session);
+  // Both at once are refused for a matrix too, which has no runs to go on with: by the call below.
+  if (a.matrix && !(a.resume.resume && a.resume.restart)) return write_matrix(a, session);
   VolumeProjectionOptions options;
   options.model = model_of(a.model);
   options.against = a.against;

@@ -8,6 +8,7 @@
 #include <lepus/compute.h>
 #include <lepus/convert.h>
 #include <lepus/correct.h>
+#include <lepus/describe.h>
 #include <lepus/error.h>
 #include <lepus/geometry.h>
 #include <lepus/import.h>
@@ -23,5 +24,6 @@
 #include <lepus/scan_keys.h>
 #include <lepus/simulate.h>
 #include <lepus/slice.h>
+#include <lepus/status.h>
 #include <lepus/version.h>
 #include <lepus/view.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for messages about what somebody typed.
+// Words for messages: about what somebody typed, about how long something takes.
 #pragma once
 
 #include <string>
@@ -15,5 +15,8 @@ LEPUS_API std::string nearest_name(std::string_view typed, const std::vector<std
 
 // What somebody typed, for a message: its beginning where it is long.
 LEPUS_API std::string shown(std::string_view typed);
+
+// What a machine that does other things too may need for work of so many seconds: "0.12 to 0.25 s".
+LEPUS_API std::string expected_time(double seconds);
 
 }  // namespace lepus

@@ -127,10 +127,7 @@ void bind_files(py::module_& module) {
       .def_readonly("warnings", &Scan::warnings)
       .def_readwrite("method", &Scan::method);
   module.def("is_scan", &is_scan);
-  module.def(
-      "read_scan",
-      [](const std::filesystem::path& place) { return is_importable(place) ? read_imported(place) : read_scan(place); },
-      py::call_guard<py::gil_scoped_release>());
+  module.def("read_scan", &read_scan_at, py::call_guard<py::gil_scoped_release>());
   module.def("line_integrals", &line_integrals_of);
 }
 

@@ -7,13 +7,9 @@
 
 #include "core/context.h"
 #include "io/volume_file.h"
+#include <lepus/describe.h>
 
 namespace lepus {
-
-struct VolumeStatistics {
-  std::int64_t voxels = 0, not_finite = 0;
-  double smallest = 0, largest = 0, mean = 0, standard_deviation = 0;  // of the finite ones; NaN where there is none
-};
 
 VolumeStatistics volume_statistics(const VolumeReader& volume, std::int64_t memory_bytes, Context& context);
 

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <numeric>
 
+#include "core/format.h"
+
 namespace lepus {
 namespace {
 
@@ -37,6 +39,11 @@ std::string nearest_name(std::string_view typed, const std::vector<std::string>&
 std::string shown(std::string_view typed) {
   constexpr std::size_t longest = 80;
   return typed.size() <= longest ? std::string(typed) : std::string(typed.substr(0, longest)) + "...";
+}
+
+std::string expected_time(double seconds) {
+  const auto rounded = [](double s) { return s < 100 ? format("{:.2g}", s) : format("{:.0f}", s); };
+  return format("{} to {} s", rounded(0.7 * seconds), rounded(1.5 * seconds));
 }
 
 std::string hint_for_errno(int code, const std::string& usual) {

@@ -150,4 +150,6 @@ Scan read_imported(const fs::path& place) {
   return scan;
 }
 
+Scan read_scan_at(const fs::path& place) { return is_importable(place) ? read_imported(place) : read_scan(place); }
+
 }  // namespace lepus

@@ -36,4 +36,7 @@ std::string scan_file_text(const ImportedScan& imported, const std::filesystem::
 // come first among those of the scan.
 Scan read_imported(const std::filesystem::path& place);
 
+// A scan file, or what read_imported reads.
+Scan read_scan_at(const std::filesystem::path& place);
+
 }  // namespace lepus

@@ -20,6 +20,7 @@
 #include "run/float_bytes.h"
 #include "run/provenance.h"
 #include "run/sweep.h"
+#include <lepus/text.h>
 
 namespace lepus {
 namespace {

@@ -12,6 +12,7 @@
 #include "run/plan_models.h"
 #include "run/rank_schedule.h"
 #include "run/rank_work.h"
+#include <lepus/text.h>
 
 namespace lepus {
 namespace {

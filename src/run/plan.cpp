@@ -105,11 +105,6 @@ double opening_seconds(std::int64_t views) {
   return start_seconds + frame_seconds * static_cast<double>(views);
 }
 
-std::string expected_time(double seconds) {
-  const auto rounded = [](double s) { return s < 100 ? format("{:.2g}", s) : format("{:.0f}", s); };
-  return format("{} to {} s", rounded(0.7 * seconds), rounded(1.5 * seconds));
-}
-
 double updates_in_cylinder(const VolumeGrid& grid, double radius_mm, std::int64_t views) {
   return voxels_inside(grid, radius_mm) * static_cast<double>(grid.nz) * static_cast<double>(views);
 }

@@ -114,9 +114,6 @@ Plan make_plan(const PlanRequest& request, const BandTable& bands);
 // What a reconstruction takes before and beside its work: the program's start, and files that are opened.
 double opening_seconds(std::int64_t views);
 
-// For people: what a machine that does other things too may need, "0.12 to 0.25 s".
-std::string expected_time(double seconds);
-
 // Voxel updates of all views inside a cylinder around the axis.
 double updates_in_cylinder(const VolumeGrid& grid, double radius_mm, std::int64_t views);
 // Those that the host makes, which sums whole tiles of voxels: MachineSpeed counts these.

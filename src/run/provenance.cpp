@@ -7,6 +7,7 @@
 #include "core/json.h"
 #include "core/memory.h"
 #include "filter/weights.h"
+#include <lepus/text.h>
 #include <lepus/version.h>
 
 namespace lepus {
