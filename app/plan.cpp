@@ -8,6 +8,7 @@
 #include "app/compute_options.h"
 #include "app/method_options.h"
 #include "core/format.h"
+#include "job/method_choices.h"
 #include "job/plan_iterations.h"
 #include "run/correction_chain.h"
 #include "run/reconstruct_scan.h"
@@ -41,9 +42,10 @@ void require_fdk(const MethodSettings& method) {
 int plan_problem(const PlanArguments& arguments, Session& session) {
   const ClusterOptions& cluster = arguments.cluster;
   Scan without_file;
-  if (!arguments.method.method.empty()) without_file.method.name = arguments.method.method;
+  const MethodChoices choices = arguments.method.choices();
+  if (!choices.name.empty()) without_file.method.name = choices.name;
   require_fdk(without_file.method);
-  arguments.method.apply(without_file, false);  // fdk has none of its options
+  choose_method(without_file, choices);  // fdk has none of its options
   if (!cluster.asked())
     throw Error(ErrorKind::usage, {.what = "how large is the cluster?",
                                    .where = "option --problem",
@@ -66,7 +68,7 @@ int run_plan(const PlanArguments& arguments, Session& session) {
   options.compute = arguments.compute.compute();
   options.compute.memory_bytes = session.memory_bytes();
   Scan scan = read_scan(arguments.scan_file);
-  arguments.method.apply(scan, false);
+  choose_method(scan, arguments.method.choices());
   if (cluster.asked()) require_fdk(scan.method);
   check_corrections(scan);
   const PlanReport report = scan.method.iterative() ? plan_iterations(scan, options, session.context())

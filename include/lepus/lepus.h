@@ -5,6 +5,7 @@
 #include <lepus/calibrate.h>
 #include <lepus/center.h>
 #include <lepus/compare.h>
+#include <lepus/compare_methods.h>
 #include <lepus/compute.h>
 #include <lepus/correct.h>
 #include <lepus/error.h>
@@ -12,6 +13,7 @@
 #include <lepus/import.h>
 #include <lepus/live.h>
 #include <lepus/math.h>
+#include <lepus/method.h>
 #include <lepus/operator.h>
 #include <lepus/options.h>
 #include <lepus/post.h>
