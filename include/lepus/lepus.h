@@ -16,6 +16,7 @@
 #include <lepus/method.h>
 #include <lepus/operator.h>
 #include <lepus/options.h>
+#include <lepus/plan.h>
 #include <lepus/post.h>
 #include <lepus/preview.h>
 #include <lepus/progress.h>
