@@ -14,8 +14,6 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/options.h"
-#include "core/context.h"
-#include "core/output_lock.h"
 #include <lepus/call.h>
 #include <lepus/ranks.h>
 
@@ -54,21 +52,13 @@ class ProgressDisplay;
 // What a running command has beside its own options.
 class Session {
 public:
-  Session(const CommonOptions& common, ProgressDisplay& display, Context context, Ranks& ranks);
+  Session(const CommonOptions& common, ProgressDisplay& display, const Call& call, Ranks& ranks);
 
   const CommonOptions& common() const { return common_; }
-  Context& context() { return context_; }
-  Ranks& ranks() { return ranks_; }  // one, but for commands that run over many (Command::over_ranks)
-  Call call() const;                 // what a call of the library is given of it
+  const Call& call() const { return call_; }  // what a call of the library is given of it
+  Ranks& ranks() { return ranks_; }           // one, but for commands that run over many (Command::over_ranks)
   std::int64_t memory_bytes()
       const;  // the limit: --memory, or 60 % of what is free, shared with the node's other ranks
-  // What the limit leaves for buffers: the program itself is there already. Throws Error(memory), which says what would
-  // do, where that is below what is needed.
-  std::int64_t buffer_bytes(std::int64_t needed) const;
-
-  // Says now what can be said against an output that is written after the work, and locks it; nothing where it is "".
-  [[nodiscard]] OutputLock reserve(const std::filesystem::path& output);
-
   // What was done, on standard output: what was written, its size, the time, how many warnings there were; details
   // before it with --verbose. Nothing with --quiet and --json.
   void report(const std::string& text, const std::string& details = "") const;
@@ -79,14 +69,15 @@ public:
   // far are added as "warnings".
   void result(const nlohmann::json& object) const;
   // Something worth saying, on standard error; nothing with --quiet.
-  void note(const std::string& message) { context_.progress.note(message); }
+  void note(const std::string& message) { call_.progress->note(message); }
+  void warning(const std::string& message) { call_.progress->warning(message); }  // what the user should look at
   // From now on nothing is said of passing time: the command waits for others.
   void wait_in_silence();
 
 private:
   CommonOptions common_;
   ProgressDisplay& display_;
-  Context context_;
+  Call call_;
   Ranks& ranks_;
 };
 

@@ -3,14 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cluster_options.h"
-#include "app/command.h"
 #include "app/commands.h"
 #include "app/compute_options.h"
 #include "app/method_options.h"
-#include "core/format.h"
-#include "job/plan_iterations.h"
-#include "run/correction_chain.h"
-#include "run/reconstruct_scan.h"
 #include <lepus/error.h>
 
 namespace lepus::app {
@@ -23,67 +18,38 @@ struct PlanArguments {
   ClusterOptions cluster;
 };
 
-// For people and for machines.
-void show(const ClusterPlan& plan, const ClusterMachine& machine, nlohmann::json result, Session& session) {
-  session.print(format("cluster   {} nodes, {}\n{}", machine.nodes, machine.rates_from, describe(plan)));
-  result["cluster"] = to_json(plan);
-  session.result(result);
+PlanOptions plan_options(const PlanArguments& a, const Session& session) {
+  PlanOptions options;
+  options.method = a.method.choices();
+  options.compute = a.compute.compute();
+  options.cluster = a.cluster.cluster();
+  options.call = session.call();
+  return options;
 }
 
-void require_fdk(const MethodSettings& method) {
-  if (!method.iterative()) return;
-  throw Error(ErrorKind::usage, {.what = "clusters are planned for fdk alone",
-                                 .where = format("method {}", method.name),
-                                 .why = "what its processes exchange in an iteration is not modelled",
-                                 .hint = "leave --nodes out for the plan of one machine, or add --method fdk"});
-}
-
-int plan_problem(const PlanArguments& arguments, Session& session) {
-  const ClusterOptions& cluster = arguments.cluster;
-  Scan without_file;
-  if (!arguments.method.method.empty()) without_file.method.name = arguments.method.method;
-  require_fdk(without_file.method);
-  arguments.method.apply(without_file, false);  // fdk has none of its options
-  if (!cluster.asked())
-    throw Error(ErrorKind::usage, {.what = "how large is the cluster?",
-                                   .where = "option --problem",
-                                   .why = "a problem without a scan is planned for a cluster",
-                                   .hint = "give --nodes and --gups, too"});
-  const auto problem = cluster.synthetic();
-  const ClusterMachine machine = cluster.machine({}, false);
-  show(plan_cluster(problem->request, machine), machine, nlohmann::json::object(), session);
+// json: what there is beside the cluster's.
+int show_cluster(const ClusterPlan& plan, nlohmann::json json, Session& session) {
+  session.print(plan.text);
+  nlohmann::json terms = nlohmann::json::array();
+  for (const auto& [name, seconds, how] : plan.terms)
+    terms.push_back({{"name", name}, {"seconds", seconds}, {"how", how}});
+  json["cluster"] = {{"groups", plan.groups}, {"wedges", plan.wedges}, {"slabs_each", plan.slabs_each},
+                     {"terms", terms},        {"bound", plan.bound},   {"seconds", plan.seconds}};
+  session.result(json);
   return exit_ok;
 }
 
-int run_plan(const PlanArguments& arguments, Session& session) {
-  const ClusterOptions& cluster = arguments.cluster;
-  cluster.check();
-  if (!cluster.problem.empty()) return plan_problem(arguments, session);
-  if (arguments.scan_file.empty())
+int run_plan(const PlanArguments& a, Session& session) {
+  const PlanOptions options = plan_options(a, session);
+  if (!a.cluster.problem.empty())
+    return show_cluster(plan_problem(a.cluster.circular_problem(), options), nlohmann::json::object(), session);
+  if (a.scan_file.empty())
     throw Error(ErrorKind::usage,
                 {.what = "SCAN is required", .where = {}, .why = {}, .hint = "see 'lepus plan --help'"});
-  ReconstructOptions options;
-  options.compute = arguments.compute.compute();
-  options.compute.memory_bytes = session.memory_bytes();
-  Scan scan = read_scan(arguments.scan_file);
-  arguments.method.apply(scan, false);
-  if (cluster.asked()) require_fdk(scan.method);
-  check_corrections(scan);
-  const PlanReport report = scan.method.iterative() ? plan_iterations(scan, options, session.context())
-                                                    : plan_scan(scan, options, session.context());
-  session.print(report.text);
-  if (!cluster.asked()) {
-    session.result(nlohmann::json::parse(report.json));
-    return exit_ok;
-  }
-  PlanRequest request;
-  request.geometry = &scan.geometry;
-  request.grid = scan.grid;
-  request.cylinder_mm = report.cylinder_mm;
-  request.interpolation = scan.interpolation;
-  request.frame_pixel_bytes = report.frame_pixel_bytes;
-  const ClusterMachine machine = cluster.machine(report.speed, report.on_host);
-  show(plan_cluster(request, machine), machine, nlohmann::json::parse(report.json), session);
+  const PlanReport plan = plan_reconstruction(a.scan_file, options);
+  session.print(plan.text);
+  if (plan.cluster) return show_cluster(*plan.cluster, nlohmann::json::parse(plan.json), session);
+  session.result(nlohmann::json::parse(plan.json));
   return exit_ok;
 }
 

@@ -134,12 +134,12 @@ int run_command(const Command& command, const CommonOptions& common) {
   static CancelFlag cancel;  // lives as long as the handlers that point to it
   install_signal_handlers(cancel);
   const std::unique_ptr<Ranks> ranks = command.over_ranks ? open_ranks() : one_rank();
-  ThreadPool threads(common.threads > 0 ? common.threads : threads_of_rank(*ranks), &cancel);
-  limit_io_threads(threads.size());
+  const int threads = common.threads > 0 ? common.threads : threads_of_rank(*ranks);
+  limit_io_threads(threads);
   ProgressDisplay progress(common.quiet || !ranks->first());
   const auto of_all = progress_of_ranks(*ranks, progress, "reconstruct");
   Progress& told = ranks->alone() ? static_cast<Progress&>(progress) : *of_all;
-  Session session(common, progress, Context{threads, cancel, told}, *ranks);
+  Session session(common, progress, {threads, common.memory_bytes, common.force, &told, &cancel}, *ranks);
   const auto fail = [&](const Error& error) {
     progress.abandon();  // the bar leaves before the error is printed
     if (!ranks->alone()) fail_together(*ranks, error, common.json);

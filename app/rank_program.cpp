@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/rank_program.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
-#include <unistd.h>
 
 #include "app/errors.h"
 
@@ -15,13 +13,6 @@ namespace {
 constexpr std::chrono::seconds time_to_end(8);
 
 }  // namespace
-
-int threads_of_rank(const Ranks& ranks) {
-  if (ranks.alone()) return 0;
-  const auto mine = static_cast<int>(std::thread::hardware_concurrency());  // those it may run on
-  const auto all = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  return mine < all ? mine : std::max(1, all / ranks.node_size());
-}
 
 void fail_together(Ranks& ranks, const Error& error, bool json) {
   if (ranks.fetch_add(failed_ranks, 1) == 0) {

@@ -7,10 +7,6 @@
 
 namespace lepus::app {
 
-// All cores, shared with the node's other ranks; where the launcher bound this one to some, these. 0: as many as there
-// are.
-int threads_of_rank(const Ranks& ranks);
-
 // The first rank that fails says so, with its name, and ends all of them with its exit code; others wait for that.
 [[noreturn]] void fail_together(Ranks& ranks, const Error& error, bool json);
 

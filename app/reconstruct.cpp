@@ -2,24 +2,19 @@
 // lepus reconstruct: a scan file becomes a volume file.
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 
 #include <nlohmann/json.hpp>
 
-#include "app/command.h"
-#include "app/compute_options.h"
 #include "app/commands.h"
-#include "app/compare_methods.h"
-#include "app/imported_scan.h"
+#include "app/compute_options.h"
 #include "app/method_options.h"
 #include "app/output_options.h"
 #include "app/resume_options.h"
 #include "core/format.h"
-#include "core/memory.h"
-#include "core/output_lock.h"
-#include "core/text.h"
-#include "job/run_scan.h"
-#include "run/rank_run.h"
+#include <lepus/compare_methods.h>
+#include <lepus/error.h>
+#include <lepus/memory.h>
+#include <lepus/text.h>
 
 namespace lepus::app {
 namespace {
@@ -33,15 +28,6 @@ struct ReconstructArguments {
   int wedges = 0;
   std::string trace;
 };
-
-std::filesystem::path output_of(const ReconstructArguments& arguments, const Scan& scan) {
-  if (!arguments.output.empty()) return arguments.output;
-  if (!scan.output.empty()) return scan.file.parent_path() / scan.output;
-  throw Error(ErrorKind::usage, {.what = "no output was named",
-                                 .where = arguments.scan_file,
-                                 .why = "neither -o nor output.file in the scan file is given",
-                                 .hint = "add for example -o volume.mha"});
-}
 
 std::vector<std::string> names_in(const std::string& list) {
   std::vector<std::string> names;
@@ -98,7 +84,7 @@ std::string summary(const ReconstructReport& report) {
     return format("made      this share of {}; other shares are still to come\ntime      {:.2f} s",
                   report.output.string(), report.seconds);
   return format("wrote     {}: {} x {} x {} voxels, {}\ntime      {:.2f} s", report.output.string(), grid.nx, grid.ny,
-                grid.nz, format_bytes(bytes_below(report.output)), report.seconds);
+                grid.nz, format_bytes(report.output_bytes), report.seconds);
 }
 
 nlohmann::json ranks_json(const std::vector<RankReport>& ranks) {
@@ -107,32 +93,45 @@ nlohmann::json ranks_json(const std::vector<RankReport>& ranks) {
   return list;
 }
 
-int run_reconstruct(ReconstructArguments arguments, Session& session) {
-  Scan scan = read_scan_argument(arguments.scan_file);
-  arguments.resume.check();
-  arguments.method.resume = arguments.resume.resume;
-  arguments.method.restart = arguments.resume.restart;
-  const std::vector<std::string> compared = names_in(arguments.compared);
-  arguments.method.apply(scan, !compared.empty());
+ReconstructOptions reconstruct_options(const ReconstructArguments& a, Session& session) {
+  const Call call = session.call();
   ReconstructOptions options;
-  options.compute = arguments.compute.compute(&session.ranks());
+  options.method = a.method.choices();
+  options.compute = a.compute.compute(&session.ranks());
+  options.compute.threads = call.threads;
   options.compute.memory_bytes = session.memory_bytes();
-  options.force = session.common().force;
-  options.restart = arguments.resume.restart;
-  options.output = arguments.stored.values();
-  set_share(arguments.share, options);
+  options.force = call.force;
+  options.output = a.stored.values();
+  options.progress = call.progress;
+  options.cancel = call.cancel;
+  options.resume = a.resume.resume;
+  options.restart = a.resume.restart;
+  set_share(a.share, options);
+  options.trace = a.trace;
   options.ranks = &session.ranks();
-  options.wedges = arguments.wedges;
-  options.trace = arguments.trace;
-  const OutputLock traced = session.ranks().first() ? session.reserve(arguments.trace) : OutputLock();
-  if (!compared.empty() && !session.ranks().alone())
-    throw Error(ErrorKind::usage, {.what = "methods are compared by one process",
-                                   .where = "option --compare-methods",
-                                   .why = "several were started by mpirun or srun",
-                                   .hint = "start it without them"});
-  if (!compared.empty()) return compare_methods(compared, scan, output_of(arguments, scan).string(), options, session);
-  if (!scan.method.iterative()) arguments.resume.require_unfinished(output_of(arguments, scan));
-  const ReconstructReport report = run_scan(scan, output_of(arguments, scan), options, session.context());
+  options.wedges = a.wedges;
+  return options;
+}
+
+int run_comparison(const ReconstructArguments& a, const std::vector<std::string>& names, Session& session) {
+  const MethodComparison done = compare_methods(a.scan_file, a.output, names, reconstruct_options(a, session));
+  std::string table = format("{:<16} {:>9} {:>10}\n", "method", "time s", "residual");
+  nlohmann::json methods = nlohmann::json::array();
+  for (const auto& [name, seconds, residual] : done.methods) {
+    table += format("{:<16} {:>9.2f} {:>10.4g}\n", name, seconds, residual);
+    methods.push_back({{"name", name}, {"seconds", seconds}, {"residual", residual}});
+  }
+  session.print(table);
+  session.report(format("wrote     {}: {} methods, slice {} of a slab of {} slices from {} rows", done.picture.string(),
+                        methods.size(), done.slice, done.slices, done.rows));
+  session.result(
+      {{"output", done.picture.string()}, {"slices", done.slices}, {"rows", done.rows}, {"methods", methods}});
+  return exit_ok;
+}
+
+int run_reconstruct(const ReconstructArguments& a, Session& session) {
+  if (const auto names = names_in(a.compared); !names.empty()) return run_comparison(a, names, session);
+  const ReconstructReport report = reconstruct(a.scan_file, a.output, reconstruct_options(a, session));
   if (!session.ranks().first()) return exit_ok;  // rank 0 reports for all
   session.report(summary(report), details(report));
   session.result({{"output", report.output.string()},

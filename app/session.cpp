@@ -6,35 +6,17 @@
 #include <nlohmann/json.hpp>
 
 #include "app/progress.h"
-#include "core/call_context.h"
 #include "core/format.h"
-#include "core/output_file.h"
-#include <lepus/error.h>
 #include <lepus/memory.h>
 
 namespace lepus::app {
 
-Session::Session(const CommonOptions& common, ProgressDisplay& display, Context context, Ranks& ranks)
-    : common_(common), display_(display), context_(context), ranks_(ranks) {}
+Session::Session(const CommonOptions& common, ProgressDisplay& display, const Call& call, Ranks& ranks)
+    : common_(common), display_(display), call_(call), ranks_(ranks) {}
 
 std::int64_t Session::memory_bytes() const {
   if (common_.memory_bytes > 0) return common_.memory_bytes;
   return available_memory_bytes() / 10 * 6 / ranks_.node_size();
-}
-
-Call Session::call() const {
-  return {common_.threads, common_.memory_bytes, common_.force, &context_.progress, &context_.cancel};
-}
-
-std::int64_t Session::buffer_bytes(std::int64_t needed) const {
-  Call call = this->call();
-  call.threads = 1;
-  call.memory_bytes = memory_bytes();
-  return CallContext(call).buffer_bytes(needed);
-}
-
-OutputLock Session::reserve(const std::filesystem::path& output) {
-  return reserve_output(output, common_.force, context_.progress);
 }
 
 void Session::wait_in_silence() { display_.abandon(); }

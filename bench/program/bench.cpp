@@ -9,9 +9,11 @@
 #include "app/command.h"
 #include "bench/papers/papers.h"
 #include "bench/suite/suite.h"
+#include "core/call_context.h"
 #include "core/format.h"
 #include "core/json.h"
 #include "core/output_file.h"
+#include "core/output_lock.h"
 #include "bench/ladder/ladder.h"
 #include "bench/measure/report.h"
 
@@ -64,9 +66,9 @@ std::string command_line(const BenchArguments& a, const Session& session) {
 }
 
 // Where title, version, date and machine are not yet known, as of now and here.
-void complete(measure::Report& report, const BenchArguments& a, Session& session) {
+void complete(measure::Report& report, const BenchArguments& a, const Context& context) {
   const measure::Report now =
-      bench::new_report("lepus bench " + a.action, session.context().threads.size(), static_cast<int>(a.device));
+      bench::new_report("lepus bench " + a.action, context.threads.size(), static_cast<int>(a.device));
   if (report.title.empty()) report.title = now.title;
   report.version = now.version;
   report.date = now.date;
@@ -75,7 +77,7 @@ void complete(measure::Report& report, const BenchArguments& a, Session& session
 
 // A figure whose result was wrong fails the command, also where it only compares.
 int verdict(bool correct, Session& session) {
-  if (!correct) session.context().progress.warning("a result is wrong: its time counts for nothing");
+  if (!correct) session.warning("a result is wrong: its time counts for nothing");
   return correct ? exit_ok : exit_comparison_failed;
 }
 
@@ -97,7 +99,7 @@ int run_suite(const BenchArguments& a, Session& session) {
   o.only = words_of(a.only);
   o.backend = a.backend;
   o.device = static_cast<int>(a.device);
-  measure::Report report = bench::run_bench(o, session.context());
+  measure::Report report = bench::run_bench(o, CallContext(session.call()).context());
   return hand_over(report, a, session);
 }
 
@@ -117,16 +119,17 @@ int run_ladder_steps(const BenchArguments& a, Session& session) {
     o.rows = 120;
     o.repeats = 1;
   }
+  CallContext working(session.call());
   // Its own tables and plots beside the common report, after each group: a run that is stopped leaves what it found.
   if (!a.output.empty())
     o.so_far = [&](measure::Report found) {
-      complete(found, a, session);
+      complete(found, a, working.context());
       found.command = command_line(a, session);
       ladder::write_ladder(found, a.output);
       measure::write_report(found, a.output, "bench");
     };
-  measure::Report report = ladder::run_ladder(o, session.context());
-  complete(report, a, session);
+  measure::Report report = ladder::run_ladder(o, working.context());
+  complete(report, a, working.context());
   if (!a.output.empty()) session.note(format("wrote {}/ladder.md and its plots", a.output));
   return hand_over(report, a, session);
 }
@@ -139,8 +142,9 @@ int run_papers_again(const BenchArguments& a, Session& session) {
   o.scale = a.quick && a.scale == 0 ? 0.1 : a.scale;
   o.only = a.only;
   o.repeats = a.quick ? 1 : static_cast<int>(a.repeats);
-  measure::Report report = bench::run_papers(o, session.context());
-  complete(report, a, session);
+  CallContext working(session.call());
+  measure::Report report = bench::run_papers(o, working.context());
+  complete(report, a, working.context());
   return hand_over(report, a, session);
 }
 
@@ -176,8 +180,8 @@ int compare_reports(const BenchArguments& a, Session& session) {
   session.print(text);
   session.result(result);
   if (!slower.empty())
-    session.context().progress.warning(format("{} figures are slower by more than {:g} %, the first is {}: {}",
-                                              slower.size(), percent, slower.front().group, slower.front().name));
+    session.warning(format("{} figures are slower by more than {:g} %, the first is {}: {}", slower.size(), percent,
+                           slower.front().group, slower.front().name));
   return slower.empty() ? verdict(first.correct() && second.correct(), session) : int{exit_comparison_failed};
 }
 
@@ -214,7 +218,8 @@ int run_bench_command(BenchArguments& a, Session& session) {
     if (compares) names = {"compare.md"};
     if (a.action == "ladder") names.emplace_back("ladder.md");
     locks.emplace_back(folder / names.front(), OutputLock::Folder::is_made);
-    for (const std::string& name : names) locks.push_back(session.reserve(folder / name));
+    for (const std::string& name : names)
+      locks.push_back(reserve_output(folder / name, session.common().force, *session.call().progress));
   }
   if (compares) return compare_reports(a, session);
   if (a.action == "ladder") return run_ladder_steps(a, session);

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "bench/rabbitct/make.h"
-#include "bench/rabbitct/run.h"
+#include "bench/rabbitct/options.h"
 
 namespace lepus::app {
 

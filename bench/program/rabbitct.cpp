@@ -9,8 +9,9 @@
 
 #include "bench/program/options.h"
 #include "app/command.h"
+#include "core/call_context.h"
 #include "core/format.h"
-#include "core/memory.h"
+#include "core/output_file.h"
 #include "bench/rabbitct/make.h"
 #include "bench/rabbitct/run.h"
 
@@ -106,9 +107,10 @@ int run_rabbit(RabbitArguments& a, Session& session) {
   o.repeats = static_cast<int>(a.repeats);
   o.score = !a.no_score;
   o.memory_bytes = session.memory_bytes();
-  const OutputLock lock = session.reserve(a.output);
+  const OutputLock lock = reserve_output(a.output, session.common().force, *session.call().progress);
+  CallContext working(session.call());
   const rabbitct::DataFile file(a.file);
-  const rabbitct::RunReport r = rabbitct::run(file, o, session.context());
+  const rabbitct::RunReport r = rabbitct::run(file, o, working.context());
   if (!a.output.empty()) {
     rabbitct::write_result(a.output, r.result(static_cast<int>(a.version)), session.common().force);
     session.note("wrote " + a.output);
@@ -141,8 +143,8 @@ int make_rabbit(RabbitArguments& a, Session& session) {
   o.seed = static_cast<std::uint64_t>(a.seed);
   o.force = session.common().force;
   o.memory_bytes = session.memory_bytes();
-  const rabbitct::MakeReport r = rabbitct::make(a.file, o, session.context());
-  for (const std::string& warning : r.warnings) session.context().progress.warning(warning);
+  const rabbitct::MakeReport r = rabbitct::make(a.file, o, CallContext(session.call()).context());
+  for (const std::string& warning : r.warnings) session.warning(warning);
   std::string text = format("wrote      {}, {}\n", a.file, described_views(r.header));
   nlohmann::json references = nlohmann::json::array();
   for (std::size_t i = 0; i < r.slices.size(); ++i) {

@@ -13,6 +13,7 @@
 #include "bench/rabbitct/score.h"
 #include "simulate/project.h"
 #include "simulate/random.h"
+#include "simulate/simulate.h"
 #include <lepus/error.h>
 
 namespace lepus::rabbitct {

@@ -10,22 +10,9 @@
 
 #include "core/context.h"
 #include "bench/rabbitct/format.h"
-#include "simulate/simulate.h"
+#include "bench/rabbitct/options.h"
 
 namespace lepus::rabbitct {
-
-struct MakeOptions {
-  int version = 2;
-  std::int64_t columns = 1248, rows = 960, views = 496;
-  double arc_deg = 200;
-  std::vector<std::int64_t> sizes{128, 256};  // of the references; those left out before the largest are marked so
-  std::int64_t reference_slices = 0;          // of each that are computed; 0: all up to 256, 32 of 512, 8 of 1024
-  PhantomChoice phantom;
-  double jitter = 1;  // times the usual irregularity; 0: an ideal arc of a tilted detector
-  std::uint64_t seed = 1;
-  bool force = false;
-  std::int64_t memory_bytes = 0;  // limit for the whole process; 0: none
-};
 
 struct MakeReport {
   Header header;

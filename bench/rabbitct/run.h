@@ -14,26 +14,11 @@
 
 #include "core/context.h"
 #include "bench/rabbitct/format.h"
+#include "bench/rabbitct/options.h"
 #include "bench/rabbitct/result.h"
 #include "bench/rabbitct/score.h"
-#include <lepus/options.h>
 
 namespace lepus::rabbitct {
-
-enum class Protocol { views, blocks, whole };
-
-struct RunOptions {
-  std::int64_t size = 512;
-  std::string backend = "auto";  // "cpu", "cuda", "opencl", "reference"; "auto": cuda where a GPU can be used, else cpu
-  int device = 0;
-  Precision precision = Precision::exact;
-  Protocol protocol = Protocol::blocks;
-  std::int64_t block = 0;         // of Protocol::blocks; 0: what the kernel likes
-  int repeats = 1;                // of Protocol::whole; the best counts
-  bool score = true;              // false: measure time alone
-  std::int64_t check_slices = 3;  // that are computed again in double precision, for the unrounded error
-  std::int64_t memory_bytes = 0;  // limit for the whole process; 0: none
-};
 
 struct RunReport {
   Header header;

@@ -5,6 +5,7 @@
 #include <lepus/calibrate.h>
 #include <lepus/center.h>
 #include <lepus/compare.h>
+#include <lepus/compare_methods.h>
 #include <lepus/compute.h>
 #include <lepus/convert.h>
 #include <lepus/correct.h>
@@ -14,8 +15,10 @@
 #include <lepus/import.h>
 #include <lepus/live.h>
 #include <lepus/math.h>
+#include <lepus/method.h>
 #include <lepus/operator.h>
 #include <lepus/options.h>
+#include <lepus/plan.h>
 #include <lepus/post.h>
 #include <lepus/preview.h>
 #include <lepus/progress.h>

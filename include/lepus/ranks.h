@@ -59,6 +59,10 @@ LEPUS_API std::string launcher();
 // and Error(usage) where srun started several processes without a way for them to meet.
 LEPUS_API std::unique_ptr<Ranks> open_ranks();
 
+// All cores, shared with the node's other ranks; where the launcher bound this one to some, these. 0: as many as there
+// are.
+LEPUS_API int threads_of_rank(const Ranks& ranks);
+
 // Progress of all ranks, shown once: rank 0 shows its own, and in the stage that all share what all have done; the
 // others only count. Warnings of the others are kept for the end, when rank 0 gives those that it has not given itself.
 class LEPUS_API RankProgress : public Progress {

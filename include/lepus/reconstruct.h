@@ -11,6 +11,7 @@
 
 #include <lepus/compute.h>
 #include <lepus/geometry.h>
+#include <lepus/method.h>
 #include <lepus/options.h>
 #include <lepus/output_values.h>
 #include <lepus/progress.h>
@@ -25,7 +26,8 @@ LEPUS_API std::string to_json(const RunState& state);
 class Ranks;
 
 struct ReconstructOptions {
-  Compute compute;
+  MethodChoices method = {};
+  Compute compute = {};
   bool force = false;                  // overwrite the output
   OutputValues output = {};            // how its voxels are stored
   Progress* progress = nullptr;        // null: nobody is told
@@ -34,8 +36,9 @@ struct ReconstructOptions {
   // several threads, one at a time. The value is valid until it returns.
   std::function<void(const RunState&)> state = {};
   bool slab_checksums = false;  // in the state
-  // An unfinished run of the same scan and options is gone on with (docs/restart.md), or begun anew:
-  bool restart = false;
+  // An unfinished run of the same scan and options is gone on with (docs/restart.md), which must be there: ...
+  bool resume = false;
+  bool restart = false;  // ... or is begun anew
   // One of several processes that make a volume together, each some of its slices; the last one to end completes it.
   int share = 0, shares = 0;         // 3 of 16; 0: this one makes all
   std::filesystem::path trace = {};  // when what was done, of all ranks, in Chrome's trace format; "": nowhere
@@ -51,10 +54,12 @@ struct RankReport {
   double seconds = 0, filter_seconds = 0, backproject_seconds = 0, write_wait_seconds = 0;
   std::int64_t peak_memory_bytes = 0;
 };
+LEPUS_API std::string to_json(const RankReport& report);
 
 struct ReconstructReport {
   std::filesystem::path output;
-  bool complete = true;  // false: this was a share, and others are still to come
+  std::int64_t output_bytes = 0;  // of it on the disk, where it is complete
+  bool complete = true;           // false: this was a share, and others are still to come
   VolumeGrid grid;
   std::string plan;                      // a few lines
   std::string backend, device;           // what computed
@@ -69,7 +74,8 @@ struct ReconstructReport {
   std::string provenance;         // JSON, as it stands in the volume
 };
 
-// scan.toml -> volume file; the format follows from the ending.
+// A scan file, the folder of a scanner or its header (docs/scanners.md) -> a volume file, whose ending chooses the
+// format; "": output.file of the scan file.
 LEPUS_API ReconstructReport reconstruct(const std::filesystem::path& scan_file,
                                         const std::filesystem::path& volume_file,
                                         const ReconstructOptions& options = {});

@@ -96,7 +96,7 @@ void time_filters(const Scan& scan, const ReconstructOptions& options, const Vol
                   IterationTimes& times) {
   Progress silent;  // the same warnings are given once
   Context quiet{context.threads, context.cancel, silent};
-  const PlanReport fdk = plan_scan(scan, options, quiet);
+  const ScanPlan fdk = plan_scan(scan, options, quiet);
   const ScanGeometry& geometry = scan.geometry;
   times.ramp = static_cast<double>(geometry.views() * geometry.rows * geometry.columns) / fdk.speed.filtered_pixels;
   times.fdk =
@@ -317,6 +317,10 @@ PlanReport plan_iterations(const Scan& scan, const ReconstructOptions& options, 
     for (const auto& warning : list) context.progress.warning(warning);
   const double field_of_view_mm = field_of_view_radius_mm(geometry);
   PlanReport report;
+  report.grid = scan.grid;
+  report.memory_bytes = plan.bytes;
+  report.memory_limit_bytes = plan.limit_bytes;
+  report.seconds = plan.seconds();
   report.text = scan_text(scan, weights, field_of_view_mm, counts) + text_of(scan, plan);
   Json json = parse_ordered_json(scan_json(scan, weights, field_of_view_mm, counts));
   add_json(scan, plan, json);

@@ -6,7 +6,7 @@
 
 namespace lepus {
 
-// As plan_scan, of an iterative method. Throws what iterate_scan would throw before its first iteration: Error(memory)
+// The plan of an iterative method. Throws what iterate_scan would throw before its first iteration: Error(memory)
 // where the vectors or the operator do not fit, Error(usage) for choices that the method does not have.
 PlanReport plan_iterations(const Scan& scan, const ReconstructOptions& options, Context& context);
 

@@ -211,21 +211,4 @@ ReconstructReport run_scan(Scan scan, const std::filesystem::path& volume_file, 
   return report;
 }
 
-ReconstructReport reconstruct(const std::filesystem::path& scan_file, const std::filesystem::path& volume_file,
-                              const ReconstructOptions& options) {
-  const CancelFlag never;
-  const CancelFlag& cancel = options.cancel ? *options.cancel : never;
-  ThreadPool threads(options.compute.threads, &cancel);
-  Progress silent;
-  Context context{threads, cancel, options.progress ? *options.progress : silent};
-  const auto refuse = [](std::string what, const char* hint) {
-    throw Error(ErrorKind::usage, {.what = std::move(what), .where = "reconstruct", .why = {}, .hint = hint});
-  };
-  if (volume_file.empty()) refuse("the output has no name", "give a file such as volume.mha");
-  const bool alone = options.share == 0 && options.shares == 0;
-  if (!alone && (options.share < 1 || options.share > options.shares))
-    refuse(format("there is no share {} of {}", options.share, options.shares), "shares are counted from 1");
-  return run_scan(read_scan(scan_file), volume_file, options, context);
-}
-
 }  // namespace lepus

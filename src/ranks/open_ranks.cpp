@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a launcher started this process as one of several, and the module that then speaks MPI.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
 #include <string_view>
+#include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include "core/format.h"
@@ -85,6 +88,13 @@ std::unique_ptr<Ranks> open_ranks() {
     return ranks;
   }
   refuse_module(tried, "the module is not there");
+}
+
+int threads_of_rank(const Ranks& ranks) {
+  if (ranks.alone()) return 0;
+  const auto mine = static_cast<int>(std::thread::hardware_concurrency());  // those it may run on
+  const auto all = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return mine < all ? mine : std::max(1, all / ranks.node_size());
 }
 
 }  // namespace lepus

@@ -7,9 +7,9 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "run/plan.h"
+#include <lepus/plan.h>
 
 namespace lepus {
 
@@ -24,20 +24,6 @@ struct ClusterMachine {
   double start_seconds = 0;       // until a device takes work
   double file_seconds = 0;        // to open a frame
   std::string rates_from;         // where updates and filtered_pixels come from
-};
-
-struct ClusterTerm {
-  std::string name;    // "sum"
-  double seconds = 0;  // on the rank that needs longest
-  std::string how;     // "1.6e+13 updates on 256 devices of 1.2e+12 per second"
-};
-
-struct ClusterPlan {
-  int groups = 1, wedges = 1;
-  std::int64_t slabs_each = 1;  // one after the other, of a rank
-  std::vector<ClusterTerm> terms;
-  std::string bound;  // the longest of those that overlap
-  double seconds = 0;
 };
 
 // request: geometry, volume, pixel size; its memory and speeds are not looked at.

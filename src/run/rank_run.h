@@ -56,8 +56,6 @@ private:
   std::mutex mutex_;
 };
 
-std::string to_json(const RankReport& report);
-
 // What any run over ranks needs. By all ranks. Throws where they have different scans, versions, options or outputs,
 // and where a correction writes a file: each rank corrects a part of the rows.
 void require_common_run(Ranks& ranks, const Scan& scan, const std::filesystem::path& file,

@@ -308,7 +308,7 @@ ReconstructReport reconstruct_scan(const Scan& scan, ResumableVolume& volume, co
   return make_volume(scan, volume, &volume, output, options, context);
 }
 
-PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Context& context) {
+ScanPlan plan_scan(const Scan& scan, const ReconstructOptions& options, Context& context) {
   const auto frames = select_frames(open_frames(scan.frames), scan.selection);
   FdkSetup setup = setup_for(scan, options, frames->pixel_type());
   setup.frames_corrected = !scan.corrections.empty();
@@ -320,12 +320,18 @@ PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Contex
   const CountFigures counts = look_at_counts(scan, context.cancel);
   for (const auto& list : {scan.warnings, counts.warnings, fdk.weights().warnings()})
     for (const auto& warning : list) context.progress.warning(warning);
-  return {plan_text(scan, fdk, counts),
-          plan_json(scan, fdk, counts),
-          fdk.plan().speed,
-          fdk.plan().on_host(),
-          fdk.cylinder_mm(),
-          bytes_per_pixel(frames->pixel_type())};
+  const Plan& plan = fdk.plan();
+  return {.report = {.text = plan_text(scan, fdk, counts),
+                     .json = plan_json(scan, fdk, counts),
+                     .grid = scan.grid,
+                     .memory_bytes = plan.memory().total(),
+                     .memory_limit_bytes = plan.memory().limit,
+                     .seconds = plan.seconds,
+                     .cluster = {}},
+          .speed = plan.speed,
+          .on_host = plan.on_host(),
+          .cylinder_mm = fdk.cylinder_mm(),
+          .frame_pixel_bytes = bytes_per_pixel(frames->pixel_type())};
 }
 
 }  // namespace lepus

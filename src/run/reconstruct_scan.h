@@ -10,6 +10,7 @@
 #include "io/volume_file.h"
 #include "run/plan.h"
 #include "scan/scan.h"
+#include <lepus/plan.h>
 #include <lepus/reconstruct.h>
 
 namespace lepus {
@@ -34,14 +35,13 @@ ReconstructReport reconstruct_scan(const Scan& scan, ResumableVolume& volume, co
                                    const ReconstructOptions& options, Context& context);
 
 // What reconstruct_scan would do: the plan, coverage, field of view, expected time; nothing is computed or written.
-struct PlanReport {
-  std::string text;    // for people
-  std::string json;    // for machines
+struct ScanPlan {
+  PlanReport report;   // without a cluster
   MachineSpeed speed;  // of what computes: the host, or one device
   bool on_host = true;
   double cylinder_mm = 0;  // what is reconstructed around the axis
   std::int64_t frame_pixel_bytes = 2;
 };
-PlanReport plan_scan(const Scan& scan, const ReconstructOptions& options, Context& context);
+ScanPlan plan_scan(const Scan& scan, const ReconstructOptions& options, Context& context);
 
 }  // namespace lepus

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/compare_methods.h"
+#include "api/compare_methods.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
-
-#include <nlohmann/json.hpp>
 
 #include "analysis/array_volume.h"
 #include "analysis/panel.h"
 #include "core/format.h"
+#include "core/output_file.h"
 #include "iterative/method.h"
 #include "job/iterate_scan.h"
 #include "job/line_integrals.h"
@@ -21,13 +19,12 @@
 #include "run/memory_io.h"
 #include "run/reconstruct_scan.h"
 
-namespace lepus::app {
+namespace lepus {
 namespace {
 
 struct Tried {
-  std::string name;
+  ComparedMethod numbers;
   std::vector<float> voxels;  // of the slab
-  double seconds = 0, residual = 0;
 };
 
 MethodSettings settings_for(const std::string& name, const MethodSettings& all) {
@@ -44,7 +41,7 @@ double elapsed_s(std::chrono::steady_clock::time_point start) {
 // |A x - b| / |b| for volumes of one slab and of what `extend` adds to it.
 class Residual {
 public:
-  Residual(const Scan& scan, const std::string& output, const ReconstructOptions& options, Context& context)
+  Residual(const Scan& scan, const std::filesystem::path& output, const ReconstructOptions& options, Context& context)
       : lines_(scan, output, options, context),
         operator_(lines_.geometry(), extended_grid(scan.grid, scan.method.extend).grid,
                   operator_options(scan, options)) {
@@ -86,10 +83,10 @@ void each_row(const VolumeGrid& slab, const ExtendedGrid& extended, std::vector<
            all.data() + ((z + extended.z) * extended.grid.ny + y + extended.y) * extended.grid.nx + extended.x);
 }
 
-Tried run_method(const std::string& name, Scan scan, const std::string& output, const ReconstructOptions& options,
-                 const Residual& residual, Context& context) {
+Tried run_method(const std::string& name, Scan scan, const std::filesystem::path& output,
+                 const ReconstructOptions& options, const Residual& residual, Context& context) {
   const ExtendedGrid extended = extended_grid(scan.grid, scan.method.extend);
-  Tried tried{.name = name, .voxels = std::vector<float>(static_cast<std::size_t>(scan.grid.voxels()))};
+  Tried tried{.numbers = {.name = name}, .voxels = std::vector<float>(static_cast<std::size_t>(scan.grid.voxels()))};
   std::vector<float> all(static_cast<std::size_t>(extended.grid.voxels()));
   scan.method = settings_for(name, scan.method);
   scan.method.whole = scan.method.iterative() && !(extended.grid == scan.grid);
@@ -101,23 +98,16 @@ Tried run_method(const std::string& name, Scan scan, const std::string& output, 
     iterate_scan(scan, &volume, output, options, context);
   else
     reconstruct_scan(scan, volume, output, options, context);
-  tried.seconds = elapsed_s(start);
+  tried.numbers.seconds = elapsed_s(start);
   each_row(scan.grid, extended, tried.voxels, all, [&](float* slab, float* wide) {
     scan.method.whole ? std::copy_n(wide, scan.grid.nx, slab) : std::copy_n(slab, scan.grid.nx, wide);
   });
-  tried.residual = residual.of(all);
+  tried.numbers.residual = residual.of(all);
   return tried;
 }
 
-std::string methods_table(const std::vector<Tried>& all) {
-  std::string text = format("{:<16} {:>9} {:>10}\n", "method", "time s", "residual");
-  for (const Tried& tried : all)
-    text += format("{:<16} {:>9.2f} {:>10.4g}\n", tried.name, tried.seconds, tried.residual);
-  return text;
-}
-
-void save_panel(const std::vector<Tried>& all, const SlabScan& slab, const std::string& picture,
-                const ReconstructOptions& options, Context& context, bool force) {
+void save_panel(const std::vector<Tried>& all, const SlabScan& slab, const std::filesystem::path& picture,
+                const ReconstructOptions& options, Context& context) {
   std::vector<PanelRow> rows;
   rows.reserve(all.size());
   std::vector<Slice> slices;
@@ -127,43 +117,41 @@ void save_panel(const std::vector<Tried>& all, const SlabScan& slab, const std::
                                     options.compute.memory_bytes, context)
                          .front());
   const GreyWindow window = percentile_window({slices.front()}, 0.5, 99.5);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    rows.push_back({.label = format("{}: {:.1f} s, residual {:.3g}", all[i].name, all[i].seconds, all[i].residual),
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& [name, seconds, residual] = all[i].numbers;
+    rows.push_back({.label = format("{}: {:.1f} s, residual {:.3g}", name, seconds, residual),
                     .slices = {slices[i]},
                     .window = window});
+  }
   save_png(draw_panel(rows, {.title = format("slice {} of a slab of {}", slab.middle, slab.scan.grid.nz)}), picture,
-           force);
+           options.force);
 }
 
 }  // namespace
 
-int compare_methods(const std::vector<std::string>& names, const Scan& scan, const std::string& picture,
-                    const ReconstructOptions& options, Session& session) {
-  if (std::filesystem::path(picture).extension() != ".png")
-    throw Error(ErrorKind::usage, {.what = format("a comparison in {}", picture),
+MethodComparison compare_methods(const Scan& scan, const std::filesystem::path& picture,
+                                 const std::vector<std::string>& names, const ReconstructOptions& options,
+                                 Context& outer) {
+  if (picture.extension() != ".png")
+    throw Error(ErrorKind::usage, {.what = format("a comparison in {}", picture.string()),
                                    .where = "option --output",
                                    .why = "methods are compared in a picture",
                                    .hint = "give for example -o methods.png"});
   for (const std::string& name : names)
     if (name != "fdk") method_options(settings_for(name, scan.method), scan.geometry.views(), 0);
-  const auto lock = session.reserve(picture);
-  WarnOnce once(session.context().progress);
-  Context context{session.context().threads, session.context().cancel, once};
+  const OutputLock lock = reserve_output(picture, options.force, outer.progress);
+  WarnOnce once(outer.progress);
+  Context context{outer.threads, outer.cancel, once};
   SlabScan slab = middle_slab(scan);
   center_automatically(slab.scan, context);
   const Residual residual(slab.scan, picture, options, context);
   std::vector<Tried> all;
   for (const std::string& name : names) all.push_back(run_method(name, slab.scan, picture, options, residual, context));
-  save_panel(all, slab, picture, options, context, session.common().force);
-  session.print(methods_table(all));
-  session.report(format("wrote     {}: {} methods, slice {} of a slab of {} slices from {} rows", picture, all.size(),
-                        slab.middle, slab.scan.grid.nz, slab.scan.geometry.rows));
-  nlohmann::json methods = nlohmann::json::array();
-  for (const Tried& tried : all)
-    methods.push_back({{"name", tried.name}, {"seconds", tried.seconds}, {"residual", tried.residual}});
-  session.result(
-      {{"output", picture}, {"slices", slab.scan.grid.nz}, {"rows", slab.scan.geometry.rows}, {"methods", methods}});
-  return exit_ok;
+  save_panel(all, slab, picture, options, context);
+  MethodComparison report{
+      .picture = picture, .slice = slab.middle, .slices = slab.scan.grid.nz, .rows = slab.scan.geometry.rows};
+  for (const Tried& tried : all) report.methods.push_back(tried.numbers);
+  return report;
 }
 
-}  // namespace lepus::app
+}  // namespace lepus
