@@ -57,8 +57,6 @@ public:
   const CommonOptions& common() const { return common_; }
   const Call& call() const { return call_; }  // what a call of the library is given of it
   Ranks& ranks() { return ranks_; }           // one, but for commands that run over many (Command::over_ranks)
-  std::int64_t memory_bytes()
-      const;  // the limit: --memory, or 60 % of what is free, shared with the node's other ranks
   // What was done, on standard output: what was written, its size, the time, how many warnings there were; details
   // before it with --verbose. Nothing with --quiet and --json.
   void report(const std::string& text, const std::string& details = "") const;

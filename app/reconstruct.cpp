@@ -99,7 +99,7 @@ ReconstructOptions reconstruct_options(const ReconstructArguments& a, Session& s
   options.method = a.method.choices();
   options.compute = a.compute.compute(&session.ranks());
   options.compute.threads = call.threads;
-  options.compute.memory_bytes = session.memory_bytes();
+  options.compute.memory_bytes = call.memory_bytes;
   options.force = call.force;
   options.output = a.stored.values();
   options.progress = call.progress;

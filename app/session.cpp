@@ -7,17 +7,11 @@
 
 #include "app/progress.h"
 #include "core/format.h"
-#include <lepus/memory.h>
 
 namespace lepus::app {
 
 Session::Session(const CommonOptions& common, ProgressDisplay& display, const Call& call, Ranks& ranks)
     : common_(common), display_(display), call_(call), ranks_(ranks) {}
-
-std::int64_t Session::memory_bytes() const {
-  if (common_.memory_bytes > 0) return common_.memory_bytes;
-  return available_memory_bytes() / 10 * 6 / ranks_.node_size();
-}
 
 void Session::wait_in_silence() { display_.abandon(); }
 

@@ -106,9 +106,9 @@ int run_rabbit(RabbitArguments& a, Session& session) {
   o.device = static_cast<int>(a.device);
   o.repeats = static_cast<int>(a.repeats);
   o.score = !a.no_score;
-  o.memory_bytes = session.memory_bytes();
   const OutputLock lock = reserve_output(a.output, session.common().force, *session.call().progress);
   CallContext working(session.call());
+  o.memory_bytes = working.memory_bytes();
   const rabbitct::DataFile file(a.file);
   const rabbitct::RunReport r = rabbitct::run(file, o, working.context());
   if (!a.output.empty()) {
@@ -142,8 +142,9 @@ int make_rabbit(RabbitArguments& a, Session& session) {
   o.version = static_cast<int>(a.version);
   o.seed = static_cast<std::uint64_t>(a.seed);
   o.force = session.common().force;
-  o.memory_bytes = session.memory_bytes();
-  const rabbitct::MakeReport r = rabbitct::make(a.file, o, CallContext(session.call()).context());
+  CallContext working(session.call());
+  o.memory_bytes = working.memory_bytes();
+  const rabbitct::MakeReport r = rabbitct::make(a.file, o, working.context());
   for (const std::string& warning : r.warnings) session.warning(warning);
   std::string text = format("wrote      {}, {}\n", a.file, described_views(r.header));
   nlohmann::json references = nlohmann::json::array();

@@ -148,8 +148,7 @@ MethodComparison compare_methods(const Scan& scan, const std::filesystem::path& 
   std::vector<Tried> all;
   for (const std::string& name : names) all.push_back(run_method(name, slab.scan, picture, options, residual, context));
   save_panel(all, slab, picture, options, context);
-  MethodComparison report{
-      .picture = picture, .slice = slab.middle, .slices = slab.scan.grid.nz, .rows = slab.scan.geometry.rows};
+  MethodComparison report{picture, slab.middle, slab.scan.grid.nz, slab.scan.geometry.rows, {}};
   for (const Tried& tried : all) report.methods.push_back(tried.numbers);
   return report;
 }

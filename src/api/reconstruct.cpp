@@ -9,6 +9,7 @@
 #include "job/method_choices.h"
 #include "job/run_scan.h"
 #include <lepus/error.h>
+#include <lepus/memory.h>
 #include <lepus/ranks.h>
 
 namespace lepus {
@@ -35,11 +36,14 @@ Scan scan_with_choices(const fs::path& place, const ReconstructOptions& options,
   return scan;
 }
 
+// The ranks of a node share its threads and its memory.
 Call call_of(const ReconstructOptions& options) {
   const Compute& compute = options.compute;
-  const bool of_rank = options.ranks && compute.threads == 0;
-  return {of_rank ? threads_of_rank(*options.ranks) : compute.threads, compute.memory_bytes, options.force,
-          options.progress, options.cancel};
+  Call call{compute.threads, compute.memory_bytes, options.force, options.progress, options.cancel};
+  if (!options.ranks) return call;
+  if (call.threads == 0) call.threads = threads_of_rank(*options.ranks);
+  if (call.memory_bytes == 0) call.memory_bytes = available_memory_bytes() / 10 * 6 / options.ranks->node_size();
+  return call;
 }
 
 OutputLock reserve_trace(const ReconstructOptions& options, CallContext& working) {
@@ -66,11 +70,12 @@ void refuse_states(const ReconstructOptions& options) {
 
 }  // namespace
 
-ReconstructReport reconstruct(const fs::path& scan_file, const fs::path& volume_file,
-                              const ReconstructOptions& options) {
-  check_share(options);
-  Scan scan = scan_with_choices(scan_file, options, choose_method);
-  CallContext working(call_of(options));
+ReconstructReport reconstruct(const fs::path& scan_file, const fs::path& volume_file, const ReconstructOptions& asked) {
+  check_share(asked);
+  Scan scan = scan_with_choices(scan_file, asked, choose_method);
+  CallContext working(call_of(asked));
+  ReconstructOptions options = asked;
+  options.compute = compute_of_call(asked.compute, call_of(asked), working);
   const OutputLock traced = reserve_trace(options, working);
   const fs::path output = output_of(scan, volume_file, scan_file);
   if (options.resume && !scan.method.iterative()) require_unfinished_run(output);
@@ -92,7 +97,7 @@ MethodComparison compare_methods(const fs::path& scan_file, const fs::path& pict
                                    .why = "several were started by mpirun or srun",
                                    .hint = "start it without them"});
   ReconstructOptions options = asked;
-  options.compute = compute_of_call(asked.compute, {}, working);
+  options.compute = compute_of_call(asked.compute, call_of(asked), working);
   return compare_methods(scan, output_of(scan, picture, scan_file), methods, options, working.context());
 }
 
