@@ -138,8 +138,8 @@ int run_command(const Command& command, const CommonOptions& common) {
   limit_io_threads(threads);
   ProgressDisplay progress(common.quiet || !ranks->first());
   const auto of_all = progress_of_ranks(*ranks, progress, "reconstruct");
-  Progress& told = ranks->alone() ? static_cast<Progress&>(progress) : *of_all;
-  Session session(common, progress, {threads, common.memory_bytes, common.force, &told, &cancel}, *ranks);
+  Progress& counted = ranks->alone() ? static_cast<Progress&>(progress) : *of_all;
+  Session session(common, progress, {threads, common.memory_bytes, common.force, &counted, &cancel}, *ranks);
   const auto fail = [&](const Error& error) {
     progress.abandon();  // the bar leaves before the error is printed
     if (!ranks->alone()) fail_together(*ranks, error, common.json);

@@ -36,38 +36,38 @@ T squared_to_end(std::int64_t i, std::int64_t n, T step) {
 
 template <class T>
 ColumnTransform<T>::ColumnTransform(std::int64_t n, T step)
-    : n_(n), step_(step), copy_(n * most_lanes), result_(n), sites_(n), starts_(n + 1) {}
+    : n_(n), step_(step), copy_(n * maximum_lanes), result_(n), sites_(n), starts_(n + 1) {}
 
 // out[lane] = the minimum, or false where it may lie further away than the search goes.
 template <class T>
 bool ColumnTransform<T>::search(std::int64_t i, T* out) const {
-  const T* const here = copy_.data() + i * most_lanes;
-  T best[most_lanes];
+  const T* const here = copy_.data() + i * maximum_lanes;
+  T best[maximum_lanes];
   T largest = 0;
-  for (std::int64_t l = 0; l < most_lanes; ++l) best[l] = here[l];
-  for (std::int64_t l = 0; l < most_lanes; ++l) largest = std::max(largest, best[l]);
+  for (std::int64_t l = 0; l < maximum_lanes; ++l) best[l] = here[l];
+  for (std::int64_t l = 0; l < maximum_lanes; ++l) largest = std::max(largest, best[l]);
   for (std::int64_t k = 1;; ++k) {
     const T square = static_cast<T>(k) * static_cast<T>(k) * step_;
     if (square >= largest) break;
     if (k > search_reach) return false;
-    const T* const before = copy_.data() + std::max<std::int64_t>(0, i - k) * most_lanes;
-    const T* const after = copy_.data() + std::min(n_ - 1, i + k) * most_lanes;
+    const T* const before = copy_.data() + std::max<std::int64_t>(0, i - k) * maximum_lanes;
+    const T* const after = copy_.data() + std::min(n_ - 1, i + k) * maximum_lanes;
     // Beyond an end the end itself is looked at once more, from too far away: that changes nothing.
-    for (std::int64_t l = 0; l < most_lanes; ++l) {
+    for (std::int64_t l = 0; l < maximum_lanes; ++l) {
       const T nearer = std::min(before[l], after[l]) + square;
       best[l] = std::min(best[l], nearer);
     }
     if (k % 4 != 0) continue;
     largest = 0;
-    for (std::int64_t l = 0; l < most_lanes; ++l) largest = std::max(largest, best[l]);
+    for (std::int64_t l = 0; l < maximum_lanes; ++l) largest = std::max(largest, best[l]);
   }
-  for (std::int64_t l = 0; l < most_lanes; ++l) out[l] = best[l];
+  for (std::int64_t l = 0; l < maximum_lanes; ++l) out[l] = best[l];
   return true;
 }
 
 template <class T>
 void ColumnTransform<T>::envelope(std::int64_t lane) {
-  const auto f = [&](std::int64_t i) { return copy_[i * most_lanes + lane]; };
+  const auto f = [&](std::int64_t i) { return copy_[i * maximum_lanes + lane]; };
   // From where on the parabola of j lies below that of i < j, rounded up to a voxel.
   const auto from = [&](std::int64_t i, std::int64_t j) {
     if constexpr (std::is_integral_v<T>) {
@@ -104,15 +104,15 @@ void ColumnTransform<T>::envelope(std::int64_t lane) {
 template <class T>
 void ColumnTransform<T>::apply(T* data, std::int64_t stride, std::int64_t lanes) {
   for (std::int64_t i = 0; i < n_; ++i) {
-    T* const row = copy_.data() + i * most_lanes;
-    if (lanes == most_lanes) {
-      std::copy_n(data + i * stride, most_lanes, row);
+    T* const row = copy_.data() + i * maximum_lanes;
+    if (lanes == maximum_lanes) {
+      std::copy_n(data + i * stride, maximum_lanes, row);
     } else {
-      std::fill(std::copy_n(data + i * stride, lanes, row), row + most_lanes, T{0});
+      std::fill(std::copy_n(data + i * stride, lanes, row), row + maximum_lanes, T{0});
     }
   }
   for (std::int64_t i = 0; i < n_; ++i) {
-    T best[most_lanes];
+    T best[maximum_lanes];
     if (search(i, best)) {
       std::copy_n(best, lanes, data + i * stride);
       continue;
@@ -131,7 +131,7 @@ void squared_distances_in_slice(const Word* bits, const VolumeSize& size, const 
   const std::int64_t row_words = words_for(size.nx);
   for (std::int64_t y = 0; y < size.ny; ++y)
     squared_distances_in_row(bits + y * row_words, size.nx, steps.x, cap, out + y * size.nx);
-  constexpr std::int64_t lanes = ColumnTransform<T>::most_lanes;
+  constexpr std::int64_t lanes = ColumnTransform<T>::maximum_lanes;
   for (std::int64_t x = 0; x < size.nx; x += lanes) along_y.apply(out + x, size.nx, std::min(lanes, size.nx - x));
 }
 
@@ -142,7 +142,7 @@ DistanceVolume<T>::DistanceVolume(const BitVolume& bits, const SquaredSteps<T>& 
   const VolumeSize& size = bits.size();
   const int workers = context.threads.size();
   const std::int64_t slice = size.nx * size.ny;
-  constexpr std::int64_t lanes = ColumnTransform<T>::most_lanes;
+  constexpr std::int64_t lanes = ColumnTransform<T>::maximum_lanes;
   constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
   context.progress.begin("distances", 2 * size.nz);
   {

@@ -34,7 +34,7 @@ public:
   // 16 neighbouring columns of n elements, `stride` apart, in place; lanes <= 16 of them are there. Values are at most
   // `cap` afterwards (and exact below it).
   void apply(T* data, std::int64_t stride, std::int64_t lanes);
-  static constexpr std::int64_t most_lanes = 16;
+  static constexpr std::int64_t maximum_lanes = 16;
 
 private:
   void envelope(std::int64_t lane);

@@ -16,7 +16,7 @@ namespace lepus::analysis {
 namespace {
 
 // Bins of the search for several thresholds: its time goes with their square.
-constexpr std::size_t most_multi_bins = 2048;
+constexpr std::size_t maximum_multi_bins = 2048;
 
 // What readers say of a file that does not say where it lies, nor perhaps how large its voxels are.
 bool may_lie_on(const VolumeGrid& grid, VolumeGrid mask) {
@@ -137,10 +137,10 @@ Histogram histogram_of(const VolumeReader& volume, const BitVolume& inside, cons
   result.low = looked.smallest;
   result.integers = type == "uint8" || type == "int8" || type == "uint16" || type == "int16";
   if (result.integers) {
-    constexpr double most_values = 1 << 16;
+    constexpr double maximum_values = 1 << 16;
     result.width = std::abs(volume.scale().slope);
     const double steps = (static_cast<double>(looked.largest) - looked.smallest) / result.width;
-    bins = static_cast<std::int64_t>(std::min(std::round(steps) + 1, most_values));
+    bins = static_cast<std::int64_t>(std::min(std::round(steps) + 1, maximum_values));
   } else {
     result.width = (static_cast<double>(looked.largest) - looked.smallest) / static_cast<double>(bins);
     if (!(result.width > 0)) {  // one value
@@ -198,7 +198,7 @@ double otsu_threshold(const Histogram& h) {
 }
 
 std::vector<double> multi_otsu_thresholds(const Histogram& histogram, int classes) {
-  const Histogram h = grouped(histogram, most_multi_bins);
+  const Histogram h = grouped(histogram, maximum_multi_bins);
   const std::size_t n = h.counts.size();
   if (std::count_if(h.counts.begin(), h.counts.end(), [](std::int64_t c) { return c > 0; }) < classes)
     throw_one_value(histogram);

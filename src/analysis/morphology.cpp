@@ -58,7 +58,7 @@ void dilate_ball(const SquaredSteps<T>& steps, double radius, BitVolume& bits, W
       memory.take(std::min(size.nz, slices + 2 * halo) * bytes, "the distances around a slab", "use a smaller radius");
   Buffer<T> distances(std::min(size.nz, slices + 2 * halo) * slice);
   WorkerSlices words(bits, context.threads.size());
-  constexpr std::int64_t lanes = ColumnTransform<T>::most_lanes;
+  constexpr std::int64_t lanes = ColumnTransform<T>::maximum_lanes;
   for (std::int64_t z0 = 0; z0 < size.nz; z0 += slices) {
     const Slab slab = slab_around(z0, slices, halo, size.nz);
     context.threads.parallel_for(slab.from, slab.to, 1, [&](std::int64_t z, std::int64_t, int worker) {

@@ -16,7 +16,8 @@ namespace lepus::analysis {
 namespace {
 
 constexpr std::int64_t smallest_edge = 8, largest_edge = 64;
-constexpr std::int64_t most_blocks_along = 8;  // more make the curve no smoother to the eye, however large the region
+constexpr std::int64_t maximum_blocks_along =
+    8;  // more make the curve no smoother to the eye, however large the region
 
 VoxelBox voxels_in(const std::array<double, 6>& box_mm, const VolumeGrid& grid) {
   const std::array<double, 3> origin{grid.origin_mm.x, grid.origin_mm.y, grid.origin_mm.z},
@@ -82,7 +83,7 @@ CellSums sum_cells(const VolumeReader& volume, const BitVolume& inside, const Va
 // Where blocks of `edge` begin on [first, last): half an edge apart, or further where that makes too many.
 std::vector<std::int64_t> block_starts(std::int64_t first, std::int64_t last, std::int64_t edge) {
   const std::int64_t free = last - first - edge;
-  const std::int64_t count = std::min(most_blocks_along, free / std::max<std::int64_t>(1, edge / 2) + 1);
+  const std::int64_t count = std::min(maximum_blocks_along, free / std::max<std::int64_t>(1, edge / 2) + 1);
   std::vector<std::int64_t> starts;
   for (std::int64_t i = 0; i < count; ++i) starts.push_back(first + (count > 1 ? i * free / (count - 1) : free / 2));
   return starts;

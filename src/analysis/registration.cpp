@@ -149,7 +149,7 @@ bool step(const NormalSums& sums, double damping, RigidMotion& motion, Vec3& tur
   return true;
 }
 
-Trial optimise(const ReducedVolume& first, const ReducedVolume& other, const RigidMotion& start, int most_iterations,
+Trial optimise(const ReducedVolume& first, const ReducedVolume& other, const RigidMotion& start, int maximum_iterations,
                double enough_voxels, Context& context) {
   Trial best{start, normal_sums(first, other, start, context), 0};
   const VolumeGrid& g = first.grid;
@@ -158,7 +158,7 @@ Trial optimise(const ReducedVolume& first, const ReducedVolume& other, const Rig
                              static_cast<double>(g.nz) * g.step_mm.z}) /
                        2;
   double damping = 1e-3;
-  for (int i = 0; i < most_iterations && damping < 1e6; ++i) {
+  for (int i = 0; i < maximum_iterations && damping < 1e6; ++i) {
     context.cancel.check();
     ++best.iterations;
     RigidMotion motion = best.motion;

@@ -14,7 +14,7 @@ namespace lepus {
 namespace {
 
 // More did not make any disk faster that was measured; memory files of sixteen cores still gain at eight.
-constexpr int most_useful = 16;
+constexpr int maximum_useful = 16;
 
 std::atomic<int> thread_limit = 0;
 
@@ -37,7 +37,7 @@ void limit_io_threads(int threads) { thread_limit = threads; }
 
 int io_threads() {
   const int hardware = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return std::clamp(thread_limit > 0 ? thread_limit.load() : hardware, 1, most_useful);
+  return std::clamp(thread_limit > 0 ? thread_limit.load() : hardware, 1, maximum_useful);
 }
 
 int io_parallel(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {

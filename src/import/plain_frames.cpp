@@ -103,19 +103,19 @@ std::vector<PlainSeries> series_or_files(std::vector<PlainSeries> sets) {
 // A lost frame, or flats that are not called so: whoever reads it knows.
 void warn_of_unused(const std::vector<PlainSeries>& all, const std::vector<PlainSeries>& used, const fs::path& folder,
                     std::vector<std::string>& warnings) {
-  constexpr int most_names = 5;
+  constexpr int maximum_names = 5;
   int count = 0;
   std::string names;
   const auto first = [](const PlainSeries& series) { return series.series.files.front().file; };
   for (const PlainSeries& series : all) {
     if (std::ranges::find(used, first(series), first) != used.end()) continue;
     for (const fs::path& file : series.files())
-      if (++count <= most_names)
+      if (++count <= maximum_names)
         names += format("{}{}", count > 1 ? ", " : "", file.lexically_relative(folder).string());
   }
   if (count > 0)
     warnings.push_back(format("{} TIFF file{} not used, as part of no series of frames, flats or darks: {}{}", count,
-                              count == 1 ? " is" : "s are", names, count > most_names ? ", ..." : ""));
+                              count == 1 ? " is" : "s are", names, count > maximum_names ? ", ..." : ""));
 }
 
 }  // namespace

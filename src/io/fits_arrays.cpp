@@ -49,10 +49,10 @@ std::string value_of_card(std::string_view card) {
 }
 
 FitsHeader read_fits_header(const InputFile& file, std::int64_t start) {
-  constexpr std::int64_t most_blocks = 10000;
+  constexpr std::int64_t maximum_blocks = 10000;
   FitsHeader header;
   std::string block(static_cast<std::size_t>(fits_block), '\0');
-  for (std::int64_t n = 0; n < most_blocks && start + (n + 1) * fits_block <= file.size(); ++n) {
+  for (std::int64_t n = 0; n < maximum_blocks && start + (n + 1) * fits_block <= file.size(); ++n) {
     file.read(start + n * fits_block, block.data(), fits_block);
     for (std::size_t at = 0; at < block.size(); at += static_cast<std::size_t>(card_bytes)) {
       const std::string_view card = std::string_view(block).substr(at, static_cast<std::size_t>(card_bytes));
@@ -105,9 +105,9 @@ ArrayFile read_fits(const fs::path& path) {
   const InputFile file(path);
   ArrayFile found;
   found.format = "FITS";
-  constexpr int most_extensions = 1000;
+  constexpr int maximum_extensions = 1000;
   std::int64_t start = 0;
-  for (int n = 0; n < most_extensions && start + fits_block <= file.size(); ++n) {
+  for (int n = 0; n < maximum_extensions && start + fits_block <= file.size(); ++n) {
     const FitsHeader header = read_fits_header(file, start);
     StoredArray array;
     const std::int64_t axes = header.integer("NAXIS", 0, path);

@@ -156,14 +156,14 @@ void walk_hdf5_datasets(hid_t file, const Hdf5Visit& visit) {
 }
 
 std::vector<std::string> list_hdf5_images(hid_t file) {
-  constexpr std::size_t most_names = 1000;
+  constexpr std::size_t maximum_names = 1000;
   std::vector<std::string> names;
   walk_hdf5_datasets(file, [&](hid_t dataset, const std::string& path) {
     const Hdf5Id space(H5Dget_space(dataset), H5Sclose);
     const Hdf5Id type(H5Dget_type(dataset), H5Tclose);
     const int rank = H5Sget_simple_extent_ndims(space);
     if ((rank == 2 || rank == 3) && hdf5_pixel_type(type)) names.push_back(path);
-    return names.size() < most_names;
+    return names.size() < maximum_names;
   });
   return names;
 }

@@ -124,7 +124,7 @@ void check_angle_deg(double angle_deg, const std::string& where) {
 
 namespace {
 
-constexpr std::int64_t most_numbers = 100'000'000;  // frames named by mistake are not read into memory
+constexpr std::int64_t maximum_numbers = 100'000'000;  // frames named by mistake are not read into memory
 
 #ifdef LEPUS_HAVE_HDF5
 
@@ -135,7 +135,7 @@ NumberDataset read_hdf5_dataset(const std::filesystem::path& file, const std::st
   const Hdf5Id data = open_hdf5_dataset(opened, dataset, file);
   const Hdf5Id space(H5Dget_space(data), H5Sclose);
   const hssize_t count = H5Sget_simple_extent_npoints(space);
-  if (count < 1 || count > most_numbers)
+  if (count < 1 || count > maximum_numbers)
     throw_hdf5("this is not a list of numbers", where, format("it has {} elements", count));
   const Hdf5Id type(H5Dget_type(data), H5Tclose);
   if (const std::size_t bytes = H5Tget_size(type); bytes > sizeof(long double))  // libhdf5 would make room for them
@@ -162,7 +162,7 @@ NumberDataset read_hdf5_dataset(const std::filesystem::path& file, const std::st
 NumberDataset read_number_dataset(const std::filesystem::path& file, const std::string& dataset) {
   NumberDataset numbers;
   if (const FileKind kind = kind_of_file(file); has_named_arrays(kind))
-    numbers.values = read_numbers(file, choose_array(read_array_file(file, kind), dataset, file), most_numbers);
+    numbers.values = read_numbers(file, choose_array(read_array_file(file, kind), dataset, file), maximum_numbers);
   else
     numbers = read_hdf5_dataset(file, dataset);
   for (const double value : numbers.values)

@@ -87,7 +87,7 @@ std::vector<double> first_numbers(hid_t dataset, hid_t space, hsize_t count) {
 }  // namespace
 
 std::vector<StoredValue> list_stored_values(const fs::path& path, StoredDetail detail) {
-  constexpr std::size_t most_values = 20000;
+  constexpr std::size_t maximum_values = 20000;
   const Hdf5Lock lock;
   const Hdf5Id file = open_hdf5(path);
   std::vector<StoredValue> values;
@@ -101,7 +101,7 @@ std::vector<StoredValue> list_stored_values(const fs::path& path, StoredDetail d
     for (const hsize_t n : sizes)
       value.shape.push_back(static_cast<std::int64_t>(std::min<hsize_t>(n, hsize_t{1} << 40)));
     const hssize_t count = H5Sget_simple_extent_npoints(space);
-    const bool more = values.size() + 1 < most_values;
+    const bool more = values.size() + 1 < maximum_values;
     if (detail == StoredDetail::shapes) {
       values.push_back(std::move(value));
       return more;

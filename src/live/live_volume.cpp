@@ -14,7 +14,7 @@ namespace lepus {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::int64_t most_views_at_once = 32;  // more save nothing, and the first would wait for the last
+constexpr std::int64_t maximum_views_at_once = 32;  // more save nothing, and the first would wait for the last
 
 double seconds_from(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -128,7 +128,7 @@ LiveVolume::LiveVolume(const Scan& scan, const std::filesystem::path& one_frame,
 // Frames that wait, their filtered rows, twice on the way to a device: within an eighth of the memory.
 void LiveVolume::choose_block() {
   const std::int64_t view = (pre_.frames->columns() * pre_.frames->rows() * 2 + wide_.columns * rows_.size() * 2);
-  block_ = std::clamp<std::int64_t>(limit_ / 8 / (view * float_bytes), 1, most_views_at_once);
+  block_ = std::clamp<std::int64_t>(limit_ / 8 / (view * float_bytes), 1, maximum_views_at_once);
   block_ = std::min(block_, wide_.views());
 }
 

@@ -87,7 +87,7 @@ Operator Operator::subset(std::span<const std::int64_t> views) const {
 // across it. |A x| for |x| = 1 grows from step to step, in the end by a constant factor less each time, which tells
 // what is still to come.
 double Operator::norm(double tolerance) const {
-  constexpr int most_steps = 1000;
+  constexpr int maximum_steps = 1000;
   constexpr double rounding = 1e-7;
   // A of the voxel model is Joseph's, and its own A' does not lead to the singular vector.
   const ScanOperator& given = *parts_->scan;
@@ -99,7 +99,7 @@ double Operator::norm(double tolerance) const {
   const ScanOperator& a = matched ? *matched : given;
   std::vector<float> volume(static_cast<std::size_t>(voxels()), 1.0F), lines(static_cast<std::size_t>(values()));
   double found = 0, grown = 0;
-  for (int step = 0; step < most_steps; ++step) {
+  for (int step = 0; step < maximum_steps; ++step) {
     const double scale = length(volume);
     if (!(scale > 0)) return 0;  // no ray meets the volume
     for (float& voxel : volume) voxel = static_cast<float>(static_cast<double>(voxel) / scale);

@@ -30,7 +30,7 @@ OperatorPlan plan(const OperatorSizes& sizes, std::int64_t units, std::int64_t f
   const std::int64_t views = sizes.geometry.views(), block = std::min(view_block, views);
   const std::int64_t slice_bytes = sizes.volume_there ? 0 : sizes.grid.nx * sizes.grid.ny * std::int64_t{sizeof(float)};
   const std::int64_t row_bytes = sizes.geometry.columns * std::int64_t{sizeof(float)};
-  const auto attempt = [&](std::int64_t chunks, std::int64_t least_views) {
+  const auto attempt = [&](std::int64_t chunks, std::int64_t minimum_views) {
     OperatorPlan made;
     made.volume_there = sizes.volume_there;
     std::int64_t slices = 0, rows = 0;
@@ -45,7 +45,7 @@ OperatorPlan plan(const OperatorSizes& sizes, std::int64_t units, std::int64_t f
     };
     // Several wedges each, so that devices that are done take from those that are not.
     std::int64_t wedge = std::max(block, (views + 4 * sizes.workers - 1) / (4 * sizes.workers));
-    while (wedge > least_views && bytes(wedge) > sizes.device_bytes) wedge = std::max(least_views, wedge / 2);
+    while (wedge > minimum_views && bytes(wedge) > sizes.device_bytes) wedge = std::max(minimum_views, wedge / 2);
     made.bytes = bytes(wedge);
     made.wedges = cut_views(views, wedge, block);
     return made;

@@ -14,7 +14,7 @@
 namespace lepus {
 
 SparseMatrix sparse_matrix(const ScanGeometry& geometry, const VolumeGrid& grid, RayModel model,
-                           std::int64_t most_bytes, ThreadPool& threads) {
+                           std::int64_t maximum_bytes, ThreadPool& threads) {
   const JosephGrid joseph = joseph_grid(grid);
   const std::vector<JosephView> views = joseph_views(geometry, grid);
   SparseMatrix matrix;
@@ -44,12 +44,12 @@ SparseMatrix sparse_matrix(const ScanGeometry& geometry, const VolumeGrid& grid,
   for (std::size_t row = 0; row < static_cast<std::size_t>(matrix.rows); ++row)
     matrix.starts[row + 1] += matrix.starts[row];
   constexpr std::int64_t entry_bytes = sizeof(std::int64_t) + sizeof(float);
-  if (matrix.starts.back() > most_bytes / entry_bytes)
+  if (matrix.starts.back() > maximum_bytes / entry_bytes)
     throw Error(ErrorKind::memory,
                 {.what = "the matrix is too large to be written out",
                  .where = {},
                  .why = format("its {} entries need {} MiB, and {} MiB may be used", matrix.starts.back(),
-                               (matrix.starts.back() * entry_bytes) >> 20, most_bytes >> 20),
+                               (matrix.starts.back() * entry_bytes) >> 20, maximum_bytes >> 20),
                  .hint = "take fewer views, pixels or voxels, or use the operator, which needs no matrix"});
   matrix.indices.resize(static_cast<std::size_t>(matrix.starts.back()));
   matrix.values.resize(static_cast<std::size_t>(matrix.starts.back()));

@@ -21,9 +21,9 @@ struct SparseMatrix {
 };
 
 // Weights are computed in double precision and rounded once. RayModel::voxel has the matrix of its A, Joseph's. Throws
-// Error(usage) for an empty grid or scan, Error(memory) where the matrix would take more than `most_bytes`.
+// Error(usage) for an empty grid or scan, Error(memory) where the matrix would take more than `maximum_bytes`.
 SparseMatrix sparse_matrix(const ScanGeometry& geometry, const VolumeGrid& grid, RayModel model,
-                           std::int64_t most_bytes, ThreadPool& threads);
+                           std::int64_t maximum_bytes, ThreadPool& threads);
 
 // Throws Error(disk) where the file exists (unless forced) or cannot be written.
 void write_npz(const SparseMatrix& matrix, const std::filesystem::path& file, bool force);

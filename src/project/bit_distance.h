@@ -20,8 +20,8 @@ LEPUS_HD inline std::int32_t distance_in_row(const std::uint32_t* row, std::int6
 }
 
 // f: values `stride` apart, n of them.
-LEPUS_HD inline std::int32_t least_in_column(const std::int32_t* f, std::int64_t n, std::int64_t stride,
-                                             std::int64_t i) {
+LEPUS_HD inline std::int32_t minimum_in_column(const std::int32_t* f, std::int64_t n, std::int64_t stride,
+                                               std::int64_t i) {
   std::int32_t best = f[i * stride];
   for (std::int64_t d = 1; d * d < best && (i - d >= 0 || i + d < n); ++d) {
     const auto square = static_cast<std::int32_t>(d * d);

@@ -22,7 +22,7 @@ inline constexpr double deviation_rounding = 1.5e-5;
 // A column stands out in a view where its noise is this many times its windows', and both sides see at least this share
 // of it. docs/corrections/pixels.md has the measurements.
 inline constexpr double stands_out_times = 2;
-inline constexpr float least_side = 0.25F;
+inline constexpr float minimum_side = 0.25F;
 
 // n_left = sum one[i] (w[x] - w[x-gap-i]), n_right its mirror image,
 // n_middle = sum two[i] ((w[x] - w[x-gap-i]) + (w[x] - w[x+gap+i])), i in [0, window).
@@ -38,11 +38,11 @@ struct HotRules {
   bool three_deviations = true;
   bool below = false;  // columns whose deviation is far too small are replaced, too
   double tolerance = 0;
-  double least_spread = 0;  // standard deviations below this share of the mean are taken to be it
-  double explained = 1;     // how much of the excess in its only window a column at the edge may inherit
+  double minimum_spread = 0;  // standard deviations below this share of the mean are taken to be it
+  double explained = 1;       // how much of the excess in its only window a column at the edge may inherit
   // A column must stand out in at least so many views; 0: not asked. The squares of the windows' noises in a view,
   // summed, are compared with the column's own times these.
-  std::int64_t least_views = 0;
+  std::int64_t minimum_views = 0;
   float out_of_both = 1, out_of_one = 1;
   // Pixels that a hot one is replaced from: pairs x-k, x+k with k in [nearest, furthest].
   std::int32_t nearest = 1, furthest = 1;
@@ -69,7 +69,7 @@ LEPUS_HD inline float deviation_of(double squares, std::int64_t views, double sc
 }
 
 // Of d[first], ... d[first + count - 1] and, where given, `more[...]` in the same way; count >= 2.
-LEPUS_HD inline Spread spread_of(const float* d, const float* more, int count, double least_spread) {
+LEPUS_HD inline Spread spread_of(const float* d, const float* more, int count, double minimum_spread) {
   Spread s;
   s.least = s.most = d[0];
   double sum = 0;
@@ -89,7 +89,7 @@ LEPUS_HD inline Spread spread_of(const float* d, const float* more, int count, d
       squares += off * off;
     }
   s.deviation = std::sqrt(squares / (parts * count - 1));
-  const double least = least_spread * s.mean;
+  const double least = minimum_spread * s.mean;
   if (s.deviation < least) s.deviation = least;
   return s;
 }
@@ -113,7 +113,7 @@ LEPUS_HD inline bool hot_at_edge(const HotRules& rules, double d, const Spread& 
 enum class Verdict : unsigned char { good = 0, hot = 1, suspect = 2 };
 
 LEPUS_HD inline Verdict verdict(const HotRules& rules, bool above, bool below) {
-  if (above) return rules.least_views > 0 ? Verdict::suspect : Verdict::hot;
+  if (above) return rules.minimum_views > 0 ? Verdict::suspect : Verdict::hot;
   return below ? Verdict::hot : Verdict::good;
 }
 
@@ -127,18 +127,18 @@ LEPUS_HD inline Verdict hot_in_windows(const HotRules& rules, const Deviations& 
   if (left && right) {
     const double own = d.middle[x];
     if (!rules.three_deviations) {
-      const Spread both = spread_of(d.middle + l, d.middle + r, window, rules.least_spread);
+      const Spread both = spread_of(d.middle + l, d.middle + r, window, rules.minimum_spread);
       return verdict(rules, far_above(own, both, rules.tolerance),
                      rules.below && far_below(own, both, rules.tolerance));
     }
-    const Spread a = spread_of(d.left + l, nullptr, window, rules.least_spread);
-    const Spread b = spread_of(d.right + r, nullptr, window, rules.least_spread);
+    const Spread a = spread_of(d.left + l, nullptr, window, rules.minimum_spread);
+    const Spread b = spread_of(d.right + r, nullptr, window, rules.minimum_spread);
     return verdict(rules, far_above(own, a, rules.tolerance) && far_above(own, b, rules.tolerance),
                    rules.below && far_below(own, a, rules.tolerance) && far_below(own, b, rules.tolerance));
   }
   bool above = false;
-  if (left) above = hot_at_edge(rules, d.left[x], spread_of(d.left + l, nullptr, window, rules.least_spread));
-  if (right) above = hot_at_edge(rules, d.right[x], spread_of(d.right + r, nullptr, window, rules.least_spread));
+  if (left) above = hot_at_edge(rules, d.left[x], spread_of(d.left + l, nullptr, window, rules.minimum_spread));
+  if (right) above = hot_at_edge(rules, d.right[x], spread_of(d.right + r, nullptr, window, rules.minimum_spread));
   return verdict(rules, above, false);
 }
 
@@ -173,7 +173,7 @@ LEPUS_HD inline bool stands_out(const HotRules& rules, const float* w, std::int6
     const std::int64_t k = weights.gap + i;
     m += weights.two[i] * ((static_cast<Real>(w[x]) - w[x - k]) + (static_cast<Real>(w[x]) - w[x + k]));
   }
-  const Real least = least_side * (m < 0 ? -m : m), sign = m < 0 ? Real{-1} : Real{1};
+  const Real least = minimum_side * (m < 0 ? -m : m), sign = m < 0 ? Real{-1} : Real{1};
   return m * m * rules.out_of_both > measure && sign * l > least && sign * r > least;
 }
 

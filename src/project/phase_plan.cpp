@@ -10,7 +10,7 @@ namespace lepus {
 namespace {
 
 constexpr double edge_left_out = 1e-4;
-constexpr std::int64_t least_halo = 32, least_inner = 96;
+constexpr std::int64_t minimum_halo = 32, minimum_inner = 96;
 
 std::int64_t small_factors_length(std::int64_t n) {
   for (std::int64_t length = n;; ++length) {
@@ -25,7 +25,7 @@ PhaseTiles tiles_for(std::int64_t detector_rows, double a_v) {
   const std::int64_t halo = phase_halo(a_v);
   // Twice the halo inside: half of the work is then halo, and a band for a few rows is four halos high, where two would
   // be the least.
-  const std::int64_t height = small_factors_length(std::max(2 * halo, least_inner) + 2 * halo);
+  const std::int64_t height = small_factors_length(std::max(2 * halo, minimum_inner) + 2 * halo);
   if (detector_rows <= height) return {detector_rows, detector_rows, 0};
   return {detector_rows, height - 2 * halo, halo};
 }
@@ -43,7 +43,7 @@ std::vector<Complex32> twiddles(std::int64_t n) {
 
 std::int64_t phase_halo(double a_v) {
   const double decay = std::sqrt(a_v) / (2 * pi);
-  return std::max(least_halo, static_cast<std::int64_t>(std::ceil(decay * std::log(0.5 / edge_left_out))));
+  return std::max(minimum_halo, static_cast<std::int64_t>(std::ceil(decay * std::log(0.5 / edge_left_out))));
 }
 
 PhasePlan::PhasePlan(std::int64_t columns, std::int64_t detector_rows, double strength_v, double strength_u)

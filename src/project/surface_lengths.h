@@ -24,7 +24,7 @@ struct TracedSurface {
   double factor = 1;       // times this
 };
 
-inline constexpr int most_overlapping_surfaces = 32;  // a bit each
+inline constexpr int maximum_overlapping_surfaces = 32;  // a bit each
 
 // The first crossings behind a place, sorted along the ray. Which of two at the same place comes first means nothing,
 // but it must be the same one whenever the surfaces are asked.
@@ -102,12 +102,12 @@ LEPUS_HD bool take_crossings(const TracedSurface& surface, std::int32_t number, 
   return clear && winding == 0;
 }
 
-// Adds to sums[group]. False where a surface cannot be traced along this ray. At most most_overlapping_surfaces.
+// Adds to sums[group]. False where a surface cannot be traced along this ray. At most maximum_overlapping_surfaces.
 template <int capacity>
 LEPUS_HD bool add_lengths(const TracedSurface* surfaces, std::int32_t count, const Ray& ray, double* sums) {
   CrossingsAhead<capacity> ahead;
-  std::int8_t attempt[most_overlapping_surfaces];
-  std::int32_t winding[most_overlapping_surfaces];
+  std::int8_t attempt[maximum_overlapping_surfaces];
+  std::int32_t winding[maximum_overlapping_surfaces];
   bool again = false;
   for (std::int32_t s = 0; s < count; ++s) {
     attempt[s] = 0;

@@ -83,7 +83,7 @@ void refuse_written_files(const Scan& scan) {
                                      .hint = "leave 'write' out, or run it without mpirun or srun"});
 }
 
-std::int64_t most_slabs(std::int64_t slices) { return rounded_up(slices, slab_alignment) / slab_alignment; }
+std::int64_t maximum_slabs(std::int64_t slices) { return rounded_up(slices, slab_alignment) / slab_alignment; }
 
 }  // namespace
 
@@ -107,7 +107,7 @@ std::int64_t RankRun::largest_slab(bool on_host) {
   // The ratios of speeds decide, and they are much the same everywhere.
   if (on_host)
     costs_.emplace(scan_.geometry, grid_, field_of_view_radius_mm(scan_.geometry), scan_.interpolation, MachineSpeed{});
-  const std::int64_t slabs = most_slabs(grid_.nz);
+  const std::int64_t slabs = maximum_slabs(grid_.nz);
   return cut_for({static_cast<int>(std::min<std::int64_t>(ranks_->size(), slabs)), 1}, slabs * slab_alignment)
       .slab_slices;
 }
@@ -125,7 +125,7 @@ void RankRun::share_out(const Fdk& fdk, const std::vector<SlabRange>& missing) {
   for (const std::string& text : ranks_->gather(std::to_string(fdk.plan().slab_slices)))
     slab = std::min<std::int64_t>(slab, std::stoll(text));
   slab = rounded_up(slab, slab_alignment);
-  for (const SlabRange& part : missing) slabs += most_slabs(part.slices());
+  for (const SlabRange& part : missing) slabs += maximum_slabs(part.slices());
   slabs = std::max<std::int64_t>(1, slabs);
   if (wedges_ > std::min<std::int64_t>(ranks_->size(), fdk.wedges()))
     throw Error(ErrorKind::usage,
@@ -134,7 +134,7 @@ void RankRun::share_out(const Fdk& fdk, const std::vector<SlabRange>& missing) {
                  .why = format("there are {} ranks, and views for {} parts", ranks_->size(), fdk.wedges()),
                  .hint = "leave the option out"});
   // By the whole volume, whatever of it is missing: a run that is gone on with adds up the views as it would have.
-  const int wedges = wedges_ > 0 ? wedges_ : rank_grid(ranks_->size(), most_slabs(grid_.nz), fdk.wedges()).wedges;
+  const int wedges = wedges_ > 0 ? wedges_ : rank_grid(ranks_->size(), maximum_slabs(grid_.nz), fdk.wedges()).wedges;
   const RankGrid places = rank_grid_of(ranks_->size(), slabs, wedges);
   work_ = std::make_unique<RankWork>(*ranks_, grid_, places, missing, cut_for(places, slab));
   state_.plan = {.kind = name_of(fdk.plan().kind),

@@ -63,9 +63,9 @@ private:
 }  // namespace
 
 PorousResult porous_block(const PorousBlock& o) {
-  const double least_side = std::min({o.size_mm.x, o.size_mm.y, o.size_mm.z});
-  if (!(least_side > 0 && o.pores >= 0 && o.smallest_radius_mm > 0 && o.largest_radius_mm >= o.smallest_radius_mm &&
-        2 * o.largest_radius_mm < least_side))
+  const double minimum_side = std::min({o.size_mm.x, o.size_mm.y, o.size_mm.z});
+  if (!(minimum_side > 0 && o.pores >= 0 && o.smallest_radius_mm > 0 && o.largest_radius_mm >= o.smallest_radius_mm &&
+        2 * o.largest_radius_mm < minimum_side))
     throw Error(ErrorKind::usage,
                 {.what = "porous block cannot be made",
                  .where = "porous block",

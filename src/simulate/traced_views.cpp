@@ -30,8 +30,8 @@ std::string TracedViews::why_not(const Phantom& phantom) {
   const auto& shapes = phantom.shapes();
   if (shapes.empty() || std::ranges::any_of(shapes, [](const Shape& s) { return s.kind != ShapeKind::mesh; }))
     return "devices trace rays through surfaces (.stl) alone";
-  if (phantom.combine() == Combine::replace && shapes.size() > most_overlapping_surfaces)
-    return format("devices know which of {} surfaces lies on top, there are {}", most_overlapping_surfaces,
+  if (phantom.combine() == Combine::replace && shapes.size() > maximum_overlapping_surfaces)
+    return format("devices know which of {} surfaces lies on top, there are {}", maximum_overlapping_surfaces,
                   shapes.size());
   return {};
 }

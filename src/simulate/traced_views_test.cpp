@@ -17,7 +17,7 @@ TEST(TracedViews, SayWhatTheyCannotDo) {
   const Shape part = traced_views_test::part_of(box_surface({-1, -1, -1}, {1, 1, 1}), 1);
   EXPECT_EQ(TracedViews::why_not(Phantom("one", Combine::replace, {part})), "");
   EXPECT_NE(TracedViews::why_not(Phantom("mixed", Combine::add, {part, sphere({}, 1, 1)})), "");
-  const std::vector<Shape> many(most_overlapping_surfaces + 1, part);
+  const std::vector<Shape> many(maximum_overlapping_surfaces + 1, part);
   EXPECT_NE(TracedViews::why_not(Phantom("many", Combine::replace, many)), "");
   EXPECT_EQ(TracedViews::why_not(Phantom("many", Combine::add, many)), "");
 }

@@ -208,7 +208,7 @@ TEST(ChainGpu, BandsThatComeAsSlabsNeedThemGiveTheSameBits) {
   NEED_DEVICE();
   struct Variant {
     std::string devices;
-    std::size_t least_slabs;
+    std::size_t minimum_slabs;
     std::int64_t device_bytes;
   };
   for (const double in_plane_rad : {0.0, std::numbers::pi, 0.02}) {
@@ -243,7 +243,8 @@ TEST(ChainGpu, BandsThatComeAsSlabsNeedThemGiveTheSameBits) {
       std::unique_ptr<Fdk> fdk;
       for (setup.device_memory_bytes = std::int64_t{128} << 20; !fdk; setup.device_memory_bytes -= 1 << 16) {
         fdk = std::make_unique<Fdk>(setup, cards, threads);  // throws where nothing fits any more
-        if (fdk->plan().kind != PlanKind::resident_views || fdk->plan().slabs.size() < variant.least_slabs) fdk.reset();
+        if (fdk->plan().kind != PlanKind::resident_views || fdk->plan().slabs.size() < variant.minimum_slabs)
+          fdk.reset();
       }
       CorrectionChain chain(scan, frames, &normalisation, context);
       RowAudit audit(frames, {1, 0});

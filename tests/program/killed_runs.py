@@ -190,7 +190,7 @@ class KilledScan(KilledCase):
 
     def allow_memory(self, more):
         """As little as it takes, and so many MiB, so that slabs are small. On the CPU: what a driver takes varies by more than that."""
-        least = int(self.least_memory("plan", "scan/scan.toml", "--threads", "1", "--backend", "cpu")[1].removesuffix("MiB"))
+        least = int(self.minimum_memory("plan", "scan/scan.toml", "--threads", "1", "--backend", "cpu")[1].removesuffix("MiB"))
         self.command = ["reconstruct", "scan/scan.toml", "-o", "v.raw", "--threads", "1", "--memory", f"{least + more}MiB", "--backend", "cpu", "--quiet"]
 
     def edit(self, old, new):

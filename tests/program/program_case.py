@@ -46,14 +46,14 @@ class ProgramCase(unittest.TestCase):
             (self.folder / name).unlink()
         return math.ceil(float(re.search(r"beside ([\d.]+) MiB for the program itself", said).group(1)))
 
-    def least_memory(self, *words):
+    def minimum_memory(self, *words):
         """The limit, as an option, that a command names where it was allowed too little."""
         said = self.lepus(*words, "--memory", "1MiB", code=5).stderr
         return ["--memory", re.search(r"--memory (\d+MiB)", said).group(1)]
 
     def cuts(self, words):
         """Options that cut a command's work in different ways: one thread, three, and as little memory as it can do with."""
-        return ["--threads", 1], ["--threads", 3], ["--threads", 1, *self.least_memory(*words, "--threads", 1)]
+        return ["--threads", 1], ["--threads", 3], ["--threads", 1, *self.minimum_memory(*words, "--threads", 1)]
 
     def simulate(self, name="scan", *more, phantom="ball"):
         self.lepus("simulate", phantom, "-o", name, *SMALL, "--quiet", *more)

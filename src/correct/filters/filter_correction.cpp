@@ -65,7 +65,7 @@ private:
 
   // Calls work(in, out without memory, cut, where the result belongs, its floats) for parts of the wanted rows.
   template <class Work>
-  void each_part(const SinogramBand& band, RowBand wanted, std::int64_t most_floats, const Work& work) {
+  void each_part(const SinogramBand& band, RowBand wanted, std::int64_t maximum_floats, const Work& work) {
     if (wanted.size() == 0 || band.views == 0) return;
     const std::int64_t row_floats = band.views * band.columns;
     const auto row = [&](std::int64_t v) { return band.data + (v - band.rows.first) * row_floats; };
@@ -75,7 +75,7 @@ private:
       work(in, out, cut_rows(in, band.rows, band.detector_rows, wanted), row(wanted.first), wanted.size() * row_floats);
       return;
     }
-    const std::int64_t step = at_once(band, most_floats);
+    const std::int64_t step = at_once(band, maximum_floats);
     for (std::int64_t first = wanted.first; first < wanted.last; first += step) {
       const RowBand part{first, std::min(first + step, wanted.last)};
       const Planes in = band.sinograms(part);

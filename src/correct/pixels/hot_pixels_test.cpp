@@ -21,7 +21,7 @@ TEST(HotWeights, AreTheOriginalOnesForWindowsOfTwo) {
   const HotRules plain = hot_rules({.window = 2, .gap = 3, .normalise = false}, 100);
   EXPECT_EQ(plain.weights.one_scale, 1);
   EXPECT_EQ(plain.weights.two_scale, 1);
-  EXPECT_EQ(plain.least_spread, deviation_rounding);
+  EXPECT_EQ(plain.minimum_spread, deviation_rounding);
 }
 
 TEST(HotWeights, OfLargerWindowsCancelTrends) {

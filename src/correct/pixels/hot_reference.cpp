@@ -54,7 +54,7 @@ std::vector<unsigned char> reference_hot_pixels(const HotRules& rules, int itera
         std::int64_t count = 0;
         for (std::int64_t view = 0; view < sinograms.height; ++view)
           count += stands_out<double>(rules, sinograms.row(plane, view), columns, x);
-        is_hot = count >= rules.least_views;
+        is_hot = count >= rules.minimum_views;
       }
       hot[static_cast<std::size_t>(x)] = is_hot;
       any = any || is_hot;

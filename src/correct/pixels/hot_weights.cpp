@@ -86,13 +86,13 @@ HotRules hot_rules(const HotPixelOptions& options, std::int64_t views) {
   if (bridge) rules.furthest = rules.nearest - 1;  // no pairs
   if (rules.classic) return rules;
 
-  rules.least_spread = deviation_rounding;
+  rules.minimum_spread = deviation_rounding;
   if (options.normalise) {
     weights.one_scale = 1 / one_sided_gain(weights);
     weights.two_scale = 1 / two_sided_gain(weights);
     // Of noise alone, d over `views` views spreads by this share: a window of a few pixels cannot know it better.
-    rules.least_spread = std::max(deviation_rounding, 1 / std::sqrt(2.0 * static_cast<double>(views - 1)));
-    rules.least_views = static_cast<std::int64_t>(std::ceil(options.share_of_views * static_cast<double>(views)));
+    rules.minimum_spread = std::max(deviation_rounding, 1 / std::sqrt(2.0 * static_cast<double>(views - 1)));
+    rules.minimum_views = static_cast<std::int64_t>(std::ceil(options.share_of_views * static_cast<double>(views)));
     // (n / gain)^2 > times^2 * mean of (n_i / gain_i)^2 over one or two windows.
     const double one = weights.window / (stands_out_times * stands_out_times);
     const double gains = weights.two_scale / weights.one_scale;

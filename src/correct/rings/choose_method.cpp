@@ -16,16 +16,16 @@ double balance(const RingTrial& trial) { return trial.verdict.won - trial.verdic
 bool helps(const RingTrial& trial) {
   const rings::RingVerdict& v = trial.verdict;
   constexpr double halved_db = -3;
-  return v.won > 2 * v.lost && v.left_db <= halved_db && v.risen <= most_of_winnings * v.won;
+  return v.won > 2 * v.lost && v.left_db <= halved_db && v.risen <= share_of_winnings * v.won;
 }
 
 bool harms(const RingTrial& trial) {
   const rings::RingVerdict& v = trial.verdict;
-  return v.disturbed >= most_disturbed && v.lost > most_of_winnings * v.won;
+  return v.disturbed >= maximum_disturbed && v.lost > share_of_winnings * v.won;
 }
 
 // Quarters of so many views have a median.
-constexpr std::int64_t least_views = 16;
+constexpr std::int64_t minimum_views = 16;
 
 // A further iteration must add this share to what was won.
 constexpr double worth_another = 0.02;
@@ -34,7 +34,7 @@ constexpr double worth_another = 0.02;
 
 RingChoice choose_ring_method(const rings::RingSample& sample, const RingOptions& parameters, ThreadPool& threads) {
   const Planes& sinograms = sample.sinograms;
-  if (sinograms.height < least_views) {
+  if (sinograms.height < minimum_views) {
     RingChoice none;
     none.why_none = format("{} views are too few to tell rings from the object", sinograms.height);
     return none;
@@ -100,7 +100,7 @@ RingChoice choose_ring_method(const rings::RingSample& sample, const RingOptions
     choice.why_none.clear();
   } else if (choice.refused) {
     choice.why_none =
-        format("every method that lessens the rings disturbs the object by more than {:g} %", 100 * most_disturbed);
+        format("every method that lessens the rings disturbs the object by more than {:g} %", 100 * maximum_disturbed);
   }
   return choice;
 }

@@ -30,7 +30,7 @@ struct RingChoice {
 
 // What a method may do to values that vary along the views, which rings do not: so much of their rms, or as a mean
 // square a tenth of what it wins.
-inline constexpr double most_disturbed = 0.01, most_of_winnings = 0.1;
+inline constexpr double maximum_disturbed = 0.01, share_of_winnings = 0.1;
 inline constexpr int maximum_iterations = 5;
 
 // Of the methods that do little harm (see above), at least halve the ring energy and raise little beside broken

@@ -118,7 +118,7 @@ std::unique_ptr<Correction> chosen_rings(const ScanFacts& facts, const RingOptio
     warn(facts,
          format("there are rings, but every method that lessens them would disturb the object by more than {:g} % "
                 "({}): nothing is taken out; name a method to do it all the same, or give smaller windows",
-                100 * most_disturbed, tried));
+                100 * maximum_disturbed, tried));
   const std::string how = tried.empty() ? "" : format(" ({})", tried);
   return std::make_unique<Rings>(std::nullopt, format(": {}, seen on {} rows{}", choice.why_none, rows.count(), how));
 }

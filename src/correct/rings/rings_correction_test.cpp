@@ -149,8 +149,8 @@ TEST(ChooseRingMethod, TakesTheBestBalanceOfThoseThatDoLittleHarm) {
   for (const RingTrial& t : choice.trials) {
     const rings::RingVerdict& v = t.verdict;
     EXPECT_TRUE(std::isfinite(v.left_db) && std::isfinite(v.won) && v.change > 0);
-    const bool harmless = v.disturbed < most_disturbed || v.lost <= most_of_winnings * v.won;
-    if (harmless && v.left_db <= -3 && v.risen <= most_of_winnings * v.won && v.won > 2 * v.lost)
+    const bool harmless = v.disturbed < maximum_disturbed || v.lost <= share_of_winnings * v.won;
+    if (harmless && v.left_db <= -3 && v.risen <= share_of_winnings * v.won && v.won > 2 * v.lost)
       best = std::max(best, v.won - v.lost);
     if (t.options.method == choice.options->method && t.options.iterations == choice.options->iterations)
       chosen = v.won - v.lost;

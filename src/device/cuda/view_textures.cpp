@@ -13,14 +13,14 @@ namespace lepus::cuda {
 namespace {
 
 // Most layers of an array, most columns or rows of a texture: what every device since compute capability 7.5 takes.
-constexpr std::int64_t most_layers = 2048, most_rows = 32768;
+constexpr std::int64_t maximum_layers = 2048, maximum_rows = 32768;
 
 cudaChannelFormatDesc format_of(TexelKind kind) {
   const int bits = is_half(kind) ? 16 : 32, channels = views_per_texel(kind);
   return {bits, channels > 1 ? bits : 0, channels > 2 ? bits : 0, channels > 3 ? bits : 0, cudaChannelFormatKindFloat};
 }
 
-std::int64_t atlas_views(std::int64_t rows) { return std::max<std::int64_t>(1, most_rows / (rows + atlas_margin)); }
+std::int64_t atlas_views(std::int64_t rows) { return std::max<std::int64_t>(1, maximum_rows / (rows + atlas_margin)); }
 
 void refuse_shape(const std::string& why) {
   throw Error(ErrorKind::internal, {.what = "views do not fit their textures", .where = {}, .why = why, .hint = {}});
@@ -42,18 +42,18 @@ ViewTextures::ViewTextures(const StoreShape& shape)
     : shape_(shape), first_row_(static_cast<std::size_t>(shape.slots), 0) {
   const int group = views_per_texel(shape.kind);
   if (shape.slots % group != 0) refuse_shape(format("{} views in groups of {}", shape.slots, group));
-  if (shape.columns > most_rows || shape.rows + atlas_margin > most_rows)
+  if (shape.columns > maximum_rows || shape.rows + atlas_margin > maximum_rows)
     throw Error(ErrorKind::unsupported, {.what = "the detector is too large for a texture",
                                          .where = {},
                                          .why = format("{} x {} pixels, at most {} each way", shape.columns, shape.rows,
-                                                       most_rows - atlas_margin),
+                                                       maximum_rows - atlas_margin),
                                          .hint = "bin the frames, or use the backend cpu"});
   if (shape.kind == TexelKind::linear) {
     pixels_ = DeviceBuffer<float>(shape.slots * shape.rows * shape.columns);
     fill_device(pixels_.data(), 0, static_cast<std::size_t>(pixels_.bytes()), "clear the views");
     return;
   }
-  layers_per_sheet_ = shape.kind == TexelKind::gather ? atlas_views(shape.rows) : most_layers;
+  layers_per_sheet_ = shape.kind == TexelKind::gather ? atlas_views(shape.rows) : maximum_layers;
   const std::int64_t layers = shape.slots / group;
   for (std::int64_t first = 0; first < layers; first += layers_per_sheet_)
     sheets_.push_back(make_sheet(std::min(layers_per_sheet_, layers - first)));

@@ -39,7 +39,7 @@ __global__ void along_columns(const std::int32_t* in, std::int32_t* out, std::in
   const std::int64_t i = thread_number();
   if (i >= voxels) return;
   const std::int64_t at = i / stride % n;
-  out[i] = least_in_column(in + (i - at * stride), n, stride, at);
+  out[i] = minimum_in_column(in + (i - at * stride), n, stride, at);
 }
 
 class CudaVolumeKernels final : public VolumeKernels {

@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lepus::cpu {
 namespace HWY_NAMESPACE {
 
-static_assert(block_rows_together % LEPUS_MOST_LANES == 0);
+static_assert(block_rows_together % LEPUS_MAXIMUM_LANES == 0);
 
 // One layer of a detector column; checked: some of its rays may not cross it.
 template <class Model, bool checked>
@@ -68,7 +68,7 @@ void block_forward(const BlockForward& job) {
 // blocks[offset] += the four shares of every lane, one lane after the other.
 HWY_INLINE void add_shares(VF s00, VF s01, VF s10, VF s11, VI offset, float* HWY_RESTRICT blocks) {
   const Floats d;
-  alignas(64) std::int32_t at[LEPUS_MOST_LANES];
+  alignas(64) std::int32_t at[LEPUS_MAXIMUM_LANES];
   hn::StoreU(hn::ShiftLeft<2>(offset), Ints(), at);  // in floats
 #if LEPUS_LANES == 4 || LEPUS_LANES == 8
   const hn::Repartition<double, Floats> pairs;
@@ -108,7 +108,7 @@ HWY_INLINE void add_shares(VF s00, VF s01, VF s10, VF s11, VI offset, float* HWY
 #endif
 #else
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  alignas(64) float shares[4 * LEPUS_MOST_LANES];
+  alignas(64) float shares[4 * LEPUS_MAXIMUM_LANES];
   hn::StoreInterleaved4(s00, s01, s10, s11, d, shares);
   for (std::int64_t lane = 0; lane < lanes; ++lane)
     for (std::int64_t i = 0; i < 4; ++i) blocks[at[lane] + i] += shares[4 * lane + i];

@@ -180,7 +180,7 @@ struct TwoByTwo {
   static HWY_INLINE void fetch(const float* HWY_RESTRICT lower, std::int64_t apart, VI offset, VF& v00, VF& v01,
                                VF& v10, VF& v11) {
     const float* HWY_RESTRICT upper = lower + apart;
-    alignas(64) std::int32_t at[LEPUS_MOST_LANES];
+    alignas(64) std::int32_t at[LEPUS_MAXIMUM_LANES];
     hn::StoreU(offset, Ints(), at);
 #if LEPUS_LANES == 8 || LEPUS_LANES == 0
     std::int32_t start;

@@ -107,7 +107,7 @@ struct Footprints {
   // Of every lane voxels[offset] and the three above it.
   static HWY_INLINE void fetch(const float* HWY_RESTRICT voxels, std::int64_t, VI offset, VF& v0, VF& v1, VF& v2,
                                VF& v3) {
-    alignas(64) std::int32_t at[LEPUS_MOST_LANES];
+    alignas(64) std::int32_t at[LEPUS_MAXIMUM_LANES];
     hn::StoreU(offset, Ints(), at);
 #if LEPUS_LANES == 8 || LEPUS_LANES == 0
     std::int32_t start;

@@ -91,7 +91,7 @@ struct BoxSource {
 // A few slices see a few rows, which often begin and end within four, and not at the same row in all views: where the
 // band's next four rows are loaded, and which of their bytes belong to the box's four rows; none where it holds none.
 struct RowWindow {
-  static constexpr std::int64_t most_rows = 16;  // of a box
+  static constexpr std::int64_t maximum_rows = 16;  // of a box
   std::int64_t from;
   alignas(16) std::uint32_t bytes[4];
 
@@ -116,7 +116,7 @@ struct RowWindow {
 template <int lanes, bool differences>
 HWY_INLINE void copy_few_rows(const BoxSource<lanes>& source, std::int64_t begin, std::int64_t end, std::int64_t stride,
                               float* HWY_RESTRICT out) {
-  RowWindow windows[RowWindow::most_rows / 4][lanes];
+  RowWindow windows[RowWindow::maximum_rows / 4][lanes];
   const float* column[lanes];
   for (int lane = 0; lane < lanes; ++lane) {
     column[lane] = source.data[lane] + (begin + source.further * lane) * source.row_stride;
@@ -183,7 +183,7 @@ HWY_INLINE const float* make_texels(const Job& job, const ViewBand* bands, const
   const std::int64_t first = box.columns.first, end = box.columns.last + 1;
   std::int64_t on_end = job.columns - source.further * (lanes - 1);
 #if LEPUS_LANES >= 4
-  const bool few = rows <= RowWindow::most_rows;
+  const bool few = rows <= RowWindow::maximum_rows;
   if (few) on_end = columns_of_whole_windows(source);
 #endif
   on_end = std::clamp(on_end, first, end);

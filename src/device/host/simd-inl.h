@@ -19,14 +19,14 @@
 
 // At most 8 lanes: what limits these kernels is the number of loads of 8 and 16 bytes, not arithmetic, and vectors of
 // 16 that are put together from such loads were slower. The benchmark for 128 bits asks for 4.
-#ifndef LEPUS_MOST_LANES
-#define LEPUS_MOST_LANES 8
+#ifndef LEPUS_MAXIMUM_LANES
+#define LEPUS_MAXIMUM_LANES 8
 #endif
 // Lanes, where the target fixes them. Highway's lower numbers are the better targets of a family; AVX3 is AVX-512.
 #undef LEPUS_LANES
 #undef LEPUS_X86
 #undef LEPUS_NEON
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && LEPUS_MOST_LANES == 8
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && LEPUS_MAXIMUM_LANES == 8
 #define LEPUS_LANES 8
 #elif (HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3) || HWY_TARGET == HWY_NEON || HWY_TARGET == HWY_EMU128
 #define LEPUS_LANES 4
@@ -43,13 +43,13 @@ namespace lepus::cpu {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using Floats = hn::CappedTag<float, LEPUS_MOST_LANES>;
+using Floats = hn::CappedTag<float, LEPUS_MAXIMUM_LANES>;
 using Ints = hn::RebindToSigned<Floats>;
 using VF = hn::Vec<Floats>;
 using VI = hn::Vec<Ints>;
 using Doubles = hn::CappedTag<double, 4>;
 using VD = hn::Vec<Doubles>;
-static_assert(LEPUS_MOST_LANES <= whole_vectors);
+static_assert(LEPUS_MAXIMUM_LANES <= whole_vectors);
 
 // Coordinates are set up in double precision and kept in single.
 HWY_INLINE void store_single(VD v, float* HWY_RESTRICT out) {

@@ -35,7 +35,7 @@ constexpr bool own_walk = LEPUS_NEON&& kind == Interpolation::linear&& group == 
 
 // A number in every lane, in memory.
 struct Constant {
-  alignas(32) float lanes[LEPUS_MOST_LANES];
+  alignas(32) float lanes[LEPUS_MAXIMUM_LANES];
 
   HWY_INLINE void operator=(VF v) { hn::Store(v, Floats(), lanes); }
   HWY_INLINE void operator=(float v) { *this = hn::Set(Floats(), v); }

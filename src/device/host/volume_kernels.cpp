@@ -33,10 +33,10 @@ public:
                  std::int64_t z) { return distance_in_row(bits + (z * s.ny + y) * s.row_words, s.nx, x, no_distance); },
              out);
     each_row([&](std::int64_t x, std::int64_t y,
-                 std::int64_t z) { return least_in_column(out + z * s.ny * s.nx + x, s.ny, s.nx, y); },
+                 std::int64_t z) { return minimum_in_column(out + z * s.ny * s.nx + x, s.ny, s.nx, y); },
              between.data());
     each_row([&](std::int64_t x, std::int64_t y,
-                 std::int64_t z) { return least_in_column(between.data() + y * s.nx + x, s.nz, s.nx * s.ny, z); },
+                 std::int64_t z) { return minimum_in_column(between.data() + y * s.nx + x, s.nz, s.nx * s.ny, z); },
              out);
   }
 

@@ -9,8 +9,8 @@ namespace {
 
 // pixels::HotRules as kernels/hot_pixels.cl has them.
 struct Rules {
-  cl_double one_scale = 1, two_scale = 1, tolerance = 0, least_spread = 0, explained = 1;
-  cl_long least_views = 0;
+  cl_double one_scale = 1, two_scale = 1, tolerance = 0, minimum_spread = 0, explained = 1;
+  cl_long minimum_views = 0;
   cl_float one[pixels::largest_window] = {}, two[pixels::largest_window] = {};
   cl_float out_of_both = 1, out_of_one = 1;
   cl_int window = 0, gap = 0, classic = 0, three_deviations = 1, below = 0, nearest = 1, furthest = 1;
@@ -21,9 +21,9 @@ Rules rules_of(const pixels::HotRules& rules) {
   made.one_scale = rules.weights.one_scale;
   made.two_scale = rules.weights.two_scale;
   made.tolerance = rules.tolerance;
-  made.least_spread = rules.least_spread;
+  made.minimum_spread = rules.minimum_spread;
   made.explained = rules.explained;
-  made.least_views = rules.least_views;
+  made.minimum_views = rules.minimum_views;
   std::copy(std::begin(rules.weights.one), std::end(rules.weights.one), made.one);
   std::copy(std::begin(rules.weights.two), std::end(rules.weights.two), made.two);
   made.out_of_both = rules.out_of_both;
@@ -97,7 +97,7 @@ void replace_hot_pixels(const Planes& s, const pixels::HotRules& rules, int iter
         .memory(found)
         .memory(views)
         .run(q.get(), once, columns_group);
-    if (rules.least_views > 0)
+    if (rules.minimum_views > 0)
       call("hot_views")
           .object(constants.get())
           .value(planes)

@@ -40,7 +40,7 @@ public:
   void write(const void* pixels) override {
     const auto* bytes = static_cast<const char*>(pixels);
     waiting_.insert(waiting_.end(), bytes, bytes + frame_bytes());
-    if (waiting_.size() >= most_waiting) flush();
+    if (waiting_.size() >= maximum_waiting) flush();
   }
 
   void finish() override {
@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t most_waiting = std::size_t{64} << 20;  // bytes
+  static constexpr std::size_t maximum_waiting = std::size_t{64} << 20;  // bytes
 
   std::int64_t line_bytes() const { return scan_.columns * bytes_per_pixel(scan_.type); }
   std::int64_t frame_bytes() const { return line_bytes() * scan_.rows; }

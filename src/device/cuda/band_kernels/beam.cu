@@ -8,10 +8,10 @@ namespace lepus::cuda {
 namespace {
 
 constexpr unsigned block_columns = 128;
-constexpr unsigned most_blocks = 65535;  // of a grid in y and z
+constexpr unsigned maximum_blocks = 65535;  // of a grid in y and z
 
 unsigned blocks_of(std::int64_t n) { return static_cast<unsigned>((n + block_columns - 1) / block_columns); }
-unsigned capped(std::int64_t n) { return static_cast<unsigned>(n < most_blocks ? n : most_blocks); }
+unsigned capped(std::int64_t n) { return static_cast<unsigned>(n < maximum_blocks ? n : maximum_blocks); }
 
 // change(value, view, pixel of the band) for every value.
 template <class Change>

@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(bilateral_threads)
 
 // A block per line.
 template <int fixed_reach>
-__global__ void __launch_bounds__(most_line_threads, line_blocks_at_once)
+__global__ void __launch_bounds__(maximum_line_threads, line_blocks_at_once)
     bilateral_lines(const __grid_constant__ DeviceJob job, const __grid_constant__ LineCut cut) {
   extern __shared__ float4 bilateral_shared[];
   const Pass& pass = job.pass;

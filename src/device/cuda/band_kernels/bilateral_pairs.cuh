@@ -15,7 +15,7 @@
 
 namespace lepus::filters {
 
-constexpr int own_pixels = 8, most_line_threads = 256, line_blocks_at_once = 3;
+constexpr int own_pixels = 8, maximum_line_threads = 256, line_blocks_at_once = 3;
 constexpr double log2_e = 1.4426950408889634;
 constexpr int usual_reach = 30;  // the default of filters and rings: all of its turns are unrolled
 
@@ -37,7 +37,7 @@ struct LineCut {
 
 // False where the mask leaves too little of a line, or does not go along rows alone.
 inline bool cut_lines(const Pass& pass, std::int64_t width, LineCut& cut) {
-  constexpr std::int64_t most = own_pixels * most_line_threads;
+  constexpr std::int64_t most = own_pixels * maximum_line_threads;
   if (pass.reach_v > 0 || pass.reach_z > 0 || pass.reach_u < 1 || pass.reach_u >= most) return false;
   const bool alone = pass.border == FilterBorder::partial && width <= most;
   const std::int64_t margin = alone ? 0 : pass.reach_u, room = most - 2 * margin;

@@ -61,9 +61,9 @@ __global__ void hot_judge(HotRules rules, std::int64_t columns, HotBuffers b) {
 // A warp has `lanes` columns and one block of views; for one suspect after the other each lane looks at its view. With
 // the usual windows the pixels come from shared memory: read by rows, used by columns.
 __global__ void hot_views(HotRules rules, Planes sinograms, HotBuffers b) {
-  constexpr int most_columns = lanes + 4 * usual_reach, loads = (most_columns + lanes - 1) / lanes;
-  __shared__ float tiles[warps][lanes][most_columns + 1];  // an odd pitch: no two lanes in one bank
-  static_assert(most_columns % 2 == 0);
+  constexpr int maximum_columns = lanes + 4 * usual_reach, loads = (maximum_columns + lanes - 1) / lanes;
+  __shared__ float tiles[warps][lanes][maximum_columns + 1];  // an odd pitch: no two lanes in one bank
+  static_assert(maximum_columns % 2 == 0);
   const std::int64_t x = column_of_thread(), plane = blockIdx.z, columns = sinograms.width;
   const bool suspect =
       x < columns && b.changed[plane] && b.found[plane * columns + x] == static_cast<unsigned char>(Verdict::suspect);
@@ -99,7 +99,7 @@ __global__ void hot_settle(HotRules rules, std::int64_t columns, HotBuffers b) {
   const std::int64_t x = column_of_thread(), plane = blockIdx.z, at = plane * columns + x;
   if (x >= columns || !b.changed[plane]) return;
   const auto found = static_cast<Verdict>(b.found[at]);
-  const bool hot = found == Verdict::hot || (found == Verdict::suspect && b.views[at] >= rules.least_views);
+  const bool hot = found == Verdict::hot || (found == Verdict::suspect && b.views[at] >= rules.minimum_views);
   b.hot[at] = hot;
   if (!hot) return;
   b.ever[at] = 1;
@@ -137,11 +137,11 @@ void launch_hot_pixels(const HotRules& rules, int iterations, const Planes& sino
   const std::int64_t columns = sinograms.width, views = sinograms.height;
   const std::int64_t blocks = (views + views_per_sum - 1) / views_per_sum;
   const auto along = [](std::int64_t n) { return static_cast<unsigned>((n + threads - 1) / threads); };
-  constexpr std::int64_t most_planes = 32768;  // a grid has at most 65535 layers
-  for (std::int64_t plane0 = 0; plane0 < sinograms.count; plane0 += most_planes) {
+  constexpr std::int64_t maximum_planes = 32768;  // a grid has at most 65535 layers
+  for (std::int64_t plane0 = 0; plane0 < sinograms.count; plane0 += maximum_planes) {
     Planes part = sinograms;
     part.data = sinograms.row(plane0, 0);
-    part.count = sinograms.count - plane0 < most_planes ? sinograms.count - plane0 : most_planes;
+    part.count = sinograms.count - plane0 < maximum_planes ? sinograms.count - plane0 : maximum_planes;
     const ScratchScope scope(queue);
     HotBuffers b;
     b.blocks = queue.scratch<float>(part.count * blocks * 3 * columns);
@@ -171,7 +171,7 @@ void launch_hot_pixels(const HotRules& rules, int iterations, const Planes& sino
       hot_deviations<<<pixels, threads, 0, stream>>>(rules, columns, views, blocks, b);
       if (rules.classic) hot_classic_rows<<<along(part.count), threads, 0, stream>>>(part.count, columns, b);
       hot_judge<<<pixels, threads, 0, stream>>>(rules, columns, b);
-      if (rules.least_views > 0) hot_views<<<sums, threads, 0, stream>>>(rules, part, b);
+      if (rules.minimum_views > 0) hot_views<<<sums, threads, 0, stream>>>(rules, part, b);
       hot_settle<<<pixels, threads, 0, stream>>>(rules, columns, b);
       hot_replace<<<sums, threads, 0, stream>>>(rules, part, b);
       cuda::check_launch("hot_replace");

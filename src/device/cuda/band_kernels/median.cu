@@ -199,13 +199,13 @@ struct Choice {
 
 // Takes this size of block where it is cheaper than what was chosen before.
 template <int Threads, int Items>
-void consider(const DeviceJob& job, int most_bytes, Choice& best) {
+void consider(const DeviceJob& job, int maximum_bytes, Choice& best) {
   using Block = WaveletBlock<Threads, Items>;
   constexpr int bytes = static_cast<int>(sizeof(WaveletMemory<Threads, Items>));
   const Pass& pass = job.pass;
   const std::int64_t width = job.from.part.width, high = (2 * pass.reach_v + 1) * (2 * pass.reach_z + 1);
   const std::int64_t fits = Block::size / high - 2 * pass.reach_u;
-  if (bytes > most_bytes || fits < 1) return;
+  if (bytes > maximum_bytes || fits < 1) return;
   const std::int64_t pieces = (width + fits - 1) / fits, cost = pieces * Block::size * (Block::levels + 8);
   if (best.kernel && best.cost <= cost) return;
   best = {&median_kernel<Threads, Items>, Threads, bytes, pieces, (width + pieces - 1) / pieces, cost};
@@ -216,13 +216,13 @@ void consider(const DeviceJob& job, int most_bytes, Choice& best) {
 void median_on_device(const DeviceJob& job, cudaStream_t stream) {
   if (job.pass.reach_v > 0 && job.pass.reach_z == 0 && median_by_tiles(job, stream)) return;
   const std::int64_t rows = job.pass.rows.size() * job.pass.planes.size();
-  const int most_bytes = largest_shared_bytes();
+  const int maximum_bytes = largest_shared_bytes();
   Choice best;
-  consider<128, 8>(job, most_bytes, best);
-  consider<256, 8>(job, most_bytes, best);
-  consider<512, 8>(job, most_bytes, best);
-  consider<1024, 8>(job, most_bytes, best);
-  consider<1024, 16>(job, most_bytes, best);
+  consider<128, 8>(job, maximum_bytes, best);
+  consider<256, 8>(job, maximum_bytes, best);
+  consider<512, 8>(job, maximum_bytes, best);
+  consider<1024, 8>(job, maximum_bytes, best);
+  consider<1024, 16>(job, maximum_bytes, best);
   if (!best.kernel) {
     const std::int64_t pieces = (job.from.part.width + search_threads - 1) / search_threads;
     median_search<<<static_cast<unsigned>(pieces * rows), search_threads, 0, stream>>>(job, static_cast<int>(pieces));

@@ -165,12 +165,12 @@ struct TileChoice {
 // Takes this size of block, with the best shape of tile, where it is cheaper than what was chosen before. Costs are
 // instructions of a warp: for a value that is sorted, for a pixel, for 32 ranks put into a set; times `handicap`.
 template <int Threads, int Items>
-void consider_tile(const DeviceJob& job, int most_bytes, double handicap, TileChoice& best) {
+void consider_tile(const DeviceJob& job, int maximum_bytes, double handicap, TileChoice& best) {
   using Block = TileBlock<Threads, Items>;
   constexpr int bytes = static_cast<int>(sizeof(TileMemory<Threads, Items>));
   const Pass& pass = job.pass;
   const std::int64_t width = job.from.part.width, rows = pass.rows.size(), mask = 2 * pass.reach_v + 1;
-  if (bytes > most_bytes) return;
+  if (bytes > maximum_bytes) return;
   constexpr double of_value = 300.0 / 32, of_pixel = 60, of_ranks = 10;
   for (std::int64_t high = 1; high <= rows; ++high) {
     const std::int64_t wide = std::min(width, Block::size / (high + 2 * pass.reach_v) - 2 * pass.reach_u);
@@ -191,23 +191,23 @@ void consider_tile(const DeviceJob& job, int most_bytes, double handicap, TileCh
 
 bool median_by_tiles(const DeviceJob& job, cudaStream_t stream) {
   const Pass& pass = job.pass;
-  const int most_bytes = largest_shared_bytes();
+  const int maximum_bytes = largest_shared_bytes();
   TileChoice best;
   // Smaller blocks are slower than their instructions say (half as much, seen on an H200): for small pictures, and for
   // devices with less shared memory.
-  consider_tile<1024, 16>(job, most_bytes, 1, best);
-  consider_tile<512, 16>(job, most_bytes, 2, best);
-  consider_tile<256, 16>(job, most_bytes, 2, best);
+  consider_tile<1024, 16>(job, maximum_bytes, 1, best);
+  consider_tile<512, 16>(job, maximum_bytes, 2, best);
+  consider_tile<256, 16>(job, maximum_bytes, 2, best);
   if (!best.kernel) return false;
   cuda::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(best.kernel),
                                    cudaFuncAttributeMaxDynamicSharedMemorySize, best.bytes),
               "make room for a median in shared memory");
   const std::int64_t planes = pass.planes.size();
-  constexpr std::int64_t most_layers = 65535;  // of a grid
-  for (std::int64_t plane0 = 0; plane0 < planes; plane0 += most_layers) {
+  constexpr std::int64_t maximum_layers = 65535;  // of a grid
+  for (std::int64_t plane0 = 0; plane0 < planes; plane0 += maximum_layers) {
     const dim3 grid(static_cast<unsigned>((job.from.part.width + best.wide - 1) / best.wide),
                     static_cast<unsigned>((pass.rows.size() + best.high - 1) / best.high),
-                    static_cast<unsigned>(std::min(most_layers, planes - plane0)));
+                    static_cast<unsigned>(std::min(maximum_layers, planes - plane0)));
     best.kernel<<<grid, best.threads, static_cast<std::size_t>(best.bytes), stream>>>(
         job, plane0, static_cast<int>(best.wide), static_cast<int>(best.high));
     cuda::check_launch("median of tiles");

@@ -7,10 +7,10 @@
 namespace lepus::cuda {
 namespace {
 
-constexpr unsigned phase_block = 128, phase_most = 65535;
+constexpr unsigned phase_block = 128, phase_maximum = 65535;
 
 unsigned phase_blocks(std::int64_t n) { return static_cast<unsigned>((n + phase_block - 1) / phase_block); }
-unsigned phase_capped(std::int64_t n) { return static_cast<unsigned>(n < phase_most ? n : phase_most); }
+unsigned phase_capped(std::int64_t n) { return static_cast<unsigned>(n < phase_maximum ? n : phase_maximum); }
 
 __device__ float* tile_row(const TileBatch& batch, const PhaseTiles& tiles, std::int64_t item, std::int64_t y) {
   return batch.data + (item * tiles.height() + y) * batch.row_floats;

@@ -17,7 +17,7 @@
 namespace lepus::filters {
 namespace {
 
-constexpr int most_threads = 224, least_blocks = 4, each = 20;
+constexpr int maximum_threads = 224, minimum_blocks = 4, each = 20;
 
 // How rows are cut. A line is a piece of a row with what its masks see, from `left` before it; pitch floats apart. The
 // weights are those of taps from -left: zeros first, so that lines and masks begin at multiples of 4, and zeros last.
@@ -54,8 +54,8 @@ __device__ inline void weighted_sums(const float4* line, const float* weights, i
     }
 }
 
-// Masks of at least least_box taps that begin `offset` floats after the line does; they end where 1 - offset says.
-constexpr int least_box = each + 8;
+// Masks of at least minimum_box taps that begin `offset` floats after the line does; they end where 1 - offset says.
+constexpr int minimum_box = each + 8;
 template <int offset>
 __device__ inline void box_sums(const float4* line, int taps, float* sums) {
   constexpr int shared_first = offset + each - 1, middle = (shared_first + 3) / 4;
@@ -92,7 +92,7 @@ __device__ inline void box_sums(const float4* line, int taps, float* sums) {
 // Blocks along x: rows, in rounds of as many as there are blocks; y: planes; z: pieces. Shared: weights, `stages` times
 // the lines, the result. `vectors`: rows begin at multiples of 16 bytes.
 template <bool is_box, bool vectors>
-__global__ void __launch_bounds__(most_threads, least_blocks)
+__global__ void __launch_bounds__(maximum_threads, minimum_blocks)
     smooth_rows(const __grid_constant__ DeviceJob job, const Mask mask, const __grid_constant__ Cut cut) {
   extern __shared__ float4 rows_shared[];
   float* weights = reinterpret_cast<float*>(rows_shared);
@@ -261,11 +261,11 @@ void smooth_rows_on_device(const DeviceJob& job, const Mask& mask, cudaStream_t 
   Cut cut{};
   cut.left = up_to(mask.reach, 4);
   cut.weights = up_to(cut.left + mask.reach + 1, 4);
-  const std::int64_t pieces = (width + each * most_threads - 1) / (each * most_threads);
+  const std::int64_t pieces = (width + each * maximum_threads - 1) / (each * maximum_threads);
   cut.pieces = static_cast<int>(pieces);
   cut.piece = up_to(static_cast<int>((width + pieces - 1) / pieces), each);
   cut.line_threads = cut.piece / each;
-  cut.lines = static_cast<int>(std::clamp<std::int64_t>(most_threads / cut.line_threads, 1, rows));
+  cut.lines = static_cast<int>(std::clamp<std::int64_t>(maximum_threads / cut.line_threads, 1, rows));
   cut.pitch = cut.piece + cut.weights;
   const int threads = up_to(cut.lines * cut.line_threads, 32);
   const std::int64_t tiles = (rows + cut.lines - 1) / cut.lines;
@@ -278,15 +278,15 @@ void smooth_rows_on_device(const DeviceJob& job, const Mask& mask, cudaStream_t 
   };
   if (bytes_of(cut.stages) > largest_shared_bytes()) cut.rounds = cut.stages = 1;
   const std::int64_t bytes = bytes_of(cut.stages);
-  const bool box = pass.kind == FilterKind::box && mask.taps() >= least_box;
+  const bool box = pass.kind == FilterKind::box && mask.taps() >= minimum_box;
   const bool vectors = aligned(job.from.part) && aligned(job.to.part);
   const auto kernel = box ? (vectors ? &smooth_rows<true, true> : &smooth_rows<true, false>)
                           : (vectors ? &smooth_rows<false, true> : &smooth_rows<false, false>);
   make_room(reinterpret_cast<const void*>(kernel), bytes);
-  constexpr std::int64_t most_layers = 65535;  // of a grid
-  for (; cut.plane0 < planes; cut.plane0 += most_layers) {
+  constexpr std::int64_t maximum_layers = 65535;  // of a grid
+  for (; cut.plane0 < planes; cut.plane0 += maximum_layers) {
     const dim3 grid(static_cast<unsigned>((tiles + cut.rounds - 1) / cut.rounds),
-                    static_cast<unsigned>(std::min(most_layers, planes - cut.plane0)),
+                    static_cast<unsigned>(std::min(maximum_layers, planes - cut.plane0)),
                     static_cast<unsigned>(cut.pieces));
     kernel<<<grid, threads, static_cast<std::size_t>(bytes), stream>>>(job, mask, cut);
     cuda::check_launch("smoothing along rows");

@@ -91,9 +91,9 @@ void smooth_across_on_device(const DeviceJob& job, const Mask& mask, cudaStream_
   make_room(reinterpret_cast<const void*>(&smooth_across), bytes);
   const dim3 grid(static_cast<unsigned>((job.from.part.width + threads_across - 1) / threads_across),
                   static_cast<unsigned>((along + pixels_down - 1) / pixels_down));
-  constexpr std::int64_t most_layers = 65535;  // of a grid
-  for (std::int64_t done = 0; done < others; done += most_layers) {
-    const dim3 part(grid.x, grid.y, static_cast<unsigned>(std::min(most_layers, others - done)));
+  constexpr std::int64_t maximum_layers = 65535;  // of a grid
+  for (std::int64_t done = 0; done < others; done += maximum_layers) {
+    const dim3 part(grid.x, grid.y, static_cast<unsigned>(std::min(maximum_layers, others - done)));
     smooth_across<<<part, threads_across, static_cast<std::size_t>(bytes), stream>>>(job, mask, static_cast<int>(done));
     cuda::check_launch("smoothing across rows");
   }

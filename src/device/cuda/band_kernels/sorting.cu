@@ -11,7 +11,7 @@ namespace lepus::rings {
 namespace {
 
 constexpr int sort_threads = 512;
-constexpr int most_columns = 8;               // 32 bytes of a view
+constexpr int maximum_columns = 8;            // 32 bytes of a view
 constexpr std::int64_t keys_together = 4096;  // 32 KiB: as many blocks as a multiprocessor takes threads of
 
 __host__ __device__ std::int64_t power_of_two(std::int64_t n) {
@@ -20,7 +20,7 @@ __host__ __device__ std::int64_t power_of_two(std::int64_t n) {
   return power;
 }
 int columns_together(std::int64_t padded) {
-  int columns = most_columns;
+  int columns = maximum_columns;
   while (columns > 1 && columns * padded > keys_together) columns /= 2;
   return columns;
 }

@@ -161,10 +161,10 @@ void launch_take_views(const SinogramBand& band, RowBand rows, const std::int64_
 
 void launch_map_views(const SinogramBand& band, const RowMap& map, RowBand rows, std::int64_t columns,
                       const std::int64_t* views, std::int64_t count, float* out, cudaStream_t stream) {
-  constexpr std::int64_t most_views = 65535, rows_apart = 64;  // of a grid; of the rows of a thread
+  constexpr std::int64_t maximum_views = 65535, rows_apart = 64;  // of a grid; of the rows of a thread
   const std::int64_t layers = rows.size() < rows_apart ? rows.size() : rows_apart;
-  for (std::int64_t first = 0; first < count && layers > 0; first += most_views) {
-    const std::int64_t part = count - first < most_views ? count - first : most_views;
+  for (std::int64_t first = 0; first < count && layers > 0; first += maximum_views) {
+    const std::int64_t part = count - first < maximum_views ? count - first : maximum_views;
     map_views<<<dim3(static_cast<unsigned>((columns + 127) / 128), static_cast<unsigned>(part),
                      static_cast<unsigned>(layers)),
                 128, 0, stream>>>(band, map, rows, columns, views + first, out + first * rows.size() * columns);

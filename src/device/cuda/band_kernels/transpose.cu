@@ -7,7 +7,7 @@ namespace lepus::cuda {
 namespace {
 
 constexpr int tile = 32, rows_at_once = 8;
-constexpr std::int64_t most_blocks = 65535;  // of a grid along y and z
+constexpr std::int64_t maximum_blocks = 65535;  // of a grid along y and z
 
 __global__ void transpose_kernel(Planes in, Planes out) {
   __shared__ float held[tile][tile + 1];  // one more: columns lie in different banks
@@ -32,8 +32,8 @@ void launch_transpose(const Planes& in, const Planes& out, cudaStream_t stream) 
   if (in.width == 0 || in.height == 0 || in.count == 0) return;
   const auto tiles = [](std::int64_t n) { return (n + tile - 1) / tile; };
   const dim3 blocks(static_cast<unsigned>(tiles(in.width)),
-                    static_cast<unsigned>(tiles(in.height) < most_blocks ? tiles(in.height) : most_blocks),
-                    static_cast<unsigned>(in.count < most_blocks ? in.count : most_blocks));
+                    static_cast<unsigned>(tiles(in.height) < maximum_blocks ? tiles(in.height) : maximum_blocks),
+                    static_cast<unsigned>(in.count < maximum_blocks ? in.count : maximum_blocks));
   transpose_kernel<<<blocks, dim3(tile, rows_at_once), 0, stream>>>(in, out);
   check_launch("transpose");
 }

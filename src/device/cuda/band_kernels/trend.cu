@@ -20,7 +20,7 @@ __device__ RowBand views_of(const Planes& sinograms, std::int64_t part) {
 
 // A block per line of a part's views.
 template <bool relative, int fixed_reach>
-__global__ void __launch_bounds__(filters::most_line_threads, filters::line_blocks_at_once)
+__global__ void __launch_bounds__(filters::maximum_line_threads, filters::line_blocks_at_once)
     sum_bilateral(Planes sinograms, StripeSums sums, const __grid_constant__ LineCut cut) {
   extern __shared__ float4 trend_shared[];
   const filters::PairLine<fixed_reach> line(cut, trend_shared);

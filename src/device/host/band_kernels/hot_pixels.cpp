@@ -12,7 +12,7 @@ namespace {
 
 // Whether column x stands out in enough views.
 bool confirmed(const HotRules& rules, const Planes& sinograms, std::int64_t plane, std::int64_t x) {
-  std::int64_t missing = rules.least_views;
+  std::int64_t missing = rules.minimum_views;
   for (std::int64_t view = 0; view < sinograms.height && missing > 0; ++view) {
     if (missing > sinograms.height - view) return false;
     if (stands_out<float>(rules, sinograms.row(plane, view), sinograms.width, x)) --missing;

@@ -8,8 +8,8 @@
 #define VIEWS_PER_SUM 32
 
 typedef struct {
-  double one_scale, two_scale, tolerance, least_spread, explained;
-  long least_views;
+  double one_scale, two_scale, tolerance, minimum_spread, explained;
+  long minimum_views;
   float one[LARGEST_WINDOW], two[LARGEST_WINDOW];
   float out_of_both, out_of_one;
   int window, gap, classic, three_deviations, below, nearest, furthest;
@@ -81,7 +81,7 @@ typedef struct {
   double mean, deviation, least, most;
 } Spread;
 
-Spread spread_of(__global const float *d, __global const float *more, int count, double least_spread) {
+Spread spread_of(__global const float *d, __global const float *more, int count, double minimum_spread) {
   Spread s;
   s.least = s.most = d[0];
   double sum = 0, squares = 0;
@@ -99,7 +99,7 @@ Spread spread_of(__global const float *d, __global const float *more, int count,
       const double off = (part == 0 ? d[i] : more[i]) - s.mean;
       squares += off * off;
     }
-  s.deviation = fmax(sqrt(squares / (parts * count - 1)), least_spread * s.mean);
+  s.deviation = fmax(sqrt(squares / (parts * count - 1)), minimum_spread * s.mean);
   return s;
 }
 bool far_above(double d, Spread s, double tolerance) { return d > s.most && d - s.mean > tolerance * s.deviation; }
@@ -108,7 +108,7 @@ bool hot_at_edge(__constant const Rules *r, double d, Spread s) {
   return far_above(d, s, r->tolerance) && d * d - s.least * s.least > r->explained * (s.most * s.most - s.least * s.least);
 }
 uchar verdict(__constant const Rules *r, bool above, bool below) {
-  if (above) return r->least_views > 0 ? SUSPECT : HOT;
+  if (above) return r->minimum_views > 0 ? SUSPECT : HOT;
   return below ? HOT : GOOD;
 }
 
@@ -120,18 +120,18 @@ uchar hot_in_windows(__constant const Rules *rules, __global const float *d, lon
   if (left && right) {
     const double own = d_middle[x];
     if (!rules->three_deviations) {
-      const Spread both = spread_of(d_middle + l, d_middle + r, window, rules->least_spread);
+      const Spread both = spread_of(d_middle + l, d_middle + r, window, rules->minimum_spread);
       return verdict(rules, far_above(own, both, rules->tolerance),
                      rules->below && far_below(own, both, rules->tolerance));
     }
-    const Spread a = spread_of(d_left + l, 0, window, rules->least_spread);
-    const Spread b = spread_of(d_right + r, 0, window, rules->least_spread);
+    const Spread a = spread_of(d_left + l, 0, window, rules->minimum_spread);
+    const Spread b = spread_of(d_right + r, 0, window, rules->minimum_spread);
     return verdict(rules, far_above(own, a, rules->tolerance) && far_above(own, b, rules->tolerance),
                    rules->below && far_below(own, a, rules->tolerance) && far_below(own, b, rules->tolerance));
   }
   bool above = false;
-  if (left) above = hot_at_edge(rules, d_left[x], spread_of(d_left + l, 0, window, rules->least_spread));
-  if (right) above = hot_at_edge(rules, d_right[x], spread_of(d_right + r, 0, window, rules->least_spread));
+  if (left) above = hot_at_edge(rules, d_left[x], spread_of(d_left + l, 0, window, rules->minimum_spread));
+  if (right) above = hot_at_edge(rules, d_right[x], spread_of(d_right + r, 0, window, rules->minimum_spread));
   return verdict(rules, above, false);
 }
 
@@ -202,7 +202,7 @@ __kernel void hot_settle(__constant const Rules *rules, Planes p, MEMORY_IN(chan
   if (x >= p.width) return;
   const uchar found = POINTER_IN(uchar, found)[at];
   const bool is_hot = POINTER_IN(int, changed)[plane] &&
-                      (found == HOT || (found == SUSPECT && POINTER_IN(int, views)[at] >= rules->least_views));
+                      (found == HOT || (found == SUSPECT && POINTER_IN(int, views)[at] >= rules->minimum_views));
   POINTER(uchar, hot)[at] = is_hot;
   if (!is_hot) return;
   POINTER(uchar, ever)[at] = 1;
