@@ -180,11 +180,6 @@ bool has_named_arrays(FileKind kind) {
   return kind == FileKind::npz || kind == FileKind::matlab || kind == FileKind::fits;
 }
 
-bool is_array_file(FileKind kind) {
-  return kind == FileKind::npy || kind == FileKind::vff || kind == FileKind::isq || kind == FileKind::rek ||
-         has_named_arrays(kind);
-}
-
 ArrayFile read_array_file(const fs::path& file, FileKind kind) {
   if (kind == FileKind::npy) return read_npy(file);
   if (kind == FileKind::npz) return read_npz(file);

@@ -52,9 +52,8 @@ ArrayFile read_vff(const std::filesystem::path& file);
 ArrayFile read_isq(const std::filesystem::path& file);
 ArrayFile read_rek(const std::filesystem::path& file);
 
-bool is_array_file(FileKind kind);
 bool has_named_arrays(FileKind kind);  // several in one file
-// Error(internal) for a kind of which is_array_file says no.
+// Error(internal) for a kind that is none of these.
 ArrayFile read_array_file(const std::filesystem::path& file, FileKind kind);
 
 // The array of that name; "": the only one of three axes, else of two. Error(input) that lists what there is.
