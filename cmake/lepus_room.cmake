@@ -72,7 +72,7 @@ endif()
 # Optimising takes half the time of compiling a test, whose own code hardly ever runs for long.
 set(LEPUS_TEST_FLAGS "-O1" CACHE STRING "More compiler flags for the test programs alone")
 function(lepus_test_flags target)
-  target_compile_options(${target} PRIVATE ${LEPUS_TEST_FLAGS})
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${LEPUS_TEST_FLAGS}>")
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # In headers that were compiled before, g++ takes the standard library's code for ours and warns of what cannot happen.
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds;-Wno-stringop-overflow>")

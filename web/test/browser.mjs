@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // One headless Chromium for a file of tests, pages in it, and what tests ask of a page. WebGL 2 is drawn by SwiftShader.
 import { existsSync } from 'node:fs';
+import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const program = [process.env.LEPUS_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => path && existsSync(path));
 export const NO_BROWSER = program ? false : 'Chromium is not installed';
 
-export function launch({ webgl = true } = {}) {
+const launched = [];
+// A test that fails leaves its browser open, and node would wait for it for ever.
+after(() => Promise.all(launched.map((browser) => browser.close())));
+
+export async function launch({ webgl = true } = {}) {
   const graphics = webgl ? ['--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'] : ['--disable-gpu', '--disable-3d-apis'];
-  return chromium.launch({ executablePath: program, headless: true, args: ['--no-sandbox', '--disable-dev-shm-usage', ...graphics] });
+  const browser = await chromium.launch({ executablePath: program, headless: true, args: ['--no-sandbox', '--disable-dev-shm-usage', ...graphics] });
+  launched.push(browser);
+  return browser;
 }
 
 /** A page of the viewer; `problems` gathers what it wrote to the console. */

@@ -287,8 +287,10 @@ export async function serve({ kind = 'volume', port = 0, delay = 0, large = fals
     });
   });
   await new Promise((done) => server.listen(port, '127.0.0.1', done));
+  server.unref(); // of a test that failed it is never closed
   mock.address = `http://127.0.0.1:${server.address().port}/`;
   mock.send = (event, data) => listeners.forEach((response) => response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
+  mock.stay = () => server.ref();
   mock.close = () => {
     for (const response of listeners) response.end();
     server.closeAllConnections();
@@ -299,5 +301,6 @@ export async function serve({ kind = 'volume', port = 0, delay = 0, large = fals
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const mock = await serve({ kind: process.argv[2], port: Number(process.argv[3] ?? 0) });
+  mock.stay();
   console.log(mock.address);
 }
