@@ -486,7 +486,7 @@ TEST_F(HostileCalls, simulations) {
   fails([](SimulationOptions& o) { o.scan.perturbations.resize(1); }, ErrorKind::geometry, "perturbations");
   EXPECT_EQ(outputs(), 0U);
   EXPECT_REFUSED(equal_angles_rad(huge), "option --views");
-  EXPECT_REFUSED(equal_angles_rad(10, not_a_number), "");
+  EXPECT_LEPUS_ERROR(equal_angles_rad(10, not_a_number), ErrorKind::input, "an angle of nan degrees");
   const CircularScan scan = small_simulation().scan;
   for (const double voxel : {0.0, -1.0, not_a_number, infinite, 1e-300})
     EXPECT_REFUSED(grid_of_scan(scan, {}, voxel), "vox");

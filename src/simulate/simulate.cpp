@@ -210,7 +210,6 @@ void check(const SimulationOptions& o) {
           "give a name within the scan's folder that none of its files has");
   require(o.format != FrameFormat::tiff || have_tiff, "frame format", "this lepus was built without TIFF",
           "write raw frames");
-  if (o.content == SimulatedContent::counts) check(o.detector, o.scan.columns, o.scan.rows);
 }
 
 SimulationReport simulate_scan(const SimulationOptions& asked, const fs::path& folder, Context& context) {
@@ -219,6 +218,8 @@ SimulationReport simulate_scan(const SimulationOptions& asked, const fs::path& f
   if (scanner) scanner->prepare(options);
   check(options);
   const ScanGeometry described = build_scan(with_helix(options.scan, options.helix_pitch_mm));
+  if (options.content == SimulatedContent::counts)  // whose pixels build_scan has looked at
+    check(options.detector, options.scan.columns, options.scan.rows);
   CircularScan real_scan = options.scan;
   const auto jitter = make_jitter(options.jitter, options.scan.angles_rad.size(), options.detector.seed);
   real_scan.perturbations = sum(real_scan.perturbations, jitter);
