@@ -99,11 +99,7 @@ void check(CommonOptions& common) {
       parts.where = "option --memory";
       throw Error(error.kind(), parts);
     }
-  if (common.threads < 0 || common.threads > 4096)
-    throw Error(ErrorKind::usage, {.what = format("{} threads are not possible", common.threads),
-                                   .where = "option --threads",
-                                   .why = {},
-                                   .hint = "leave the option out to use every core"});
+  limit_io_threads(common.threads);  // throws where there can be no such number
 }
 
 // What the C++ library throws, in our words.

@@ -49,12 +49,11 @@ ViewOptions options_of(const ViewArguments& a, const Session& session) {
   options.port = a.port;
   options.labels = a.labels;
   options.blobs = a.blobs;
-  if (fs::path(a.first).extension() == ".toml") {
+  options.status = a.status;
+  if (fs::path(a.first).extension() == ".toml")
     options.scan = a.first;
-  } else {
+  else
     options.volumes.emplace_back(a.first);
-    options.status = a.status;
-  }
   if (!a.second.empty()) options.volumes.emplace_back(a.second);
   return options;
 }

@@ -20,7 +20,7 @@ struct VolumeProjectionOptions {
   // An unfinished run of the same volume and scan is gone on with (docs/restart.md), which must be there: ...
   bool resume = false;
   bool restart = false;  // ... or is begun anew
-  Compute compute;       // its memory is the call's where it has none; threads are its own
+  Compute compute;       // its threads and memory are the call's where it has none
   Call call;
 };
 

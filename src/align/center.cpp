@@ -13,6 +13,7 @@
 #include "align/center_search.h"
 #include "align/steady_columns.h"
 #include "align/trial_slice.h"
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include <lepus/error.h>
 
@@ -27,7 +28,6 @@ constexpr double largest_deviation_px = 2;
 
 // orbit: of views whose columns stand still.
 void check(const CenterInput& input, const OrbitDeviation& orbit) {
-  const AxisSearch& o = input.options;
   if (input.geometry.views() < 8)
     refuse_input("the scan has too few views", format("it has {}", input.geometry.views()), "8 are the least");
   if (input.geometry.columns < 32)
@@ -39,13 +39,7 @@ void check(const CenterInput& input, const OrbitDeviation& orbit) {
                         orbit.view, orbit.rms_px),
                  "the geometry of such a scan must be known: leave the search for its axis out", ErrorKind::geometry);
   if (input.bands.empty()) refuse_input("there are no rows", "no band was given", "give at least one");
-  if (!(o.step > 0 && o.precision > 0))
-    refuse_input("steps must be above zero", format("step {}, precision {}", o.step, o.precision), "",
-                 ErrorKind::usage);
-  if (o.first && o.last && !(*o.first < *o.last))
-    refuse_input("no column lies between the first and the last", format("{} and {}", *o.first, *o.last),
-                 "give the smaller one first", ErrorKind::usage);
-  if (o.lines < 1) refuse_input("no line of the image is looked at", "lines is below 1", "", ErrorKind::usage);
+  check_search(input.options);
   double largest = -std::numeric_limits<double>::infinity(), smallest = -largest;
   for (const CenterBand& band : input.bands) {
     const auto expected = band.rows * input.geometry.views() * input.geometry.columns;
@@ -219,6 +213,35 @@ const char* name_of(CenterMethod method) {
 
 bool CenterResult::tilt_matters() const {
   return tilt_found && std::abs(in_plane_deg - given_in_plane_deg) > 2 * in_plane_error_deg;
+}
+
+void check_search(const AxisSearch& o) {
+  const auto refuse = [](const char* what, std::string why, const char* hint = "") {
+    refuse_input(what, std::move(why), hint, ErrorKind::usage);
+  };
+  check_named(o.method, CenterMethod::wedge, "CenterMethod");
+  for (const std::optional<double>& column : {o.first, o.last})
+    if (column) check_finite(*column, "columns of the search");
+  if (!(o.step > 0 && o.precision > 0))
+    refuse("steps must be above zero", format("step {}, precision {}", o.step, o.precision));
+  if (!(o.step >= 1e-3 && o.step <= 1e3 && o.precision >= 1e-6 && o.precision <= 1e3))
+    refuse("steps of the search are columns", format("step {}, precision {}", o.step, o.precision), "try 0.5 and 0.01");
+  if (o.first && o.last && !(*o.first < *o.last))
+    refuse("no column lies between the first and the last", format("{} and {}", *o.first, *o.last),
+           "give the smaller one first");
+  if (std::max(std::abs(o.first.value_or(0)), std::abs(o.last.value_or(0))) > 1e6)
+    refuse("no detector has such columns", format("{} to {}", o.first.value_or(0), o.last.value_or(0)),
+           "give columns of the frames");
+  if (!(o.largest_tilt_deg >= 0 && o.largest_tilt_deg <= 45))
+    refuse("an in-plane angle is looked for within 45 degrees", format("{} are asked for", o.largest_tilt_deg),
+           "try 1.5");
+  if (o.lines < 1) refuse("no line of the image is looked at", "lines is below 1");
+  constexpr std::int64_t largest_image = 16384;
+  if (o.image_size < 0 || o.image_size > largest_image || o.lines > largest_image)
+    refuse("there is no such trial image", format("{} pixels along a side, {} lines", o.image_size, o.lines),
+           "leave them out");
+  if (!(o.detrend >= 0 && o.detrend <= 1e6))
+    refuse("a running mean has a width", format("{} columns", o.detrend), "give columns, or 0 for none");
 }
 
 CenterResult find_center(const CenterInput& given, Context& context) {

@@ -35,6 +35,9 @@ struct CenterInput {
 // Throws Error(input) where the bands hold nothing that could be aligned, Error(usage) where options contradict.
 CenterResult find_center(const CenterInput& input, Context& context);
 
+// Throws Error(usage) where nothing can be looked for so. Before rows are read, and by find_center.
+void check_search(const AxisSearch& search);
+
 // Which rows find_center should be given: `count` heights spread over the detector, each high enough for the tilt.
 std::vector<RowBand> center_bands(const ScanGeometry& geometry, std::int64_t count, const AxisSearch& options);
 // As many the detector must have for the in-plane angle to be looked for.

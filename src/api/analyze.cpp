@@ -13,6 +13,7 @@
 #include "core/forwarded_progress.h"
 #include "core/json.h"
 #include "core/output_file.h"
+#include "device/check_compute.h"
 #include "device/device.h"
 #include "io/resumable_folder.h"
 
@@ -182,6 +183,8 @@ AnalyzeReport analyze_into(std::optional<ResumableFolder>& folder, const Analyze
 }  // namespace
 
 AnalyzeReport analyze(const AnalyzeOptions& options) {
+  require_name(options.volume, "volume");
+  check_compute(options.compute);
   check_resume_or_restart(options.resume, options.restart);
   if (options.output.empty() && (options.resume || options.restart))
     refuse_option(options.resume ? "--resume" : "--restart", "there is no folder to go on with", "give it with -o");

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/analyze_options.h"
 
-#include <array>
+#include <algorithm>
+#include <cmath>
 
 #include "api/refuse_option.h"
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/json.h"
 #include "io/input_identity.h"
@@ -14,22 +16,16 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-std::array<double, 6> analyzed_box(const std::vector<double>& b, const std::string& option) {
-  if (b.size() != 6 || b[0] > b[1] || b[2] > b[3] || b[4] > b[5])
-    refuse_option(option, "a box needs six numbers, each pair in order",
-                  "write it as " + option + " x0,x1,y0,y1,z0,z1, in millimetres");
-  return {b[0], b[1], b[2], b[3], b[4], b[5]};
-}
-
 void add_quality_options(const AnalyzeOptions& a, analysis::AnalysisOptions& o) {
   if (a.noise || !a.noise_box_mm.empty()) {
     o.noise.emplace();
-    if (!a.noise_box_mm.empty()) o.noise->box_mm = analyzed_box(a.noise_box_mm, "--noise-box");
+    if (!a.noise_box_mm.empty()) o.noise->box_mm = box_of_option(a.noise_box_mm, "--noise-box");
   }
   if (a.resolution || !a.cylinder_mm.empty()) {
     o.resolution.emplace();
     const auto& c = a.cylinder_mm;
-    if (!c.empty() && (c.size() != 3 || !(c[2] > 0)))
+    const bool numbers = std::ranges::all_of(c, [](double x) { return std::isfinite(x); });
+    if (!c.empty() && (c.size() != 3 || !numbers || !(c[2] > 0)))
       refuse_option("--cylinder", "a cylinder needs three numbers, the last above zero",
                     "write it as --cylinder x,y,radius, in millimetres");
     if (!c.empty()) o.resolution->cylinder = {c[0], c[1], c[2]};
@@ -40,6 +36,7 @@ void add_quality_options(const AnalyzeOptions& a, analysis::AnalysisOptions& o) 
     o.against.emplace();
     o.against->registered = a.register_them;
   }
+  if (a.tolerance_mm) check_finite(*a.tolerance_mm, "option --tolerance");
   if (a.tolerance_mm && (a.nominal.empty() || !(*a.tolerance_mm > 0)))
     refuse_option("--tolerance", a.nominal.empty() ? "there is no nominal surface" : "the tolerance must be above zero",
                   "give --nominal part.stl --tolerance 0.05, in millimetres");
@@ -53,6 +50,7 @@ void add_quality_options(const AnalyzeOptions& a, analysis::AnalysisOptions& o) 
 }
 
 void add_blob_options(const AnalyzeOptions& a, analysis::AnalysisOptions& o) {
+  if (a.part) check_finite(*a.part, "option --part");
   if (a.part && !(*a.part > 0)) refuse_option("--part", "the depth must be above zero", "give it in voxels, such as 1");
   o.part_depth = a.part;
   if (a.minimum_voxels < 1 || a.maximum_voxels < 0 || (a.maximum_voxels > 0 && a.maximum_voxels < a.minimum_voxels))
@@ -89,14 +87,18 @@ analysis::AnalysisOptions analysis_options_of(const AnalyzeOptions& a) {
   if (a.seal && !a.remove_air && !a.remove_container)
     refuse_option("--seal", "there is nothing to seal off", "give --remove-air, too");
   add_blob_options(a, o);
+  constexpr std::int64_t largest_cell = 1 << 20;
+  if (a.cell > largest_cell)
+    refuse_option("--cell", format("no volume has {} voxels along a side", a.cell), "give a smaller edge");
   if (a.cell < 0) refuse_option("--cell", "a cell needs at least one voxel", "give its edge in voxels");
   o.cell = a.cell;
   if (a.bins < 2 || a.bins > 1 << 20) refuse_option("--bins", "there may be 2 to 1048576 bins", "leave it out");
   o.bins = a.bins;
+  if (a.radius_mm) check_finite(*a.radius_mm, "option --radius");
   if (a.radius_mm && !(*a.radius_mm > 0))
     refuse_option("--radius", "the radius must be above zero", "give it in millimetres");
   o.region.mask.radius_mm = a.radius_mm;
-  if (!a.box_mm.empty()) o.region.mask.box_mm = analyzed_box(a.box_mm, "--box");
+  if (!a.box_mm.empty()) o.region.mask.box_mm = box_of_option(a.box_mm, "--box");
   return o;
 }
 

@@ -3,9 +3,12 @@
 
 #include "align/calibrate.h"
 #include "api/circular_scan_of.h"
+#include "api/refuse_option.h"
 #include "core/call_context.h"
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/output_file.h"
+#include "job/outputs.h"
 #include "scan/edit_scan.h"
 
 namespace lepus {
@@ -103,6 +106,27 @@ std::string geometry_section(const CalibrateReport& report) {
   return toml;
 }
 
+void check_calibrate_options(const CalibrateOptions& options) {
+  if (options.plate_width_mm) check_finite(*options.plate_width_mm, "--plate-width-mm");
+  if (options.bead_spacing_mm) check_finite(*options.bead_spacing_mm, "--bead-spacing-mm");
+  if (options.bead_diameter_px && !(*options.bead_diameter_px >= 2 && *options.bead_diameter_px <= 1000))
+    throw Error(ErrorKind::usage, {.what = format("beads of {} pixels are not looked for", *options.bead_diameter_px),
+                                   .where = "option --bead-diameter",
+                                   .why = {},
+                                   .hint = "give 2 to 1000 pixels, or leave it out: it is measured"});
+  if (!options.plate_width_mm) return;
+  if (options.bead_spacing_mm || options.bead_diameter_px)
+    throw Error(ErrorKind::usage, {.what = "the frames show a plate or beads",
+                                   .where = "--plate-width-mm",
+                                   .why = "what beads are like is said, too",
+                                   .hint = "leave one of them out"});
+  if (!options.output.empty())
+    throw Error(ErrorKind::usage, {.what = "a plate's interval is not written as a section [geometry]",
+                                   .where = "--output",
+                                   .why = "it is the pixel's width at the axis, whose key depends on the beam",
+                                   .hint = "leave --output out, and take the printed lines"});
+}
+
 std::optional<ScanFileEdit> edit_of_calibrated(const std::filesystem::path& scan_file,
                                                const CalibrateOptions& options) {
   std::optional<ScanFileEdit> edit;
@@ -119,11 +143,14 @@ std::optional<ScanFileEdit> edit_of_calibrated(const std::filesystem::path& scan
 }  // namespace
 
 CalibrateReport calibrate(const std::filesystem::path& scan_file, const CalibrateOptions& options) {
+  check_calibrate_options(options);
+  refuse_same_file(options.into, options.output);
   CallContext working(options.call);
   Context& context = working.context();
   const OutputLock lock = reserve_output(options.output, options.call.force, context.progress);
   const std::optional<ScanFileEdit> edit = edit_of_calibrated(scan_file, options);
   const Scan scan = read_scan(scan_file);
+  check_output(scan, options.output, "what was found");
   for (const auto& warning : scan.warnings) context.progress.warning(warning);
   CalibrateReport report;
   if (options.plate_width_mm)

@@ -1,22 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <lepus/center.h>
 
+#include <algorithm>
+
+#include "align/center.h"
 #include "align/center_picture.h"
 #include "align/scan_rows.h"
 #include "api/center_keys.h"
+#include "api/refuse_option.h"
 #include "core/call_context.h"
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/output_file.h"
+#include "job/outputs.h"
 
 namespace lepus {
 namespace {
+
+void check_center_options(const CenterOptions& options) {
+  check_search(options.search);
+  check_named(options.search.key, CenterKey::axis_offset, "CenterKey");
+  if (options.column) check_finite(*options.column, "option --column");
+  check_finite(options.trial_step_columns, "option --trial-step");
+  if (options.bands < 1 || options.bands > 1000)
+    refuse_option("--bands", format("{} heights cannot be looked at", options.bands), "give 1 to 1000");
+}
 
 CenterRequest center_request(const CenterOptions& options, std::int64_t memory_bytes) {
   CenterRequest request;
   request.options = options.search;
   request.bands = options.bands;
   request.row = options.row;
-  request.memory_bytes = memory_bytes / 2;
+  request.memory_bytes = std::max<std::int64_t>(1, memory_bytes / 2);  // 0: no limit
   return request;
 }
 
@@ -78,12 +93,14 @@ void write_center_keys(const ScanFileEdit& edit, const Scan& scan, const CenterR
 }  // namespace
 
 CenterReport center(const std::filesystem::path& scan_file, const CenterOptions& options) {
+  check_center_options(options);
   CallContext working(options.call);
   Context& context = working.context();
   const OutputLock lock = reserve_output(options.picture, options.call.force, context.progress);
   std::optional<ScanFileEdit> edit;
   if (options.write) edit.emplace(scan_file);
   const Scan scan = read_scan(scan_file);
+  check_output(scan, options.picture, "the picture");
   const CenterScan rows = read_center_rows(scan, center_request(options, working.memory_bytes()), context);
   const CenterResult found =
       options.column ? center_taken_from_user(rows, *options.column, context) : find_center(rows.input, context);

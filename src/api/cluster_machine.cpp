@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/cluster_machine.h"
 
+#include <cmath>
+
 #include "api/refuse_option.h"
 #include "core/format.h"
 #include "run/plan_models.h"
@@ -17,10 +19,14 @@ void check_cluster(const Cluster& cluster) {
                   "give 1 to 1024; with --gpus-per-node each GPU has a process");
   if (const auto launch = cluster.launch_seconds; launch && !(*launch >= 0 && *launch <= 1e6))
     refuse_option("--launch", format("{} seconds are no time to begin", *launch), "give for example --launch 0.7");
-  if (cluster.updates && !(*cluster.updates > 0))
+  if (cluster.updates && !(*cluster.updates > 0 && std::isfinite(*cluster.updates)))
     refuse_option("--gups", "a rate must be above zero", "give for example --gups 1200");
-  if (!(cluster.network_bytes > 0)) refuse_option("--network", "a rate must be above zero", "write for example 25GB/s");
-  if (!(cluster.disk_bytes > 0)) refuse_option("--disk", "a rate must be above zero", "write for example 25GB/s");
+  if (devices > 0 && cluster.device_bytes < 1)
+    refuse_option("--gpu-memory", "a GPU has memory", "write for example 16GiB");
+  if (!(cluster.network_bytes > 0 && std::isfinite(cluster.network_bytes)))
+    refuse_option("--network", "a rate must be above zero", "write for example 25GB/s");
+  if (!(cluster.disk_bytes > 0 && std::isfinite(cluster.disk_bytes)))
+    refuse_option("--disk", "a rate must be above zero", "write for example 25GB/s");
 }
 
 ClusterMachine machine_of(const Cluster& cluster, const std::optional<MachineSpeed>& speed, bool on_host) {

@@ -7,8 +7,10 @@
 
 #include "analysis/panel.h"
 #include "api/metric_limits.h"
+#include "api/refuse_option.h"
 #include "api/volume_in_axes.h"
 #include "core/call_context.h"
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/output_file.h"
 #include "scan/scan.h"
@@ -29,15 +31,11 @@ VoxelMask compared_voxels(const CompareOptions& options) {
   if (!options.field_of_view.empty()) mask = field_of_view_mask(read_scan(options.field_of_view).geometry);
   if (options.radius_mm) mask.radius_mm = std::min(*options.radius_mm, mask.radius_mm.value_or(*options.radius_mm));
   mask.ball_mm = options.ball_mm;
+  if (options.reference_above) check_not_nan(*options.reference_above, "option --above");
+  if (options.reference_below) check_not_nan(*options.reference_below, "option --below");
   mask.reference_above = options.reference_above;
   mask.reference_below = options.reference_below;
-  if (!options.box_mm.empty()) {
-    const auto& b = options.box_mm;
-    if (b.size() != 6 || b[0] > b[1] || b[2] > b[3] || b[4] > b[5])
-      refuse_comparison("a box needs six numbers, each pair in order", "--box", {},
-                        "write it as --box x0,x1,y0,y1,z0,z1, in millimetres");
-    mask.box_mm = {b[0], b[1], b[2], b[3], b[4], b[5]};
-  }
+  if (!options.box_mm.empty()) mask.box_mm = box_of_option(options.box_mm, "--box");
   return mask;
 }
 
@@ -47,6 +45,7 @@ CompareSettings compare_settings(const CompareOptions& options) {
   if (options.peak && !(*options.peak > 0))
     refuse_comparison("the peak must be above zero", "--peak", "errors are held against it",
                       "leave the option out: the reference's range is taken");
+  if (options.peak) check_finite(*options.peak, "option --peak");
   settings.peak = options.peak;
   settings.ssim = options.ssim;
   return settings;
@@ -84,7 +83,12 @@ void draw_comparison(const CompareOptions& options, const VolumeReader& referenc
 }  // namespace
 
 CompareReport compare_volumes(const CompareOptions& options) {
+  require_name(options.reference, "reference");
+  require_name(options.volume, "volume");
+  check_named(options.ssim, SsimMode::slices, "SsimMode");
   check_metric_limits(options.limits);
+  for (const std::filesystem::path& input : {options.reference, options.volume, options.field_of_view})
+    refuse_same_file(input, options.picture);
   CompareSettings settings = compare_settings(options);
   CallContext working(options.call);
   Context& context = working.context();

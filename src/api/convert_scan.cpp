@@ -15,6 +15,7 @@
 #include "api/refuse_option.h"
 #include "api/unfinished_run.h"
 #include "core/call_context.h"
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/input_file.h"
 #include "core/memory.h"
@@ -24,6 +25,7 @@
 #include "io/resumable_folder.h"
 #include "io/resumable_volume.h"
 #include "job/automatic_center.h"
+#include "job/outputs.h"
 #include "run/run_state.h"
 #include "scan/document.h"
 #include <lepus/version.h>
@@ -219,6 +221,8 @@ JournalHeader conversion_header(const Scan& scan, const ScanConversionOptions& o
 ScanConversionReport convert_scan(const fs::path& scan_file, const fs::path& folder,
                                   const ScanConversionOptions& options) {
   check_resume_or_restart(options.resume, options.restart);
+  require_name(folder, "folder");
+  check_named(options.form, ScanForm::raw, "ScanForm");
   refuse_same_file(scan_file, folder);
   if (options.resume) require_unfinished_run(folder);
   CallContext working(options.call);
@@ -263,10 +267,12 @@ ScanConversionReport convert_scan(const fs::path& scan_file, const fs::path& fol
 
 std::int64_t write_scan_geometry(const fs::path& scan_file, const fs::path& file, const std::string& format,
                                  const Call& call) {
+  require_name(file, "output");
   refuse_same_file(scan_file, file);
   CallContext working(call);
   const OutputLock lock = reserve_output(file, call.force, working.context().progress);
   Scan scan = read_scan(scan_file);
+  check_output(scan, file, "the geometry");
   center_automatically(scan, working.context());
   GeometryFileOptions options;
   options.force = call.force;

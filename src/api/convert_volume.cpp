@@ -10,6 +10,7 @@
 #include "api/unfinished_run.h"
 #include "api/volume_in_axes.h"
 #include "core/call_context.h"
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/json.h"
 #include "core/memory.h"
@@ -138,6 +139,7 @@ void convert_slabs(const VolumeReader& volume, const SelectedPart& part, const s
 }
 
 void check_water(double water_per_mm, const std::string& unit) {
+  check_finite(water_per_mm, "option --water");
   if (unit == "HU") refuse_option("--water", "the volume is in HU already", "leave it out");
   if (!unit.empty() && unit != "1/mm")
     refuse_option("--water", format("HU are made of attenuations in 1/mm, the volume is in '{}'", unit),
@@ -151,6 +153,8 @@ void check_water(double water_per_mm, const std::string& unit) {
 VolumeConversionReport convert_volume(const fs::path& input, const fs::path& output,
                                       const VolumeConversionOptions& asked) {
   check_resume_or_restart(asked.resume, asked.restart);
+  require_name(input, "volume");
+  require_name(output, "output");
   refuse_same_file(input, output);
   refuse_to_replace_input(output, input);
   if (asked.resume) require_unfinished_run(output);
@@ -204,6 +208,9 @@ VolumeConversionReport convert_volume(const fs::path& input, const fs::path& out
 
 SurfaceReport write_surface(const fs::path& file, const fs::path& surface, double threshold,
                             const SurfaceFileOptions& options) {
+  require_name(file, "volume");
+  require_name(surface, "surface");
+  check_finite(threshold, "option --surface");
   refuse_same_file(file, surface);
   CallContext working(options.call);
   Context& context = working.context();

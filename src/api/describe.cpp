@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "analysis/statistics.h"
+#include "api/refuse_option.h"
 #include "core/call_context.h"
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/json.h"
 #include "import/import_scan.h"
@@ -121,6 +123,8 @@ std::optional<ImageSetsDescription> described_sets(const fs::path& file) {
 }  // namespace
 
 FileDescription describe_file(const fs::path& file, const DescribeOptions& options) {
+  require_name(file, "file");
+  check_named(options.volume, VolumeDetail::values, "VolumeDetail");
   CallContext working(options.call);
   if (lower_extension(file) == ".toml") return described_scan(file, working.context());
   const bool frames = options.frames || !options.dataset.empty();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "api/compute_of_call.h"
+#include "api/refuse_option.h"
 #include "core/format.h"
 #include <lepus/error.h>
 
@@ -39,11 +40,20 @@ void check_live_options(const LiveOptions& options) {
                                    .where = "option --views",
                                    .why = {},
                                    .hint = "give 1 or more"});
+  constexpr std::int64_t most_views = 10'000'000;  // each is kept account of
+  if (options.views && *options.views > most_views)
+    refuse_option("--views", format("{} views are not possible", *options.views),
+                  format("give at most {}", most_views));
+  constexpr std::int64_t most_number = 1'000'000'000'000'000'000;  // what a number in a name can be
+  if (options.first_number && (*options.first_number < 0 || *options.first_number > most_number))
+    refuse_option("--first-number", format("no name has the number {}", *options.first_number),
+                  "give the number in its name");
 }
 
 }  // namespace
 
 LiveReport reconstruct_live(const fs::path& scan_file, const fs::path& volume_file, const LiveOptions& asked) {
+  require_name(volume_file, "volume");
   check_live_options(asked);
   CallContext working(asked.call);
   LiveOptions options = asked;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/text.h"
 #include <lepus/error.h>
@@ -65,7 +66,10 @@ MetricLimit parse_metric_limit(const std::string& text, bool above) {
 }
 
 void check_metric_limits(const std::vector<MetricLimit>& limits) {
-  for (const MetricLimit& limit : limits) check_metric_name(limit);
+  for (const MetricLimit& limit : limits) {
+    check_metric_name(limit);
+    check_not_nan(limit.value, limit_option(limit));
+  }
 }
 
 std::vector<BrokenLimit> broken_limits(const std::vector<MetricLimit>& limits,

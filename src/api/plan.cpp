@@ -81,6 +81,13 @@ ClusterPlan plan_problem(const CircularProblem& problem, const PlanOptions& opti
     throw Error(
         ErrorKind::usage,
         {.what = "a problem has at least one of each", .where = "problem", .why = {}, .hint = "give its sizes"});
+  constexpr std::int64_t most = 1'000'000;  // of each: the views are made one by one
+  if (std::max({problem.columns, problem.rows, problem.views, problem.voxels}) > most)
+    throw Error(ErrorKind::usage, {.what = format("a problem of {} x {} pixels, {} views and {} voxels along a side",
+                                                  problem.columns, problem.rows, problem.views, problem.voxels),
+                                   .where = "problem",
+                                   .why = format("at most {} of each are planned", most),
+                                   .hint = "give its sizes"});
   const ScanGeometry geometry = circle_of(problem);
   const double step = 95.0 / static_cast<double>(problem.voxels);
   PlanRequest request;

@@ -2,10 +2,12 @@
 // A volume file through a chain of steps into another one.
 #include <algorithm>
 
+#include "api/refuse_option.h"
 #include "api/unfinished_run.h"
 #include "api/volume_in_axes.h"
 #include "core/call_context.h"
 #include "core/memory.h"
+#include "device/check_compute.h"
 #include "io/input_identity.h"
 #include "post/post.h"
 #include <lepus/post.h>
@@ -14,6 +16,9 @@ namespace lepus {
 
 PostReport post_process(const PostOptions& options) {
   check_resume_or_restart(options.resume, options.restart);
+  require_name(options.input, "volume");
+  require_name(options.output, "output");
+  check_compute(options.compute);
   refuse_to_replace_input(options.output, options.input);
   if (options.resume) require_unfinished_run(options.output);
   std::vector<PostSpec> chain;

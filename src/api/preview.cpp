@@ -8,12 +8,15 @@
 
 #include "analysis/array_volume.h"
 #include "api/preview_page.h"
+#include "api/refuse_option.h"
 #include "core/call_context.h"
 #include "core/format.h"
 #include "core/output_file.h"
 #include "correct/rings/ring_energy.h"
+#include "device/check_compute.h"
 #include "geometry/helix.h"
 #include "job/automatic_center.h"
+#include "job/outputs.h"
 #include "job/warn_once.h"
 #include "post/slice_quality.h"
 #include "run/memory_io.h"
@@ -130,6 +133,8 @@ PreviewPngs preview_pngs(const std::vector<DrawnVersion>& versions, const Previe
 }  // namespace
 
 PreviewReport preview(const std::filesystem::path& scan_file, const PreviewOptions& options) {
+  require_name(options.page, "page");
+  check_compute(options.compute);
   CallContext working(options.call);
   Scan scan = read_scan(scan_file);
   WarnOnce once(working.context().progress);  // every version looks at the same scan
@@ -144,6 +149,8 @@ PreviewReport preview(const std::filesystem::path& scan_file, const PreviewOptio
          .where = format("--output {}", options.page.string()),
          .why = "the picture gets the page's name with .png",
          .hint = format("write --output {}", std::filesystem::path(options.page).replace_extension(".html").string())});
+  check_output(scan, report.page, "the page");
+  check_output(scan, report.picture, "the picture");
   const bool force = options.call.force;
   const OutputLock page_lock = reserve_output(report.page, force, working.context().progress),
                    picture_lock = reserve_output(report.picture, force, working.context().progress);

@@ -3,12 +3,16 @@
 
 #include <utility>
 
+#include "api/compute_of_call.h"
+#include "api/refuse_option.h"
 #include "api/unfinished_run.h"
 #include "core/call_context.h"
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/output_file.h"
 #include "io/volume_axes.h"
 #include "job/automatic_center.h"
+#include "job/outputs.h"
 #include "operators/sparse_matrix.h"
 #include <lepus/error.h>
 
@@ -30,12 +34,16 @@ VolumeProjectionReport project_volume(const fs::path& volume, const fs::path& sc
   Scan scan = read_scan(scan_file);
   if (volume.empty())
     refuse_projection("no volume was named", "there is nothing to project", "add for example volume.mha");
+  require_name(frames, "output");
+  check_named(asked.model, RayModel::voxel, "RayModel");
+  refuse_to_replace_input(frames, volume);
+  check_output(scan, frames, "what is projected");
   if (asked.resume) require_unfinished_run(frames);
   CallContext working(asked.call);
+  VolumeProjectionOptions options = asked;
+  options.compute = compute_of_call(asked.compute, asked.call, working);
   const OutputLock lock = reserve_output(frames, asked.call.force, working.context().progress);
   center_automatically(scan, working.context());
-  VolumeProjectionOptions options = asked;
-  if (options.compute.memory_bytes == 0) options.compute.memory_bytes = working.memory_bytes();
   return project_volume(volume, scan, frames, options, working.context());
 }
 
@@ -48,6 +56,9 @@ ProjectionMatrixReport write_projection_matrix(const fs::path& scan_file, const 
   if (scan.geometry.recorded_on_arc)
     refuse_projection("an arc detector has no matrix", "its frames are interpolated from a flat one's",
                       "project a volume, or describe a flat detector");
+  check_named(options.model, RayModel::voxel, "RayModel");
+  refuse_same_file(options.volume, file);
+  check_output(scan, file, "the matrix");
   CallContext working(options.call);
   const OutputLock lock = reserve_output(file, options.call.force, working.context().progress);
   center_automatically(scan, working.context());

@@ -3,9 +3,11 @@
 
 #include "api/compare_methods.h"
 #include "api/compute_of_call.h"
+#include "api/refuse_option.h"
 #include "api/unfinished_run.h"
 #include "core/format.h"
 #include "core/output_file.h"
+#include "import/import_scan.h"
 #include "job/method_choices.h"
 #include "job/run_scan.h"
 #include <lepus/error.h>
@@ -24,6 +26,10 @@ void check_share(const ReconstructOptions& options) {
                                    .where = "reconstruct",
                                    .why = {},
                                    .hint = "shares are counted from 1"});
+}
+
+void check_wedges(int wedges) {
+  if (wedges < 0) refuse_option("--wedges", format("views are not shared out by {} ranks", wedges), "give 0 or more");
 }
 
 Scan scan_with_choices(const fs::path& place, const ReconstructOptions& options,
@@ -60,6 +66,14 @@ fs::path output_of(const Scan& scan, const fs::path& given, const fs::path& plac
                                  .hint = "add for example -o volume.mha"});
 }
 
+void refuse_shares(const ReconstructOptions& options) {
+  if (options.share == 0 && options.shares == 0) return;
+  throw Error(ErrorKind::usage, {.what = "a share of a comparison",
+                                 .where = "option --compare-methods",
+                                 .why = "one process makes what is compared",
+                                 .hint = "leave --share out"});
+}
+
 void refuse_states(const ReconstructOptions& options) {
   if (!options.resume && !options.method.save_every && !options.method.save_minutes) return;
   throw Error(ErrorKind::usage, {.what = options.resume ? "--resume of a comparison" : "--save-every in a comparison",
@@ -72,6 +86,7 @@ void refuse_states(const ReconstructOptions& options) {
 
 ReconstructReport reconstruct(const fs::path& scan_file, const fs::path& volume_file, const ReconstructOptions& asked) {
   check_share(asked);
+  check_wedges(asked.wedges);
   Scan scan = scan_with_choices(scan_file, asked, choose_method);
   CallContext working(call_of(asked));
   ReconstructOptions options = asked;
@@ -87,8 +102,10 @@ ReconstructReport reconstruct(const fs::path& scan_file, const fs::path& volume_
 
 MethodComparison compare_methods(const fs::path& scan_file, const fs::path& picture,
                                  const std::vector<std::string>& methods, const ReconstructOptions& asked) {
+  if (methods.empty()) refuse_option("--compare-methods", "no method was named", "name one or more");
   const Scan scan = scan_with_choices(scan_file, asked, set_choices);
   refuse_states(asked);
+  refuse_shares(asked);
   CallContext working(call_of(asked));
   const OutputLock traced = reserve_trace(asked, working);
   if (asked.ranks && !asked.ranks->alone())

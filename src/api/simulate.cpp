@@ -7,6 +7,8 @@
 #include "api/refuse_option.h"
 #include "core/call_context.h"
 #include "core/format.h"
+#include "device/check_compute.h"
+#include "geometry/camera.h"
 #include "geometry/row_band.h"
 #include "io/number_file.h"
 
@@ -18,7 +20,8 @@ namespace fs = std::filesystem;
 }  // namespace
 
 SimulationReport simulate_scan(const fs::path& folder, const SimulationOptions& options) {
-  check(options);
+  require_name(folder, "folder");
+  check_compute(options.compute);
   CallContext working(options.call);
   const SimulationReport report = simulate_scan(options, folder, working.context());
   if (report.saturated_pixels > 0)
@@ -27,7 +30,10 @@ SimulationReport simulate_scan(const fs::path& folder, const SimulationOptions& 
 }
 
 std::vector<double> equal_angles_rad(std::int64_t views, double first_deg, double arc_deg) {
+  constexpr std::int64_t most_views = 10'000'000;
   if (views < 1) refuse_option("--views", "a scan needs at least one view", "give a number above 0");
+  if (views > most_views)
+    refuse_option("--views", format("{} views are not possible", views), format("give at most {}", most_views));
   check_angle_deg(first_deg, "option --first-angle");
   check_angle_deg(arc_deg, "option --arc");
   std::vector<double> angles;
@@ -53,7 +59,9 @@ VolumeGrid grid_of_scan(const CircularScan& scan, std::optional<std::array<std::
   if (!(step.x > 0)) refuse_option("--voxel", "a voxel must be larger than zero", "give its edge in millimetres");
   if (!size) {
     const auto count = [](std::int64_t n, double old_step, double new_step) {
-      return std::max<std::int64_t>(1, std::llround(static_cast<double>(n) * std::abs(old_step) / new_step));
+      constexpr double too_many = 0x1p50;  // which check_grid refuses
+      return std::max<std::int64_t>(
+          1, std::llround(std::min(too_many, static_cast<double>(n) * std::abs(old_step) / new_step)));
     };
     size = {count(automatic.nx, automatic.step_mm.x, step.x), count(automatic.ny, automatic.step_mm.y, step.y),
             count(automatic.nz, automatic.step_mm.z, step.z)};
@@ -61,6 +69,7 @@ VolumeGrid grid_of_scan(const CircularScan& scan, std::optional<std::array<std::
   const auto [nx, ny, nz] = *size;
   if (std::min({nx, ny, nz}) < 1) refuse_option("--size", "a volume needs voxels", "give numbers above 0");
   VolumeGrid grid = centred_grid(nx, ny, nz, step);
+  check_grid(grid);
   const double middle =
       automatic.origin_mm.z - centred_grid(automatic.nx, automatic.ny, automatic.nz, automatic.step_mm).origin_mm.z;
   if (std::abs(middle) > 1e-9 * std::abs(automatic.step_mm.z)) grid.origin_mm.z += middle;

@@ -7,8 +7,10 @@
 
 #include "analysis/panel.h"
 #include "analysis/slices.h"
+#include "api/refuse_option.h"
 #include "api/volume_in_axes.h"
 #include "core/call_context.h"
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/output_file.h"
 #include <lepus/error.h>
@@ -21,6 +23,13 @@ namespace {
 }
 
 void check_slice_options(const SliceOptions& a) {
+  require_name(a.volume, "volume");
+  require_name(a.picture, "picture");
+  refuse_same_file(a.volume, a.picture);
+  check_named(a.axis, Axis::z, "Axis");
+  for (const auto& [option, value] :
+       {std::pair{"--window", a.window}, {"--level", a.level}, {"--min", a.minimum}, {"--max", a.maximum}})
+    if (value) check_finite(*value, std::string("option ") + option);
   if (a.index && a.position_mm) refuse_slices("--index and --position both choose the slice", "give one of them");
   if (a.three && a.montage) refuse_slices("--three and --montage exclude each other", "give one of them");
   if (a.three && a.axis != Axis::z) refuse_slices("--three shows slices of all axes", "leave out --axis");

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <regex>
 
+#include "api/refuse_option.h"
 #include "core/format.h"
 #include "core/output_folder.h"
 #include "core/output_lock.h"
@@ -130,6 +131,7 @@ std::vector<fs::path> outputs_in(const fs::path& folder) {
 }  // namespace
 
 RunStatus run_status(const fs::path& output) {
+  require_name(output, "output");
   std::vector<fs::path> places{output};
   std::error_code failure;
   if (fs::is_directory(output, failure)) std::ranges::copy(outputs_in(output), std::back_inserter(places));

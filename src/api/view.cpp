@@ -7,6 +7,7 @@
 
 #include "api/refuse_option.h"
 #include "core/call_context.h"
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "view/server.h"
 
@@ -14,6 +15,8 @@ namespace lepus {
 namespace {
 
 void check_what_is_viewed(const ViewOptions& options) {
+  for (const std::filesystem::path& volume : options.volumes) require_name(volume, "volume");
+  if (options.water_per_mm) check_finite(*options.water_per_mm, "option --water");
   const bool overlays = !options.labels.empty() || !options.blobs.empty();
   if (options.water_per_mm && !(*options.water_per_mm > 0))
     refuse_option("--water", "water attenuates: give a number above zero", "0.02 per mm");
@@ -24,6 +27,8 @@ void check_what_is_viewed(const ViewOptions& options) {
                                      .why = "a second volume, labels and blobs belong to a volume",
                                      .hint = "start lepus view twice"});
     if (options.water_per_mm) refuse_option("--water", "a scan has no HU", "leave it out, or look at the volume");
+    if (!options.status.empty())
+      refuse_option("--status", "a scan file is no live run's output", "leave one of them out");
     return;
   }
   if (!options.status.empty() && (options.volumes.size() > 1 || overlays))

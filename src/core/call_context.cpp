@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/call_context.h"
 
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include <lepus/error.h>
@@ -10,7 +11,9 @@ namespace lepus {
 CallContext::CallContext(const Call& call)
     : memory_bytes_(call.memory_bytes),
       threads_(call.threads, call.cancel ? call.cancel : &never_),
-      context_{threads_, call.cancel ? *call.cancel : never_, call.progress ? *call.progress : silent_} {}
+      context_{threads_, call.cancel ? *call.cancel : never_, call.progress ? *call.progress : silent_} {
+  check_memory_limit(call.memory_bytes, "option --memory");
+}
 
 std::int64_t CallContext::memory_bytes() const {
   return memory_bytes_ > 0 ? memory_bytes_ : available_memory_bytes() / 10 * 6;

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "core/check_numbers.h"
 #include "core/threads.h"
 
 namespace lepus {
@@ -33,7 +34,10 @@ thread_local bool is_inside = false;  // of a body: its own files it moves alone
 
 }  // namespace
 
-void limit_io_threads(int threads) { thread_limit = threads; }
+void limit_io_threads(int threads) {
+  check_threads(threads);
+  thread_limit = threads;
+}
 
 int io_threads() {
   const int hardware = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include <lepus/error.h>
 
@@ -69,8 +70,9 @@ struct ThreadPool::State {
 };
 
 ThreadPool::ThreadPool(int threads, const CancelFlag* cancel) : state_(std::make_unique<State>()) {
+  check_threads(threads);
   state_->cancel = cancel;
-  if (threads <= 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (threads == 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   try {
     for (int worker = 1; worker < threads; ++worker)
       state_->workers.emplace_back([state = state_.get(), worker] { state->wait_for_work(worker); });

@@ -4,9 +4,11 @@
 #include <charconv>
 #include <numeric>
 
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "device/check_compute.h"
 #include "device/device.h"
 #include "device/host/device.h"
 #include <lepus/error.h>
@@ -101,14 +103,10 @@ const Kind& kind_named(const std::string& name) {
                                  .hint = nearest.empty() ? "use cpu" : format("did you mean '{}'?", nearest)});
 }
 
-// "0", "0,1", "all".
-std::vector<int> numbers_of(const std::string& text, const Kind& kind) {
-  if (text == "all") {
-    std::vector<int> all(static_cast<std::size_t>(std::max(1, kind.count())));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-  }
+// "0", "0,1"; none of "all".
+std::vector<int> named_numbers(const std::string& text) {
   std::vector<int> list;
+  if (text == "all") return list;
   const char *at = text.data(), *end = at + text.size();
   while (true) {
     int number = -1;
@@ -124,7 +122,23 @@ std::vector<int> numbers_of(const std::string& text, const Kind& kind) {
   }
 }
 
+std::vector<int> numbers_of(const std::string& text, const Kind& kind) {
+  if (text != "all") return named_numbers(text);
+  std::vector<int> all(static_cast<std::size_t>(std::max(1, kind.count())));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 }  // namespace
+
+void check_compute(const Compute& compute) {
+  kind_named(compute.backend);
+  named_numbers(compute.devices);
+  check_named(compute.precision, Precision::half, "Precision");
+  check_memory_limit(compute.device_memory_bytes, "option --device-memory");
+  check_memory_limit(compute.memory_bytes, "option --memory");
+  check_threads(compute.threads);
+}
 
 std::vector<DeviceInfo> list_devices() {
   std::vector<DeviceInfo> all;
@@ -165,6 +179,7 @@ std::string why_the_host_computes(const Compute& compute) {
 }
 
 Devices open_devices(const Compute& compute, ThreadPool& threads) {
+  check_compute(compute);
   const Kind& kind = kind_named(compute.backend);
   if (!kind.not_in_build.empty())
     throw Error(ErrorKind::unsupported, {.what = format("no {} device can be used", kind.spoken),

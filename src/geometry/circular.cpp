@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "geometry/arc.h"
 #include <lepus/error.h>
@@ -33,6 +34,11 @@ void check(const CircularScan& scan) {
   if (scan.columns < 1 || scan.rows < 1)
     refuse_scan("the detector has no pixels", "columns, rows", format("they are {} x {}", scan.columns, scan.rows),
                 "give the size of the frames");
+  constexpr std::int64_t most = 1 << 24;  // of each, which no detector has
+  if (scan.columns > most || scan.rows > most)
+    refuse_scan("the detector has too many pixels", "columns, rows",
+                format("they are {} x {}", scan.columns, scan.rows), "give the size of the frames");
+  check_named(scan.beam, Beam::parallel, "Beam");
   require_positive(scan.pixel_width_mm, "pixel_width_mm", "give the distance of neighbouring columns");
   require_positive(scan.pixel_height_mm, "pixel_height_mm", "give the distance of neighbouring rows");
   if (scan.beam != Beam::parallel) {

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/output_values.h"
 
+#include "core/check_numbers.h"
 #include "core/format.h"
+#include <lepus/error.h>
 
 namespace lepus {
 
 void set_output_values(VolumeWriterOptions& options, const OutputValues& values) {
+  check_named(values.type, VoxelType::uint16, "VoxelType");
+  if (values.type != VoxelType::uint16 && !(values.low == 0 && values.high == 0))
+    throw Error(ErrorKind::usage, {.what = "floats need no range of values",
+                                   .where = "option --output-range",
+                                   .why = format("{} to {} are given", values.low, values.high),
+                                   .hint = "leave it out, or store uint16"});
   options.type = values.type == VoxelType::uint16    ? PixelType::u16
                  : values.type == VoxelType::float16 ? PixelType::f16
                                                      : PixelType::f32;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/method_choices.h"
 
+#include <cmath>
+#include <utility>
+
 #include "core/format.h"
 #include "iterative/method.h"
 #include "job/method_input.h"
@@ -31,7 +34,27 @@ std::vector<std::string> method_names() {
   return names;
 }
 
+namespace {
+
+// The reader of scan files has refused what cannot be in one; here are numbers that did not come from one.
+void check_choices(const MethodChoices& choices) {
+  const auto refuse = [](std::string what, std::string hint) {
+    throw Error(ErrorKind::usage, {.what = std::move(what), .where = "method", .why = {}, .hint = std::move(hint)});
+  };
+  if (choices.strength && std::isinf(*choices.strength))
+    refuse(format("a strength of {}", *choices.strength), "0.0001 to 0.01 are usual");
+  if (choices.strength && choices.choose_strength.value_or(false))
+    refuse("a strength that is given and is to be chosen, too", "leave one of them out");
+  if (choices.save_every && *choices.save_every < 1)
+    refuse(format("a state after every {} iterations", *choices.save_every), "give 1 or more");
+  if (choices.save_minutes && !(*choices.save_minutes > 0 && std::isfinite(*choices.save_minutes)))
+    refuse(format("a state after every {} minutes", *choices.save_minutes), "give minutes above zero");
+}
+
+}  // namespace
+
 void set_choices(Scan& scan, const MethodChoices& choices) {
+  check_choices(choices);
   if (!choices.name.empty()) set_method(scan, choices.name);
   MethodSettings& settings = scan.method;
   if (choices.iterations) settings.iterations = *choices.iterations;

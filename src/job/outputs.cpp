@@ -84,17 +84,7 @@ bool joins(const fs::path& output, const FrameFiles& set) {
                                  .hint = "choose another name"});
 }
 
-}  // namespace
-
-void check_outputs(const Scan& scan, const fs::path& volume_file, const fs::path& trace) {
-  const std::vector<Output> outputs = outputs_of(scan, volume_file, trace);
-  std::map<fs::path, const Output*> taken;
-  for (const Output& output : outputs) {
-    std::error_code code;
-    fs::path name = fs::weakly_canonical(fs::absolute(output.file), code);
-    const auto [other, first] = taken.emplace(std::move(name), &output);
-    if (!first) refuse_output(output, format("two want it: {}, and {}", other->second->who, output.who));
-  }
+void refuse_inputs(const Scan& scan, const std::vector<Output>& outputs) {
   const std::vector<fs::path> inputs = inputs_of(scan);
   for (const Output& output : outputs) {
     const auto read = std::find_if(inputs.begin(), inputs.end(),
@@ -106,6 +96,24 @@ void check_outputs(const Scan& scan, const fs::path& volume_file, const fs::path
         refuse_output(output, format("it would lie beside {} and be taken for one of the scan's images",
                                      set->files.front().string()));
   }
+}
+
+}  // namespace
+
+void check_outputs(const Scan& scan, const fs::path& volume_file, const fs::path& trace) {
+  const std::vector<Output> outputs = outputs_of(scan, volume_file, trace);
+  std::map<fs::path, const Output*> taken;
+  for (const Output& output : outputs) {
+    std::error_code code;
+    fs::path name = fs::weakly_canonical(fs::absolute(output.file), code);
+    const auto [other, first] = taken.emplace(std::move(name), &output);
+    if (!first) refuse_output(output, format("two want it: {}, and {}", other->second->who, output.who));
+  }
+  refuse_inputs(scan, outputs);
+}
+
+void check_output(const Scan& scan, const fs::path& file, const std::string& what) {
+  if (!file.empty()) refuse_inputs(scan, {{file, what}});
 }
 
 }  // namespace lepus

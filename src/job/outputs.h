@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "scan/scan.h"
 
@@ -12,5 +13,7 @@ namespace lepus {
 // The volume, the trace ("": none) and the `write` of every correction. Throws Error(usage): --force overwrites what
 // was made, never what was measured.
 void check_outputs(const Scan& scan, const std::filesystem::path& volume_file, const std::filesystem::path& trace);
+// Any other output of a call that reads a scan, which `what` names: "the picture". "": none.
+void check_output(const Scan& scan, const std::filesystem::path& file, const std::string& what);
 
 }  // namespace lepus

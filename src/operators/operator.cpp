@@ -3,11 +3,12 @@
 #include <lepus/operator.h>
 
 #include <cmath>
-#include <functional>
 #include <utility>
 #include <vector>
 
+#include "core/check_numbers.h"
 #include "core/format.h"
+#include "core/overlap.h"
 #include "operators/scan_operator.h"
 #include <lepus/error.h>
 
@@ -23,8 +24,7 @@ void check_size(const char* array, std::size_t given, std::int64_t wanted) {
 }
 
 void check_apart(std::span<const float> from, std::span<const float> to) {
-  const std::less<const float*> before;
-  if (before(from.data(), to.data() + to.size()) && before(to.data(), from.data() + from.size()))
+  if (overlap(from, to))
     throw Error(ErrorKind::usage, {.what = "the two arrays of an operator overlap",
                                    .where = {},
                                    .why = "what is read would be written over",
@@ -43,8 +43,10 @@ struct Operator::Parts {
   std::unique_ptr<ScanOperator> scan;
 };
 
-Operator::Operator(const ScanGeometry& geometry, const VolumeGrid& grid, const OperatorOptions& options)
-    : parts_(std::make_unique<Parts>(Parts{std::make_unique<ScanOperator>(geometry, grid, options)})) {}
+Operator::Operator(const ScanGeometry& geometry, const VolumeGrid& grid, const OperatorOptions& options) {
+  check_named(options.model, RayModel::voxel, "RayModel");
+  parts_ = std::make_unique<Parts>(Parts{std::make_unique<ScanOperator>(geometry, grid, options)});
+}
 Operator::Operator(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Operator::~Operator() = default;
 Operator::Operator(Operator&&) noexcept = default;
@@ -87,6 +89,11 @@ Operator Operator::subset(std::span<const std::int64_t> views) const {
 // across it. |A x| for |x| = 1 grows from step to step, in the end by a constant factor less each time, which tells
 // what is still to come.
 double Operator::norm(double tolerance) const {
+  if (!(tolerance >= 0 && tolerance < 1))
+    throw Error(ErrorKind::usage, {.what = format("a norm to {} of itself", tolerance),
+                                   .where = {},
+                                   .why = "the tolerance is a share",
+                                   .hint = "give for example 0.001"});
   constexpr int maximum_steps = 1000;
   constexpr double rounding = 1e-7;
   // A of the voxel model is Joseph's, and its own A' does not lead to the singular vector.

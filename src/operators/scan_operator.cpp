@@ -7,6 +7,7 @@
 
 #include "core/format.h"
 #include "geometry/camera.h"
+#include "geometry/check_scan.h"
 #include "operators/chunk_queue.h"
 #include "operators/vector_memory.h"
 #include <lepus/error.h>
@@ -15,21 +16,7 @@ namespace lepus {
 namespace {
 
 const ScanGeometry& checked_scan(const ScanGeometry& geometry, const VolumeGrid& grid) {
-  if (geometry.views() < 1 || geometry.columns < 1 || geometry.rows < 1)
-    throw Error(ErrorKind::usage,
-                {.what = "an operator needs a scan with views and pixels",
-                 .where = {},
-                 .why = format("it has {} views of {} x {} pixels", geometry.views(), geometry.columns, geometry.rows),
-                 .hint = {}});
-  // Pixels that cannot be counted would be none.
-  constexpr std::int64_t most = std::int64_t{1} << 48;
-  if (geometry.columns > most || geometry.rows > most / geometry.columns ||
-      geometry.views() > most / geometry.columns / geometry.rows)
-    throw Error(ErrorKind::usage,
-                {.what = "a scan of too many pixels",
-                 .where = {},
-                 .why = format("it has {} views of {} x {} pixels", geometry.views(), geometry.columns, geometry.rows),
-                 .hint = {}});
+  check_scan(geometry, "an operator");
   check_grid(grid);
   check_views(geometry);
   return geometry;

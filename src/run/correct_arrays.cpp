@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/memory.h"
 #include "correct/beam/beam.h"
 #include "correct/pixels/pixels.h"
 #include "correct/rings/rings_correction.h"
 #include "device/host/device.h"
+#include "geometry/check_scan.h"
 #include "preprocess/normalise.h"
 #include "run/band_engine.h"
 #include "run/memory_io.h"
@@ -49,6 +51,7 @@ Made make_step(const corrections::Hardening& o, const ScanFacts& facts) {
   return make_hardening({.coefficients = o.coefficients}, facts);
 }
 Made make_step(const corrections::Rings& o, const ScanFacts& facts) {
+  check_named(o.method, corrections::Rings::Method::combined, "corrections::Rings::Method");
   constexpr std::optional<RingMethod> methods[] = {std::nullopt, RingMethod::trend, RingMethod::wavelet_fourier,
                                                    RingMethod::sorting, RingMethod::combined};
   RingsOptions options;
@@ -207,6 +210,7 @@ std::vector<std::string> correct(const ScanGeometry& geometry, const MemoryFrame
 std::vector<std::string> correct_counts(const ScanGeometry& geometry, std::span<const float> counts,
                                         const OpenBeam& beam, std::span<const CorrectionStep> steps,
                                         std::span<float> line_integrals, const CorrectOptions& options) {
+  check_scan(geometry, "a correction");
   const MemoryFrames frames(geometry, counts.data());
   require_values(frames, std::ssize(counts));
   require_values(frames, std::ssize(line_integrals));
@@ -235,6 +239,7 @@ std::vector<std::string> correct_counts(const ScanGeometry& geometry, std::span<
 
 std::vector<std::string> correct_line_integrals(const ScanGeometry& geometry, std::span<float> line_integrals,
                                                 std::span<const CorrectionStep> steps, const CorrectOptions& options) {
+  check_scan(geometry, "a correction");
   const MemoryFrames frames(geometry, line_integrals.data());
   require_values(frames, std::ssize(line_integrals));
   require_numbers("view", frames);

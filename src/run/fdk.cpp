@@ -6,9 +6,12 @@
 #include <limits>
 #include <utility>
 
+#include "core/check_numbers.h"
 #include "core/format.h"
 #include "core/memory.h"
+#include "core/overlap.h"
 #include "geometry/camera.h"
+#include "geometry/check_scan.h"
 #include "geometry/helix.h"
 #include "run/corrected_frames.h"
 #include "run/memory_io.h"
@@ -116,10 +119,18 @@ RowBand Fdk::recorded_rows(std::int64_t view, SlabRange slices) const {
 void fdk(const ScanGeometry& geometry, std::span<const float> line_integrals, const VolumeGrid& grid,
          std::span<float> volume, const FdkOptions& options) {
   check_grid(grid);
+  check_scan(geometry, "fdk");
+  check_named(options.filter.window, Window::hann, "Window");
+  check_named(options.interpolation, Interpolation::cubic, "Interpolation");
   const auto& arc = geometry.recorded_on_arc;
   const std::int64_t pixels = arc ? arc->columns * arc->rows : geometry.columns * geometry.rows;
   require_size("line integrals", std::ssize(line_integrals), geometry.views() * pixels);
   require_size("voxels", std::ssize(volume), grid.voxels());
+  if (overlap(line_integrals, volume))
+    throw Error(ErrorKind::usage, {.what = "the two arrays of fdk overlap",
+                                   .where = {},
+                                   .why = "line integrals would be written over while they are read",
+                                   .hint = "hand over two arrays"});
   const MemoryFrames frames(geometry, line_integrals.data());
   MemoryVolume writer(grid, volume.data());
   fdk(geometry, frames, grid, writer, options);

@@ -42,9 +42,11 @@ void check(const SimulatedDetector& o, std::int64_t columns, std::int64_t rows) 
   require(o.open_level > 0 && o.open_level <= 1e6, "open level", o.open_level, "give grey levels above zero");
   require(o.offset_level >= 0 && o.offset_level <= 65535, "offset level", o.offset_level, "give 0 to 65535");
   require(o.gain_spread >= 0 && o.gain_spread < 0.3, "gain spread", o.gain_spread, "give a fraction below 0.3");
-  require(o.offset_spread >= 0, "offset spread", o.offset_spread, "give grey levels, not negative");
+  require(o.offset_spread >= 0 && o.offset_spread <= 65535, "offset spread", o.offset_spread,
+          "give grey levels, not negative");
   require(o.dark_current >= 0 && o.dark_current <= 65535, "dark current", o.dark_current, "give 0 to 65535");
-  require(o.electronic_noise >= 0, "electronic noise", o.electronic_noise, "give grey levels, not negative");
+  require(o.electronic_noise >= 0 && o.electronic_noise <= 65535, "electronic noise", o.electronic_noise,
+          "give grey levels, not negative");
   require(o.beam_drift > -1 && std::isfinite(o.beam_drift), "beam drift", o.beam_drift, "give a fraction above -1");
   require(o.beam_flicker >= 0 && o.beam_flicker < 0.3, "beam flicker", o.beam_flicker, "give a fraction below 0.3");
   require(o.hot_pixels >= 0 && o.hot_pixels <= pixels / 2, "hot pixels", static_cast<double>(o.hot_pixels),

@@ -45,7 +45,8 @@ PhantomProjector::PhantomProjector(const Phantom& phantom, const ScanGeometry& g
                                    .where = "subpixels",
                                    .why = format("it is {}", options.subpixels),
                                    .hint = "give 1 to 64 rays along each side of a pixel"});
-  if (!(options.spot_diameter_mm >= 0) || options.spot_samples < 1 || options.spot_samples > 10000)
+  if (!(options.spot_diameter_mm >= 0 && std::isfinite(options.spot_diameter_mm)) || options.spot_samples < 1 ||
+      options.spot_samples > 10000)
     throw Error(ErrorKind::usage,
                 {.what = "source spot cannot be used",
                  .where = "spot",

@@ -12,10 +12,13 @@
 #include "geometry/helix.h"
 #include "core/memory.h"
 #include "core/output_file.h"
+#include "core/check_numbers.h"
 #include "core/output_folder.h"
+#include "geometry/camera.h"
 #include "geometry/row_band.h"
 #include "io/frames.h"
 #include "io/volume_file.h"
+#include "simulate/phantom_file.h"
 #include "simulate/random.h"
 #include "simulate/scan_text.h"
 #include "simulate/scanners/scanner_files.h"
@@ -177,11 +180,24 @@ void write_scan_files(const ScanText& text, const std::vector<ViewPerturbation>&
 void check(const SimulationOptions& o) {
   const auto number = [](double x) { return format("it is {}", x); };
   require(!o.scan.angles_rad.empty(), "views", "there are none", "give at least one");
-  require(o.flats >= 0 && o.darks >= 0, "flats, darks", format("{} and {}", o.flats, o.darks), "give 0 or more");
-  require(o.phantom.size_mm >= 0, "phantom size", number(o.phantom.size_mm), "give mm, or 0 for one that fits");
+  constexpr std::int64_t most_frames = 10'000'000;
+  require(std::min(o.flats, o.darks) >= 0 && std::max(o.flats, o.darks) <= most_frames, "flats, darks",
+          format("{} and {}", o.flats, o.darks), "give 0 or more");
+  check_named(o.scan.beam, Beam::parallel, "Beam");
+  check_named(o.rays.average, PixelAverage::intensity, "PixelAverage");
+  check_named(o.content, SimulatedContent::line_integrals, "SimulatedContent");
+  check_named(o.format, FrameFormat::raw, "FrameFormat");
+  if (o.grid) check_grid(*o.grid);
+  require(o.phantom.size_mm >= 0 && std::isfinite(o.phantom.size_mm), "phantom size", number(o.phantom.size_mm),
+          "give mm, or 0 for one that fits");
+  require(o.phantom.material.empty() || is_stl(o.phantom.name), "phantom material",
+          format("it is \"{}\", which only parts (.stl) have", o.phantom.material), "give the phantom's value");
   require(std::isfinite(o.phantom.value_per_mm), "phantom value", number(o.phantom.value_per_mm), "give 1/mm");
   require(o.jitter.source_mm >= 0 && o.jitter.detector_mm >= 0 && o.jitter.in_plane_deg >= 0 && o.jitter.angle_deg >= 0,
           "jitter", "a standard deviation is negative", "give numbers that are not negative");
+  for (const double jitter : {o.jitter.source_mm, o.jitter.detector_mm, o.jitter.in_plane_deg, o.jitter.angle_deg})
+    require(std::isfinite(jitter), "jitter", number(jitter), "give numbers");
+  require(o.tube_kv >= 0, "tube", format("{} kV", o.tube_kv), "give 30 to 450 kV, or 0 for one energy");
   require(std::isfinite(o.helix_pitch_mm), "helix pitch", number(o.helix_pitch_mm), "give mm per turn");
   require(o.helix_pitch_mm == 0 || o.grid, "helix pitch", "no part of the axis is in every view",
           "give --size and --voxel");
@@ -194,7 +210,6 @@ void check(const SimulationOptions& o) {
           "give a name within the scan's folder that none of its files has");
   require(o.format != FrameFormat::tiff || have_tiff, "frame format", "this lepus was built without TIFF",
           "write raw frames");
-  if (o.content == SimulatedContent::counts) check(o.detector, o.scan.columns, o.scan.rows);
 }
 
 SimulationReport simulate_scan(const SimulationOptions& asked, const fs::path& folder, Context& context) {
@@ -203,6 +218,8 @@ SimulationReport simulate_scan(const SimulationOptions& asked, const fs::path& f
   if (scanner) scanner->prepare(options);
   check(options);
   const ScanGeometry described = build_scan(with_helix(options.scan, options.helix_pitch_mm));
+  if (options.content == SimulatedContent::counts)  // whose pixels build_scan has looked at
+    check(options.detector, options.scan.columns, options.scan.rows);
   CircularScan real_scan = options.scan;
   const auto jitter = make_jitter(options.jitter, options.scan.angles_rad.size(), options.detector.seed);
   real_scan.perturbations = sum(real_scan.perturbations, jitter);
