@@ -40,12 +40,12 @@ void check_live_options(const LiveOptions& options) {
                                    .where = "option --views",
                                    .why = {},
                                    .hint = "give 1 or more"});
-  constexpr std::int64_t most_views = 10'000'000;  // each is kept account of
-  if (options.views && *options.views > most_views)
+  constexpr std::int64_t maximum_views = 10'000'000;  // each is kept account of
+  if (options.views && *options.views > maximum_views)
     refuse_option("--views", format("{} views are not possible", *options.views),
-                  format("give at most {}", most_views));
-  constexpr std::int64_t most_number = 1'000'000'000'000'000'000;  // what a number in a name can be
-  if (options.first_number && (*options.first_number < 0 || *options.first_number > most_number))
+                  format("give at most {}", maximum_views));
+  constexpr std::int64_t maximum_number = 1'000'000'000'000'000'000;  // what a number in a name can be
+  if (options.first_number && (*options.first_number < 0 || *options.first_number > maximum_number))
     refuse_option("--first-number", format("no name has the number {}", *options.first_number),
                   "give the number in its name");
 }

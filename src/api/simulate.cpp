@@ -30,10 +30,10 @@ SimulationReport simulate_scan(const fs::path& folder, const SimulationOptions& 
 }
 
 std::vector<double> equal_angles_rad(std::int64_t views, double first_deg, double arc_deg) {
-  constexpr std::int64_t most_views = 10'000'000;
+  constexpr std::int64_t maximum_views = 10'000'000;
   if (views < 1) refuse_option("--views", "a scan needs at least one view", "give a number above 0");
-  if (views > most_views)
-    refuse_option("--views", format("{} views are not possible", views), format("give at most {}", most_views));
+  if (views > maximum_views)
+    refuse_option("--views", format("{} views are not possible", views), format("give at most {}", maximum_views));
   check_angle_deg(first_deg, "option --first-angle");
   check_angle_deg(arc_deg, "option --arc");
   std::vector<double> angles;

@@ -96,12 +96,12 @@ BeadResult bead_phantom(const BeadPhantom& o) {
   require_positive(o.height_mm, "height");
   require_positive(o.bead_radius_mm, "bead radius");
   require_positive(o.beads, "number of beads");
-  constexpr int most_beads = 1'000'000;
-  if (o.beads > most_beads)
+  constexpr int maximum_beads = 1'000'000;
+  if (o.beads > maximum_beads)
     throw Error(ErrorKind::usage, {.what = format("{} beads are too many", o.beads),
                                    .where = "bead phantom",
                                    .why = {},
-                                   .hint = format("take at most {}", most_beads)});
+                                   .hint = format("take at most {}", maximum_beads)});
   const double ring = o.radius_mm - 2 * o.bead_radius_mm, reach = o.height_mm / 2 - 2 * o.bead_radius_mm;
   if (!(ring > 0 && reach > 0))
     throw Error(ErrorKind::usage, {.what = "beads do not fit",

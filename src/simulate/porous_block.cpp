@@ -63,12 +63,12 @@ private:
 }  // namespace
 
 PorousResult porous_block(const PorousBlock& o) {
-  constexpr std::int64_t most_pores = 10'000'000;  // each is a shape in memory
-  if (o.pores > most_pores)
+  constexpr std::int64_t maximum_pores = 10'000'000;  // each is a shape in memory
+  if (o.pores > maximum_pores)
     throw Error(ErrorKind::usage, {.what = format("{} pores are too many", o.pores),
                                    .where = "porous block",
                                    .why = {},
-                                   .hint = format("take at most {}", most_pores)});
+                                   .hint = format("take at most {}", maximum_pores)});
   const double minimum_side = std::min({o.size_mm.x, o.size_mm.y, o.size_mm.z});
   if (!(minimum_side > 0 && o.pores >= 0 && o.smallest_radius_mm > 0 && o.largest_radius_mm >= o.smallest_radius_mm &&
         2 * o.largest_radius_mm < minimum_side))

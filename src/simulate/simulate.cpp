@@ -180,8 +180,8 @@ void write_scan_files(const ScanText& text, const std::vector<ViewPerturbation>&
 void check(const SimulationOptions& o) {
   const auto number = [](double x) { return format("it is {}", x); };
   require(!o.scan.angles_rad.empty(), "views", "there are none", "give at least one");
-  constexpr std::int64_t most_frames = 10'000'000;
-  require(std::min(o.flats, o.darks) >= 0 && std::max(o.flats, o.darks) <= most_frames, "flats, darks",
+  constexpr std::int64_t maximum_frames = 10'000'000;
+  require(std::min(o.flats, o.darks) >= 0 && std::max(o.flats, o.darks) <= maximum_frames, "flats, darks",
           format("{} and {}", o.flats, o.darks), "give 0 or more");
   check_named(o.scan.beam, Beam::parallel, "Beam");
   check_named(o.rays.average, PixelAverage::intensity, "PixelAverage");
