@@ -10,6 +10,7 @@
 
 #include "analysis/array_volume.h"
 #include "analysis/ssim.h"
+#include "core/test_context.h"
 
 namespace lepus {
 namespace {
@@ -17,13 +18,6 @@ namespace {
 VolumeGrid grid_of(std::int64_t nx, std::int64_t ny, std::int64_t nz) {
   return {nx, ny, nz, {-0.5 * static_cast<double>(nx - 1), -0.5 * static_cast<double>(ny - 1), 0}, {1, 1, 1}};
 }
-
-struct Fixture {
-  ThreadPool threads{2};
-  CancelFlag cancel;
-  Progress progress;
-  Context context{threads, cancel, progress};
-};
 
 ArrayVolume noise(const VolumeGrid& grid, unsigned seed, double level) {
   std::mt19937 random(seed);
@@ -34,7 +28,7 @@ ArrayVolume noise(const VolumeGrid& grid, unsigned seed, double level) {
 }
 
 TEST(compare, eight_voxels_by_hand) {
-  Fixture f;
+  TestContext f;
   const VolumeGrid grid = grid_of(2, 2, 2);
   const ArrayVolume a(grid, {0, 1, 2, 3, 4, 5, 6, 7});
   const ArrayVolume b(grid, {0, 1, 2, 3, 4, 5, 8, 6});  // differences 0 0 0 0 0 0 +2 -1
@@ -56,7 +50,7 @@ TEST(compare, eight_voxels_by_hand) {
 }
 
 TEST(compare, equal_volumes) {
-  Fixture f;
+  TestContext f;
   const ArrayVolume a = noise(grid_of(16, 13, 12), 1, 0.3);
   const Comparison c = compare_volumes(a, a, {}, f.context);
   EXPECT_EQ(c.rmse, 0);
@@ -68,7 +62,7 @@ TEST(compare, equal_volumes) {
 
 // A constant against another: every window has mean a and b and no variance, so that SSIM is its first factor alone.
 TEST(compare, ssim_of_constants) {
-  Fixture f;
+  TestContext f;
   const VolumeGrid grid = grid_of(12, 12, 12);
   const auto n = static_cast<std::size_t>(grid.voxels());
   CompareSettings options;
@@ -90,7 +84,7 @@ TEST(compare, window_is_the_papers) {
 }
 
 TEST(compare, a_value_that_is_not_finite_spoils_every_error) {
-  Fixture f;
+  TestContext f;
   const VolumeGrid grid = grid_of(12, 12, 12);
   std::vector<float> values(static_cast<std::size_t>(grid.voxels()), 1.0F);
   values[0] = 0;
@@ -105,7 +99,7 @@ TEST(compare, a_value_that_is_not_finite_spoils_every_error) {
 }
 
 TEST(compare, masks) {
-  Fixture f;
+  TestContext f;
   const VolumeGrid grid = grid_of(5, 5, 3);  // x, y from -2 to 2, z from 0 to 2
   std::vector<float> reference(75, 1.0F), values(75, 1.0F);
   reference[12] = 3;  // (2, 2, 0): on the axis
@@ -152,7 +146,7 @@ TEST(compare, field_of_view_of_a_scan) {
 }
 
 TEST(compare, different_grids_are_refused) {
-  Fixture f;
+  TestContext f;
   const ArrayVolume a(grid_of(2, 2, 2), std::vector<float>(8)), b(grid_of(2, 2, 1), std::vector<float>(4));
   try {
     compare_volumes(a, b, {}, f.context);
@@ -168,7 +162,7 @@ TEST(compare, different_grids_are_refused) {
 }
 
 TEST(compare, the_same_bits_for_any_memory_and_threads) {
-  Fixture two;
+  TestContext two;
   const VolumeGrid grid = grid_of(45, 39, 37);
   const ArrayVolume a = noise(grid, 1, 0.1), b = noise(grid, 2, 0.1);
   CompareSettings options;
@@ -189,7 +183,7 @@ TEST(compare, the_same_bits_for_any_memory_and_threads) {
 }
 
 TEST(compare, stops_when_cancelled) {
-  Fixture f;
+  TestContext f;
   f.cancel.cancel();
   const ArrayVolume a = noise(grid_of(12, 12, 12), 1, 0.1);
   EXPECT_THROW(compare_volumes(a, a, {}, f.context), Error);

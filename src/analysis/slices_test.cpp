@@ -5,16 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "analysis/array_volume.h"
+#include "core/test_context.h"
 
 namespace lepus {
 namespace {
-
-struct Fixture {
-  ThreadPool threads{1};
-  CancelFlag cancel;
-  Progress progress;
-  Context context{threads, cancel, progress};
-};
 
 ArrayVolume counting(Vec3 step) {
   const VolumeGrid grid{4, 3, 2, {10, 20, 30}, step};
@@ -26,7 +20,7 @@ ArrayVolume counting(Vec3 step) {
 }
 
 TEST(slices, upright_in_every_direction) {
-  Fixture f;
+  TestContext f;
   const auto slices = extract_slices(counting({1, 2, 3}), {{Axis::z, 1}, {Axis::y, 2}, {Axis::x, 3}}, 1, f.context);
   ASSERT_EQ(slices.size(), 3U);
   const Slice& xy = slices[0];
@@ -51,14 +45,14 @@ TEST(slices, upright_in_every_direction) {
 }
 
 TEST(slices, mirrored_axes_look_the_same_way_up) {
-  Fixture f;
+  TestContext f;
   const auto slices = extract_slices(counting({-1, -2, -3}), {{Axis::z, 1}, {Axis::y, 2}}, 1 << 20, f.context);
   EXPECT_EQ(slices[0].values.front(), 301);  // x least is voxel 3, y greatest is voxel 0
   EXPECT_EQ(slices[1].values.front(), 320);  // x least is voxel 3, z greatest is voxel 0
 }
 
 TEST(slices, only_what_is_there) {
-  Fixture f;
+  TestContext f;
   const ArrayVolume volume = counting({1, 2, 3});
   EXPECT_EQ(index_at(volume.grid(), Axis::y, 22.9), 1);
   EXPECT_EQ(index_at(volume.grid(), Axis::y, 23.1), 2);

@@ -7,19 +7,13 @@
 #include <limits>
 
 #include "analysis/array_volume.h"
+#include "core/test_context.h"
 
 namespace lepus {
 namespace {
 
-struct Fixture {
-  ThreadPool threads{2};
-  CancelFlag cancel;
-  Progress progress;
-  Context context{threads, cancel, progress};
-};
-
 TEST(statistics, by_hand) {
-  Fixture f;
+  TestContext f;
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const ArrayVolume volume({2, 2, 2, {}, {1, 1, 1}}, {1, 2, 3, 4, 5, 6, nan, std::numeric_limits<float>::infinity()});
   const VolumeStatistics s = volume_statistics(volume, 1, f.context);  // a slice at a time at least
@@ -33,7 +27,7 @@ TEST(statistics, by_hand) {
 
 // A large mean and a small spread: sums of squares would lose the spread altogether.
 TEST(statistics, small_spread_on_a_large_mean) {
-  Fixture f;
+  TestContext f;
   std::vector<float> values;
   for (int i = 0; i < 8000; ++i) values.push_back(i % 2 == 0 ? 1e6F : 1e6F + 0.5F);
   const VolumeStatistics s = volume_statistics(ArrayVolume({20, 20, 20, {}, {1, 1, 1}}, values), 1 << 20, f.context);
@@ -41,7 +35,7 @@ TEST(statistics, small_spread_on_a_large_mean) {
 }
 
 TEST(statistics, nothing_finite) {
-  Fixture f;
+  TestContext f;
   const ArrayVolume volume({1, 1, 1, {}, {1, 1, 1}}, {std::numeric_limits<float>::quiet_NaN()});
   EXPECT_TRUE(std::isnan(volume_statistics(volume, 1, f.context).mean));
 }

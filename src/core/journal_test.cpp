@@ -12,14 +12,14 @@ namespace {
 
 using namespace test;
 
-const JournalHeader header{"reconstruct", {{"the scan file", "2f0c"}, {"--precision", "exact"}}};
+const JournalHeader run_header{"reconstruct", {{"the scan file", "2f0c"}, {"--precision", "exact"}}};
 const std::vector<JournalRecord> some{{"slab", "[0, 16] 4711"},
                                       {"odd", "a\\n backslash, a line\nend, \xff\xfe and a zero byte"},
                                       {"empty", ""},
                                       {"slab", "[16, 32] 0815"}};
 
 void write_journal(const fs::path& file, const std::vector<JournalRecord>& records) {
-  Journal journal(file, header);
+  Journal journal(file, run_header);
   for (const JournalRecord& record : records) journal.append(record);
   journal.flush();
 }
@@ -53,7 +53,7 @@ TEST(Journal, says_what_was_written) {
   write_journal(file, some);
   const JournalContents read = read_journal(file);
   EXPECT_EQ(read.header.command, "reconstruct");
-  EXPECT_EQ(read.header.facts, header.facts);
+  EXPECT_EQ(read.header.facts, run_header.facts);
   EXPECT_EQ(read.records, some);
   EXPECT_EQ(folder.entries(), 1U);
 }
@@ -147,7 +147,7 @@ TEST(Journal, another_kind_of_file_stays) {
   const fs::path file = folder / "v.journal";
   put_bytes(file, "what I did on Monday\n");
   EXPECT_EQ(error_of([&] { read_journal(file); })->kind(), ErrorKind::input);
-  EXPECT_EQ(error_of([&] { Journal(file, header); })->kind(), ErrorKind::disk);
+  EXPECT_EQ(error_of([&] { Journal(file, run_header); })->kind(), ErrorKind::disk);
   EXPECT_EQ(read_file(file), "what I did on Monday\n");
   put_bytes(file, "lepus journal 2 0123\n");
   EXPECT_NE(error_of([&] { read_journal(file); })->parts().why.find("format 2"), std::string::npos);
@@ -158,18 +158,18 @@ TEST(Journal, names_what_differs) {
   const fs::path file = folder / "v.journal";
   write_journal(file, some);
   const JournalContents begun = read_journal(file);
-  EXPECT_FALSE(error_of([&] { require_same_run(begun, header, "v.mha"); }));
+  EXPECT_FALSE(error_of([&] { require_same_run(begun, run_header, "v.mha"); }));
   const auto why = [&](const JournalContents& before, const JournalHeader& now) {
     const auto error = error_of([&] { require_same_run(before, now, "v.mha"); });
     return error ? error->parts().why : std::string();
   };
-  EXPECT_EQ(why(begun, {"post", header.facts}), "the command was reconstruct, now it is post");
-  EXPECT_EQ(why(begun, {"reconstruct", {header.facts[0], {"--precision", "fast"}}}),
+  EXPECT_EQ(why(begun, {"post", run_header.facts}), "the command was reconstruct, now it is post");
+  EXPECT_EQ(why(begun, {"reconstruct", {run_header.facts[0], {"--precision", "fast"}}}),
             "--precision was exact, now it is fast");
-  EXPECT_EQ(why(begun, {"reconstruct", {header.facts[0]}}), "--precision was exact, now it is not given");
+  EXPECT_EQ(why(begun, {"reconstruct", {run_header.facts[0]}}), "--precision was exact, now it is not given");
   JournalContents older = begun;
   older.lepus = "0.0.1";
-  EXPECT_NE(why(older, header).find("the version of lepus was 0.0.1"), std::string::npos);
+  EXPECT_NE(why(older, run_header).find("the version of lepus was 0.0.1"), std::string::npos);
   // Of long values that begin alike, where they differ.
   const std::string long_start(100, 'x');
   const auto step = [&](const char* radius) {

@@ -146,15 +146,15 @@ std::string misfit(const CircularScan& claimed, const std::vector<float>& data, 
 }
 
 // Wider than the detector, and off the axis.
-const std::vector<Ellipse> wide{
+const std::vector<Ellipse> wide_object{
     {2, -3, 74, 68, 0.3, 0.01}, {14, 8, 7, 4, 1.1, 0.02}, {-12, 10, 5, 9, -0.4, -0.01}, {5, -16, 3, 3, 0, 0.05}};
-const std::vector<Ellipse> aside{{20, 10, 9, 7, 0.3, 0.05}};
+const std::vector<Ellipse> object_aside{{20, 10, 9, 7, 0.3, 0.05}};
 
 TEST(WhatFits, NothingIsSaidOfRightScans) {
   const CircularScan parallel = fan(angles(120, 360), Beam::parallel);
   for (const CircularScan& scan : {fan(angles(120, 360)), fan(angles(60, 360)), fan(angles(100, 209)), parallel,
                                    with(fan(angles(200, 360)), 40, 0), with(fan(angles(120, 360)), 9, 3)})
-    for (const auto& ellipses : {phantom, wide, aside})
+    for (const auto& ellipses : {phantom, wide_object, object_aside})
       for (const double noise : {0.0, 0.06}) {
         std::vector<float> data = sinogram_of(scan, ellipses, noise);
         EXPECT_EQ(misfit(scan, data), "");
@@ -188,9 +188,9 @@ TEST(WhatFits, AnAxisElsewhereIsNamed) {
     int columns;
   };
   for (const auto& [stated, ellipses, columns] : {Moved{fan(angles(120, 360)), phantom, -12},
-                                                  {fan(angles(100, 209)), aside, 3},
-                                                  {fan(angles(120, 360), Beam::parallel), wide, 6},
-                                                  {with(fan(angles(120, 360)), 40, 0), wide, -3}}) {
+                                                  {fan(angles(100, 209)), object_aside, 3},
+                                                  {fan(angles(120, 360), Beam::parallel), wide_object, 6},
+                                                  {with(fan(angles(120, 360)), 40, 0), wide_object, -3}}) {
     CircularScan truth = stated;
     truth.detector_shift_u_mm -= columns * stated.pixel_width_mm;  // a detector to the left sees the axis to the right
     const std::string said = misfit(stated, sinogram_of(truth, ellipses, 0.02));
@@ -204,7 +204,7 @@ TEST(WhatFits, PixelsOfAnotherWidthAreNamed) {
   const auto typed_wrong = [](CircularScan stated, double scale) {
     CircularScan truth = stated;
     truth.pixel_width_mm *= scale;
-    return misfit(stated, sinogram_of(truth, aside, 0.005));
+    return misfit(stated, sinogram_of(truth, object_aside, 0.005));
   };
   for (const double scale : {0.75, 1.3}) {
     const std::string said = typed_wrong(fan(angles(120, 360)), scale);
@@ -220,7 +220,7 @@ TEST(WhatFits, PixelsOfAnotherWidthAreNamed) {
   CircularScan arc = stated;
   for (double& angle : arc.angles_rad) angle *= 0.97;
   for (const CircularScan& truth : {with(stated, 0.3 * 1.2, 0), with(stated, 0.8 * 1.2, 0), arc})
-    for (const auto& ellipses : {wide, aside})
+    for (const auto& ellipses : {wide_object, object_aside})
       EXPECT_EQ(misfit(stated, sinogram_of(truth, ellipses)).find("with pixels"), std::string::npos);
 }
 
@@ -286,7 +286,7 @@ TEST(WhatFits, AnglesThatAreNotThoseOfTheFramesAreSaid) {
   for (const CircularScan& stated : {fan(angles(90, 360), Beam::parallel), fan(angles(90, 240))}) {
     CircularScan truth = stated;
     for (double& angle : truth.angles_rad) angle *= 0.53;
-    const std::string said = misfit(stated, sinogram_of(truth, aside, 0.02));
+    const std::string said = misfit(stated, sinogram_of(truth, object_aside, 0.02));
     EXPECT_NE(said.find("The angles"), std::string::npos) << said;
   }
 }

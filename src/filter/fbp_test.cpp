@@ -18,14 +18,14 @@ namespace {
 
 using namespace test_scans;
 
-constexpr double truth = 0.02, centre_x = 11, centre_y = -8, radius = 24;
+constexpr double truth = 0.02, centre_x = 11, centre_y = -8, cylinder_radius = 24;
 
 // Exact integral along a ray through the cylinder, which is infinite in z.
 double line_integral(Vec3 origin, Vec3 d) {
   const double horizontal = std::hypot(d.x, d.y);
   const double distance = ((centre_x - origin.x) * d.y - (centre_y - origin.y) * d.x) / horizontal;
-  return distance * distance < radius * radius
-             ? truth * 2 * std::sqrt(radius * radius - distance * distance) / horizontal
+  return distance * distance < cylinder_radius * cylinder_radius
+             ? truth * 2 * std::sqrt(cylinder_radius * cylinder_radius - distance * distance) / horizontal
              : 0;
 }
 
@@ -42,7 +42,7 @@ Result reconstruct(const ScanGeometry& g, double rim = 4) {
     double x, y, sum;
   };
   std::vector<Point> points;
-  const double inside = radius - rim;
+  const double inside = cylinder_radius - rim;
   for (double y = -inside; y <= inside; y += 2.3)
     for (double x = -inside; x <= inside; x += 2.3)
       if (x * x + y * y < inside * inside) points.push_back({centre_x + x, centre_y + y, 0});

@@ -21,13 +21,13 @@
 namespace lepus {
 namespace {
 
-constexpr double tolerance = 1e-10;  // pixels up to 1e3, some twenty operations, a 3x3 inverse of condition 1e3
+constexpr double pixel_tolerance = 1e-10;  // pixels up to 1e3, some twenty operations, a 3x3 inverse of condition 1e3
 
 void expect_pixel(const ScanGeometry& g, std::size_t view, Vec3 x, double u, double v, double w) {
   const Vec3 h = transform(g.matrices[view], x);
-  EXPECT_NEAR(h.x / h.z, u, tolerance);
-  EXPECT_NEAR(h.y / h.z, v, tolerance);
-  EXPECT_NEAR(h.z, w, tolerance);
+  EXPECT_NEAR(h.x / h.z, u, pixel_tolerance);
+  EXPECT_NEAR(h.y / h.z, v, pixel_tolerance);
+  EXPECT_NEAR(h.z, w, pixel_tolerance);
 }
 
 GeometryFileOptions frames(std::int64_t columns, std::int64_t rows, double width = 0, double height = 0) {
@@ -70,7 +70,7 @@ TEST(Astra, ItsAngleIsOurs) {
   scan.angles_rad = {a};
   scan.mirror_rows = true;
   const Matrix34 ours = build_scan(scan).matrices[0], theirs = parse_astra(line, "x", frames(101, 61)).matrices[0];
-  for (std::size_t i = 0; i < 12; ++i) EXPECT_NEAR(theirs.m[i], ours.m[i], tolerance);
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_NEAR(theirs.m[i], ours.m[i], pixel_tolerance);
 }
 
 TEST(Astra, ParallelVectorsByHand) {
@@ -106,7 +106,7 @@ TEST(Xrad, VectorsByHand) {
   GeometryFileOptions o = frames(101, 61, 0.5, 0.25);
   o.first_pixel_mm = Vec3{-5, -5, 0};
   const ScanGeometry rtk = parse_rtk(projection("<GantryAngle>0</GantryAngle>"), "x", o);
-  for (std::size_t i = 0; i < 12; ++i) EXPECT_NEAR(g.matrices[0].m[i], rtk.matrices[0].m[i], tolerance);
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_NEAR(g.matrices[0].m[i], rtk.matrices[0].m[i], pixel_tolerance);
 }
 
 TEST(Xrad, NamesWhatIsMissingOrWrong) {
@@ -212,8 +212,8 @@ TEST(Rtk, CylindricalDetectorAroundTheSource) {
   const Vec3 x{300 * std::sin(0.15), -500 + 300 * std::cos(0.15), 0.6};
   const Vec3 h = transform(g.matrices[0], x);
   const PixelPosition p = ArcMap(g).to_recorded({h.x / h.z, h.y / h.z});
-  EXPECT_NEAR(p.column, 400 + 148 / 0.5, tolerance);
-  EXPECT_NEAR(p.row, 30 + 2 / 0.25, tolerance);
+  EXPECT_NEAR(p.column, 400 + 148 / 0.5, pixel_tolerance);
+  EXPECT_NEAR(p.row, 30 + 2 / 0.25, pixel_tolerance);
   std::string bent = text;
   bent.replace(bent.find("or>1000</Radius"), 7, "or>1200");
   try {
@@ -253,7 +253,7 @@ TEST(Tigre, DetectorRotationByHand) {
   const double s = std::sin(radians(20)), c = std::cos(radians(20));
   const ScanGeometry pitched = parse_tigre(tigre(format(",\"rotDetector\":[0,{:.17g},0]", radians(20))), "x", {});
   const Vec3 h = transform(pitched.matrices[0], {500 + 0.4 * (-1000 + 5 * s), 0, 0.4 * 5 * c});
-  EXPECT_NEAR(h.y / h.z, 30 + 20, tolerance);
+  EXPECT_NEAR(h.y / h.z, 30 + 20, pixel_tolerance);
 }
 
 TEST(Tigre, AStaticDetectorStaysWhereItIs) {
@@ -274,8 +274,8 @@ TEST(Tigre, AStaticDetectorStaysWhereItIs) {
                   "x", {});
   for (const Matrix34& p : g.matrices) {
     const Vec3 h = transform(p, {-500, 7, -3});
-    EXPECT_NEAR(h.x / h.z, 50 + 14, tolerance);
-    EXPECT_NEAR(h.y / h.z, 30 - 12, tolerance);
+    EXPECT_NEAR(h.x / h.z, 50 + 14, pixel_tolerance);
+    EXPECT_NEAR(h.y / h.z, 30 - 12, pixel_tolerance);
   }
 }
 
@@ -421,8 +421,8 @@ TEST(Rtk, IsWrittenForThePixelsOfTheFrames) {
   const ScanGeometry geometry = build_scan(scan);
   const std::string text = geometry_text(geometry, "rtk", frames(0, 0, 0.5));
   const Notes notes = parse_notes(text, "<!-- lepus detector");
-  EXPECT_NEAR(parse_number(notes.at("pixel_width_mm"), ""), 0.5, tolerance);
-  EXPECT_NEAR(parse_number(notes.at("pixel_height_mm"), ""), 0.25, tolerance);
+  EXPECT_NEAR(parse_number(notes.at("pixel_width_mm"), ""), 0.5, pixel_tolerance);
+  EXPECT_NEAR(parse_number(notes.at("pixel_height_mm"), ""), 0.25, pixel_tolerance);
   const ScanGeometry again = parse_rtk(text, "x", frames(101, 61, 0.5, 0.25));
   EXPECT_NEAR(again.source_detector_mm, 1004, 1e-9);
   for (std::size_t view = 0; view < 2; ++view)

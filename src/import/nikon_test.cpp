@@ -10,7 +10,7 @@ namespace {
 
 using namespace import_test;
 
-const std::string header =
+const std::string xtekct =
     "[XTekCT]\nName=scan\nInputSeparator=_\nSrcToObject=100\nSrcToDetector=400\nDetectorPixelsX=8\nDetectorPixelSizeX="
     "5\n"
     "DetectorPixelsY=6\nDetectorPixelSizeY=4\nObjectOffsetX=0.7\nObjectRoll=0\nObjectTilt=0\nWhiteLevel=60000\n"
@@ -19,10 +19,6 @@ const std::string header =
 Vec3 turned_z(Vec3 p, double a) {
   return {p.x * std::cos(a) - p.y * std::sin(a), p.x * std::sin(a) + p.y * std::cos(a), p.z};
 }
-
-struct Pixel {
-  double u, v;
-};
 
 // Where the scanner sees a point of the object: x to the right of the source, y away from it, z up. Positive roll leans
 // the axis to the right, positive tilt away from the source; the columns begin on the right.
@@ -39,7 +35,7 @@ Pixel seen(Vec3 object, int view, double roll, double tilt) {
 void expect_projects_as_scanner(double roll_deg, double tilt_deg) {
   const Folder folder;
   folder.frames("scan_%04d.tif", 4);
-  folder.write("scan.xtekct", with_field(with_field(header, "ObjectRoll", format("{}", roll_deg)), "ObjectTilt",
+  folder.write("scan.xtekct", with_field(with_field(xtekct, "ObjectRoll", format("{}", roll_deg)), "ObjectTilt",
                                          format("{}", tilt_deg)));
   const Scan scan = folder.scan();
   ASSERT_EQ(scan.geometry.views(), 4);
@@ -64,7 +60,7 @@ TEST(Nikon, takes_the_axis_of_older_headers_from_the_detector) {
   const Folder folder;
   folder.frames("scan_%04d.tif", 4);
   folder.write("scan.xtekct", "[XTekCT]\nCentreOfRotationTop=2.8\nCentreOfRotationBottom=2.8\n" +
-                                  with_field(with_field(header, "ObjectOffsetX", ""), "ObjectRoll", ""));
+                                  with_field(with_field(xtekct, "ObjectOffsetX", ""), "ObjectRoll", ""));
   const Scan scan = folder.scan();
   const Matrix34& m = scan.geometry.matrices[0];
   EXPECT_NEAR(m(0, 3) / m(2, 3), seen({0, 0, 0}, 0, 0, 0).u, 1e-9);
@@ -73,7 +69,7 @@ TEST(Nikon, takes_the_axis_of_older_headers_from_the_detector) {
 TEST(Nikon, takes_measured_angles_and_refuses_those_of_another_scan) {
   const Folder folder;
   folder.frames("scan_%04d.tif", 4);
-  folder.write("scan.xtekct", header);
+  folder.write("scan.xtekct", xtekct);
   const std::string heading = "Projections\tFrames\tExposure\n4\t1\t500\nProjection\tAngle(deg)\tTime(s)\n";
   folder.write("_ctdata.txt", heading + "1\t0\t0\n2\t20.5\t1\n3\t39.5\t2\n4\t60\t3\n");
   EXPECT_EQ(folder.scan().listed_angles_deg, (std::vector<double>{-150, -129.5, -110.5, -90}));
@@ -97,7 +93,7 @@ TEST(Nikon, given_numbers_go_before_all_that_is_made_of_the_header) {
   folder.write("scan.xtekct",
                "[XTekCT]\nCentreOfRotationTop=2.8\nCentreOfRotationBottom=2.8\nVoxelsX=8\nVoxelsY=8\nVoxelsZ=6\n"
                "VoxelSizeX=1\nVoxelSizeY=1\nVoxelSizeZ=1\n" +
-                   with_field(with_field(header, "ObjectOffsetX", ""), "ObjectRoll", ""));
+                   with_field(with_field(xtekct, "ObjectOffsetX", ""), "ObjectRoll", ""));
   EXPECT_NE(folder.text().find("voxel_mm"), std::string::npos);
   const std::string text = folder.text({.pixel_mm = 2, .source_axis_mm = 200});
   for (const char* part : {"pixel_width_mm = 2.0", "source_axis_mm = 200.0", "axis_offset_mm = -1.4",
@@ -108,7 +104,7 @@ TEST(Nikon, given_numbers_go_before_all_that_is_made_of_the_header) {
 
 TEST(Nikon, names_what_is_wrong_with_the_frames) {
   const Folder folder;
-  folder.write("scan.xtekct", header);
+  folder.write("scan.xtekct", xtekct);
   expect_says(folder.error(), "the frames are not there");
   folder.frames("scan_%04d.tif", 5);
   expect_says(folder.error(), "more frames than the header says");
@@ -118,7 +114,7 @@ TEST(Nikon, names_what_is_wrong_with_the_frames) {
   fs::remove(folder.path() / "scan_0004.tif");
   expect_says(folder.error(), "frames are missing");
   folder.frames("scan_%04d.tif", 4);
-  folder.write("second.xtekct", header);
+  folder.write("second.xtekct", xtekct);
   expect_says(folder.error(), "2 scans lie in this folder");
 }
 
@@ -131,11 +127,11 @@ TEST(Nikon, names_what_is_wrong_with_the_header) {
         std::tuple{"SrcToDetector", "12 mm", "is no finite number"}, std::tuple{"Projections", "3.5", "is no count"},
         std::tuple{"DetectorPixelsX", "9", "another size than the geometry"},
         std::tuple{"AngularStep", "0", "AngularStep is zero"}}) {
-    folder.write("scan.xtekct", with_field(header, name, value));
+    folder.write("scan.xtekct", with_field(xtekct, name, value));
     expect_says(folder.error(), says);
   }
-  for (std::size_t cut = 9; cut < header.size(); cut += 7) {  // truncated anywhere: read or refused
-    folder.write("scan.xtekct", header.substr(0, cut));
+  for (std::size_t cut = 9; cut < xtekct.size(); cut += 7) {  // truncated anywhere: read or refused
+    folder.write("scan.xtekct", xtekct.substr(0, cut));
     try {
       folder.scan();
     } catch (const Error&) {

@@ -20,6 +20,10 @@ namespace lepus::import_test {
 
 namespace fs = std::filesystem;
 
+struct Pixel {
+  double u, v;
+};
+
 class Folder {
 public:
   Folder() {

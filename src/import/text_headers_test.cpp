@@ -54,9 +54,6 @@ void raw_frames(const Folder& folder, const std::string& prefix, int count) {
 }
 
 // Where the middle of the volume is seen in a view.
-struct Pixel {
-  double u, v;
-};
 Pixel seen(const Scan& scan, std::size_t view, Vec3 p) {
   const Matrix34& m = scan.geometry.matrices[view];
   const auto row = [&](int i) { return m(i, 0) * p.x + m(i, 1) * p.y + m(i, 2) * p.z + m(i, 3); };

@@ -18,7 +18,7 @@ namespace {
 
 using namespace test;
 
-constexpr hsize_t shape[3] = {3, 4, 5};
+constexpr hsize_t file_shape[3] = {3, 4, 5};
 
 Hdf5Id create(const fs::path& path, hsize_t user_block = 0) {
   const Hdf5Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
@@ -33,7 +33,7 @@ void write_images(hid_t file, const char* name, hid_t creation = H5P_DEFAULT) {
     const auto image = pattern_frame<std::uint16_t>(5, 4, i);
     pixels.insert(pixels.end(), image.begin(), image.end());
   }
-  const Hdf5Id space(H5Screate_simple(3, shape, nullptr), H5Sclose);
+  const Hdf5Id space(H5Screate_simple(3, file_shape, nullptr), H5Sclose);
   const Hdf5Id data(H5Dcreate2(file, name, H5T_STD_U16LE, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
   ASSERT_GE(H5Dwrite(data, H5T_STD_U16LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, pixels.data()), 0);
 }
@@ -93,7 +93,7 @@ TEST(Hdf5Files, all_files_behind_a_dataset_are_known) {
   {
     const Hdf5Id between = create(folder / "between.h5");
     H5Lcreate_external("data.h5", "/images", between, "/images", H5P_DEFAULT, H5P_DEFAULT);
-    const Hdf5Id space(H5Screate_simple(3, shape, nullptr), H5Sclose);
+    const Hdf5Id space(H5Screate_simple(3, file_shape, nullptr), H5Sclose);
     const Hdf5Id creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_external(creation, (folder / "pixels.bin").c_str(), 0, 3 * 4 * 5 * 2);
     const Hdf5Id elsewhere(H5Dcreate2(between, "/elsewhere", H5T_STD_U16LE, space, H5P_DEFAULT, creation, H5P_DEFAULT),
@@ -118,7 +118,7 @@ TEST(Hdf5Files, virtual_datasets_need_their_parts) {
   write_images(create(folder / "part.h5"), "/images");
   {
     const Hdf5Id file = create(folder / "virtual.h5");
-    const Hdf5Id space(H5Screate_simple(3, shape, nullptr), H5Sclose);
+    const Hdf5Id space(H5Screate_simple(3, file_shape, nullptr), H5Sclose);
     const Hdf5Id creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_virtual(creation, space, "part.h5", "/images", space);
     const Hdf5Id data(H5Dcreate2(file, "/all", H5T_STD_U16LE, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
@@ -168,7 +168,7 @@ TEST(Hdf5Files, chunks_that_were_never_written_are_no_frames) {
     const Hdf5Id creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     const hsize_t chunk[3] = {1, 4, 5};
     H5Pset_chunk(creation, 3, chunk);
-    const Hdf5Id space(H5Screate_simple(3, shape, nullptr), H5Sclose);
+    const Hdf5Id space(H5Screate_simple(3, file_shape, nullptr), H5Sclose);
     const Hdf5Id data(H5Dcreate2(file, "/images", H5T_STD_U16LE, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
     ASSERT_TRUE(data.valid());
   }

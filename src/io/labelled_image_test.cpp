@@ -22,7 +22,7 @@ LabelledLayout layout_of(bool text_pixels) {
   return layout;
 }
 
-constexpr const char* header = "columns 3\nsample  a small tooth\nviews = 2\nrow: 5\nangle_deg -1.5e1\n";
+constexpr const char* label = "columns 3\nsample  a small tooth\nviews = 2\nrow: 5\nangle_deg -1.5e1\n";
 constexpr const char* tail = "current_ua 80\nend of row 5\n";
 
 fs::path write_image(const TempFolder& folder, const std::string& text, const char* name = "a.sin") {
@@ -45,7 +45,7 @@ std::vector<float> pixels_of(const FrameSource& source, std::int64_t row0, std::
 TEST(LabelledImage, header_and_tail_are_read_and_pixels_of_a_text) {
   const TempFolder folder;
   // Lines of the text need not be those of the image.
-  const fs::path file = write_image(folder, std::string(header) + "1 2\n+3 40\t50\r\n\n 65535\n" + tail);
+  const fs::path file = write_image(folder, std::string(label) + "1 2\n+3 40\t50\r\n\n 65535\n" + tail);
   const LabelledImage image = read_labelled_image(file, layout_of(true));
   EXPECT_EQ(image.columns, 3);
   EXPECT_EQ(image.lines, 2);
@@ -65,7 +65,7 @@ TEST(LabelledImage, binary_pixels_in_both_byte_orders) {
   for (const bool marked : {false, true}) {
     LabelledLayout layout = layout_of(false);
     if (marked) layout.header_end = "DATA";
-    const fs::path file = write_image(folder, std::string(header) + (marked ? "DATA\n" : "") + pixels + tail);
+    const fs::path file = write_image(folder, std::string(label) + (marked ? "DATA\n" : "") + pixels + tail);
     EXPECT_EQ(pixels_of(*open_one(file, layout), 0, 2), (std::vector<float>{1, 2, 3, 10, 2570, 65535}));
     layout.big_endian = true;
     EXPECT_EQ(pixels_of(*open_one(file, layout), 1, 2), (std::vector<float>{2560, 2570, 65535}));
@@ -99,7 +99,7 @@ TEST(LabelledImage, numbers_come_back_as_they_were_written) {
   const float values[6] = {0.1F, -3.4e38F, 1.17549435e-38F, 1e-45F, 16777217.0F, 1.0F / 3};
   LabelledLayout layout = layout_of(true);
   layout.type = PixelType::f32;
-  const fs::path file = write_image(folder, std::string(header) + text_of_pixels(PixelType::f32, values, 6) + tail);
+  const fs::path file = write_image(folder, std::string(label) + text_of_pixels(PixelType::f32, values, 6) + tail);
   const auto source = open_one(file, layout);
   const std::vector<float> found = pixels_of(*source, 0, 2);
   for (std::size_t i = 0; i < 6; ++i)

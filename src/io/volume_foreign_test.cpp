@@ -13,7 +13,7 @@ namespace {
 
 using namespace test;
 
-const VolumeGrid grid{4, 3, 2, {1, 2, 3}, {0.5, 0.25, 2}};
+const VolumeGrid small_grid{4, 3, 2, {1, 2, 3}, {0.5, 0.25, 2}};
 
 template <class Pixel>
 std::string data(bool big_endian) {
@@ -48,13 +48,13 @@ void check_type(const char* meta, const char* nrrd, const char* name) {
                    "\r\nModality = MET_MOD_CT\r\nElementSpacing = 5e-1 +0.25 2.0\r\n"
                    "AnatomicalOrientation = RAI\r\nElementDataFile = LOCAL\r\n" +
                    data<Pixel>(big));
-    expect_volume(folder / "a.mha", grid, name);
+    expect_volume(folder / "a.mha", small_grid, name);
     write_file(folder / "a.nrrd",
                std::string("NRRD0004\r\n# made by hand\r\nencoding: RAW\r\nspace: left-posterior-superior\r\n"
                            "kinds: domain domain domain\r\nsizes: 4 3 2\r\ndimension: 3\r\ntype: ") +
                    nrrd + "\r\nspace directions: (0.5,0,0) (0,0.25,0) (0, 0, 2)\r\nspace origin: (1,2,3)\r\nendian: " +
                    (big ? "big" : "little") + "\r\nmodality:=CT\r\n\r\n" + data<Pixel>(big));
-    expect_volume(folder / "a.nrrd", grid, name);
+    expect_volume(folder / "a.nrrd", small_grid, name);
   }
 }
 
@@ -81,10 +81,10 @@ TEST(ForeignVolumes, data_in_another_file_after_a_header) {
     write_file(folder / "a.mhd", meta_start + "ElementType = MET_UCHAR\n" + rest);
     return folder / "a.mhd";
   };
-  expect_volume(meta("HeaderSize = 5\nElementDataFile = d.bin\n"), grid, "uint8");
-  expect_volume(meta("HeaderSize = -1\nElementDataFile = d.bin\n"), grid, "uint8");
-  expect_volume(meta("HeaderSize = 5\nElementDataFile = e.bin\n"), grid, "uint8");
-  expect_volume(meta("HeaderSize = 5\nElementDataFile = " + (folder / "d.bin").string() + "\n"), grid, "uint8");
+  expect_volume(meta("HeaderSize = 5\nElementDataFile = d.bin\n"), small_grid, "uint8");
+  expect_volume(meta("HeaderSize = -1\nElementDataFile = d.bin\n"), small_grid, "uint8");
+  expect_volume(meta("HeaderSize = 5\nElementDataFile = e.bin\n"), small_grid, "uint8");
+  expect_volume(meta("HeaderSize = 5\nElementDataFile = " + (folder / "d.bin").string() + "\n"), small_grid, "uint8");
   EXPECT_LEPUS_ERROR(open_volume(meta("HeaderSize = 6\nElementDataFile = d.bin\n")), ErrorKind::input, "d.bin");
   EXPECT_LEPUS_ERROR(open_volume(meta("HeaderSize = -2\nElementDataFile = d.bin\n")), ErrorKind::input, "HeaderSize");
   EXPECT_LEPUS_ERROR(open_volume(meta("HeaderSize = 4611686018427387904\nElementDataFile = d.bin\n")), ErrorKind::input,
@@ -95,8 +95,8 @@ TEST(ForeignVolumes, data_in_another_file_after_a_header) {
     write_file(folder / "a.nhdr", nrrd_start + "spacings: 0.5 0.25 2\naxis mins: 1 2 3\n" + rest);
     return folder / "a.nhdr";
   };
-  expect_volume(nrrd("byte skip: 5\ndata file: d.bin\n"), grid, "uint8");
-  expect_volume(nrrd("byteskip: -1\ndatafile: d.bin"), grid, "uint8");
+  expect_volume(nrrd("byte skip: 5\ndata file: d.bin\n"), small_grid, "uint8");
+  expect_volume(nrrd("byteskip: -1\ndatafile: d.bin"), small_grid, "uint8");
   EXPECT_LEPUS_ERROR(open_volume(nrrd("byte skip: 6\ndata file: d.bin\n")), ErrorKind::input, "d.bin");
 }
 
@@ -115,8 +115,8 @@ TEST(ForeignVolumes, data_outside_the_folder_of_the_header_are_refused) {
     return folder / "in/a.nhdr";
   };
   for (const std::string name : {"deeper/d.bin", "./deeper/../deeper/d.bin"}) {
-    expect_volume(meta(name), grid, "uint8");
-    expect_volume(nrrd(name), grid, "uint8");
+    expect_volume(meta(name), small_grid, "uint8");
+    expect_volume(nrrd(name), small_grid, "uint8");
   }
   for (const std::string& name :
        {std::string("../secret.bin"), std::string("deeper/../../secret.bin"), (folder / "secret.bin").string()}) {
@@ -129,18 +129,18 @@ TEST(ForeignVolumes, are_known_by_their_content) {
   const TempFolder folder;
   write_file(folder / "a.nrrd",
              meta_start + "ElementType = MET_UCHAR\nElementDataFile = LOCAL\n" + data<std::uint8_t>(false));
-  expect_volume(folder / "a.nrrd", grid, "uint8");
+  expect_volume(folder / "a.nrrd", small_grid, "uint8");
   EXPECT_EQ(open_volume(folder / "a.nrrd")->format(), "MetaImage");
   write_file(folder / "volume", nrrd_start + "spacings: 0.5 0.25 2\naxis mins: 1 2 3\n\n" + data<std::uint8_t>(false));
-  expect_volume(folder / "volume", grid, "uint8");
+  expect_volume(folder / "volume", small_grid, "uint8");
   write_file(folder / "picture.mha", "\x89PNG\r\n\x1a\n and so on");
   EXPECT_LEPUS_ERROR(open_volume(folder / "picture.mha"), ErrorKind::unsupported, "a PNG image");
   EXPECT_LEPUS_ERROR(open_frames({{folder / "picture.mha"}, "", {}, {}}), ErrorKind::unsupported, "a PNG image");
   for (const char* stack : {"volume", "a.nrrd"}) {  // RTK's projections: a frame for each slice
     const auto frames = open_frames({{folder / stack}, "", {}, {}});
-    EXPECT_EQ(frames->columns(), grid.nx);
-    EXPECT_EQ(frames->rows(), grid.ny);
-    EXPECT_EQ(frames->frames(), grid.nz);
+    EXPECT_EQ(frames->columns(), small_grid.nx);
+    EXPECT_EQ(frames->rows(), small_grid.ny);
+    EXPECT_EQ(frames->frames(), small_grid.nz);
     EXPECT_EQ(frames->pixel_type(), PixelType::u8);
   }
   EXPECT_LEPUS_ERROR(open_frames({{folder / "volume", folder / "a.nrrd"}, "", {}, {}}), ErrorKind::unsupported,
@@ -186,7 +186,7 @@ TEST(ForeignVolumes, lengths_may_have_other_units) {
   EXPECT_EQ(open_volume(nrrd(spacings + "units: \"mm\" \"cm\" \"\""))->grid(), grid_in({1, 10, 1}));
   const auto seconds = nrrd(spacings + "units: \"mm\" \"mm\" \"s\"");
   EXPECT_LEPUS_ERROR(open_volume(seconds), ErrorKind::unsupported, "the unit 's' of units");
-  EXPECT_EQ(open_frames({{seconds}, "", {}, {}})->frames(), grid.nz);
+  EXPECT_EQ(open_frames({{seconds}, "", {}, {}})->frames(), small_grid.nz);
   EXPECT_LEPUS_ERROR(open_volume(meta("parsec")), ErrorKind::unsupported, "the unit 'parsec' of DistanceUnits");
   EXPECT_LEPUS_ERROR(open_volume(nrrd(spacings + "units: \"mm\"")), ErrorKind::input, "another number of words");
   EXPECT_LEPUS_ERROR(open_volume(nrrd(spacings + "units: mm mm mm")), ErrorKind::input, "in quotes");
@@ -207,7 +207,7 @@ TEST(ForeignVolumes, limits_of_axes_are_those_of_middles_or_faces) {
             (VolumeGrid{4, 3, 2, {0.5, 0, 0}, {1, 2, 3}}));
   EXPECT_LEPUS_ERROR(open_volume(nrrd(limits)), ErrorKind::unsupported, "without centerings");
   EXPECT_LEPUS_ERROR(open_volume(nrrd("axis mins: 1 2")), ErrorKind::input, "axis mins has another number");
-  EXPECT_EQ(open_frames({{nrrd(limits)}, "", {}, {}})->frames(), grid.nz);
+  EXPECT_EQ(open_frames({{nrrd(limits)}, "", {}, {}})->frames(), small_grid.nz);
 }
 
 TEST(ForeignVolumes, mirrored_axes_and_two_dimensions) {

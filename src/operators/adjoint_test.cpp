@@ -22,13 +22,13 @@ double mismatch(const Operator& forward, const Operator& back) {
 
 double mismatch(const Operator& both) { return mismatch(both, both); }
 
-constexpr double limit = 1e-6;
+constexpr double adjoint_limit = 1e-6;
 
 TEST(operator_adjoint, every_matched_model_and_geometry) {
   for (const Case& c : cases())
     for (const RayModel model : matched_models)
       for (const char* backend : {"cpu", "reference"})
-        EXPECT_LE(mismatch(Operator(c.geometry, c.grid, on(backend, model))), limit)
+        EXPECT_LE(mismatch(Operator(c.geometry, c.grid, on(backend, model))), adjoint_limit)
             << c.name << ", " << name_of(model) << ", " << backend;
 }
 
@@ -39,11 +39,12 @@ TEST(operator_adjoint, wrong_transposes_are_found) {
     const Operator right(c.geometry, c.grid, on("cpu", model));
     CircularScan scan = circle(Beam::cone);
     scan.detector_shift_u_mm = 1e-3 * scan.pixel_width_mm;  // a thousandth of a pixel
-    EXPECT_GT(mismatch(right, Operator(build_scan(scan), c.grid, on("cpu", model))), 5 * limit) << name_of(model);
+    EXPECT_GT(mismatch(right, Operator(build_scan(scan), c.grid, on("cpu", model))), 5 * adjoint_limit)
+        << name_of(model);
     const RayModel other = model == RayModel::siddon ? RayModel::joseph : RayModel::siddon;
-    EXPECT_GT(mismatch(right, Operator(c.geometry, c.grid, on("cpu", other))), 100 * limit) << name_of(model);
+    EXPECT_GT(mismatch(right, Operator(c.geometry, c.grid, on("cpu", other))), 100 * adjoint_limit) << name_of(model);
   }
-  EXPECT_GT(mismatch(Operator(c.geometry, c.grid, on("cpu", RayModel::voxel))), 100 * limit);
+  EXPECT_GT(mismatch(Operator(c.geometry, c.grid, on("cpu", RayModel::voxel))), 100 * adjoint_limit);
 }
 
 // The host's kernels against plain loops in double precision: single precision, but the same model.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "run/plan.h"
+#include "run/test_plans.h"
 #include <lepus/error.h>
 
 namespace lepus {
@@ -12,20 +13,13 @@ namespace {
 
 constexpr std::int64_t mib = 1 << 20;
 
-struct Case {
+struct DeviceCase {
   ScanGeometry geometry;
   PlanRequest request;
   std::unique_ptr<BandTable> bands;
 
-  Case(std::int64_t pixels, std::int64_t views) {
-    CircularScan scan;
-    scan.source_axis_mm = 500;
-    scan.source_detector_mm = 1000;
-    scan.columns = scan.rows = pixels;
-    scan.pixel_width_mm = scan.pixel_height_mm = 400.0 / static_cast<double>(pixels);
-    for (std::int64_t i = 0; i < views; ++i)
-      scan.angles_rad.push_back(2 * pi * static_cast<double>(i) / static_cast<double>(views));
-    geometry = build_scan(scan);
+  DeviceCase(std::int64_t pixels, std::int64_t views) {
+    geometry = planned_scan(pixels, views);
     request.geometry = &geometry;
     request.grid = automatic_grid(geometry);
     request.cylinder_mm = field_of_view_radius_mm(geometry);
@@ -41,18 +35,8 @@ struct Case {
   PlanDevices& devices() { return *request.devices; }
 };
 
-void expect_slabs_cover(const Plan& plan, const VolumeGrid& grid) {
-  std::int64_t z = 0;
-  for (const SlabRange slab : plan.slabs) {
-    EXPECT_EQ(slab.z0, z);
-    EXPECT_LE(slab.z1 - slab.z0, plan.slab_slices);
-    z = slab.z1;
-  }
-  EXPECT_EQ(z, grid.nz);
-}
-
 TEST(DevicePlan, FramesFromADiskAreReadAboutOnceThoseInMemoryMayPassByAgain) {
-  Case c(256, 180);
+  DeviceCase c(256, 180);
   const double once = 180.0 * 256 * 256 * 2;
   c.devices().source_bytes = 2e9;
   const Plan disk = c.plan();
@@ -68,7 +52,7 @@ TEST(DevicePlan, FramesFromADiskAreReadAboutOnceThoseInMemoryMayPassByAgain) {
 }
 
 TEST(DevicePlan, BandsThatComeAsSlabsNeedThemLetTheFirstSlabBeginEarlier) {
-  Case c(256, 180);
+  DeviceCase c(256, 180);
   c.devices().source_bytes = 2e9;
   const Plan by_views = c.plan();
   c.devices().by_bands = true;
@@ -81,7 +65,7 @@ TEST(DevicePlan, BandsThatComeAsSlabsNeedThemLetTheFirstSlabBeginEarlier) {
 }
 
 TEST(DevicePlan, KeepsEveryLimitAndChangesToStreamedViews) {
-  Case c(256, 180);
+  DeviceCase c(256, 180);
   c.devices().source_bytes = 2e8;  // a slow disk: rows had better be read once
   std::set<PlanKind> kinds;
   int fitted = 0;
@@ -104,7 +88,7 @@ TEST(DevicePlan, KeepsEveryLimitAndChangesToStreamedViews) {
 }
 
 TEST(DevicePlan, KeepsTheHostsLimitToo) {
-  Case c(256, 180);
+  DeviceCase c(256, 180);
   c.request.grid.nx = c.request.grid.ny = 64;  // slices are small: frames take the room
   const std::int64_t plenty = c.plan().host.total();
   c.request.memory_bytes = plenty / 2;
@@ -122,7 +106,7 @@ TEST(DevicePlan, KeepsTheHostsLimitToo) {
 }
 
 TEST(DevicePlan, RowsAreWholePairsAndHoldEveryBand) {
-  const Case c(97, 24);
+  const DeviceCase c(97, 24);
   std::vector<std::int64_t> order(24);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(23 - i);
   for (std::int64_t z = 0; z + 16 <= c.request.grid.nz; z += 16) {

@@ -4,26 +4,16 @@
 #include <gtest/gtest.h>
 
 #include "run/plan.h"
+#include "run/test_plans.h"
 #include <lepus/error.h>
 
 namespace lepus {
 namespace {
 
-ScanGeometry cone_scan(std::int64_t pixels, std::int64_t views) {
-  CircularScan scan;
-  scan.source_axis_mm = 500;
-  scan.source_detector_mm = 1000;
-  scan.columns = scan.rows = pixels;
-  scan.pixel_width_mm = scan.pixel_height_mm = 400.0 / static_cast<double>(pixels);
-  for (std::int64_t i = 0; i < views; ++i)
-    scan.angles_rad.push_back(2 * pi * static_cast<double>(i) / static_cast<double>(views));
-  return build_scan(scan);
-}
-
-struct Case {
+struct HostCase {
   ScanGeometry geometry;
   PlanRequest request;
-  Case(std::int64_t size, std::int64_t views, std::int64_t limit) : geometry(cone_scan(size, views)) {
+  HostCase(std::int64_t size, std::int64_t views, std::int64_t limit) : geometry(planned_scan(size, views)) {
     request.geometry = &geometry;
     request.grid = automatic_grid(geometry);
     request.cylinder_mm = field_of_view_radius_mm(geometry);
@@ -32,20 +22,8 @@ struct Case {
   }
 };
 
-void expect_slabs_cover(const Plan& plan, const VolumeGrid& grid) {
-  std::int64_t z = 0;
-  for (const SlabRange slab : plan.slabs) {
-    EXPECT_EQ(slab.z0, z);
-    EXPECT_EQ(slab.z0 % slab_alignment, 0);
-    EXPECT_GT(slab.z1, slab.z0);
-    EXPECT_LE(slab.z1 - slab.z0, plan.slab_slices);
-    z = slab.z1;
-  }
-  EXPECT_EQ(z, grid.nz);
-}
-
 TEST(Plan, ReadsEveryRowOnceWhereMemoryAllows) {
-  const Case c(128, 90, std::int64_t{8} << 30);
+  const HostCase c(128, 90, std::int64_t{8} << 30);
   const BandTable bands(c.request);
   const Plan plan = make_plan(c.request, bands);
   EXPECT_EQ(plan.rows_read, plan.rows_needed);
@@ -56,12 +34,12 @@ TEST(Plan, ReadsEveryRowOnceWhereMemoryAllows) {
 TEST(Plan, KeepsTheLimitAndChangesFromRollingToStreamed) {
   std::set<PlanKind> kinds;
   std::int64_t fitted = 0;
-  for (double mib = 64; mib > 0.5; mib *= 0.8) {
-    Case c(128, 90, static_cast<std::int64_t>(mib * 0x1p20));
+  for (double limit = 64; limit > 0.5; limit *= 0.8) {
+    HostCase c(128, 90, static_cast<std::int64_t>(limit * 0x1p20));
     const BandTable bands(c.request);
     try {
       const Plan plan = make_plan(c.request, bands);
-      EXPECT_LE(plan.host.total(), c.request.memory_bytes) << mib;
+      EXPECT_LE(plan.host.total(), c.request.memory_bytes) << limit;
       EXPECT_GE(plan.rows_read, plan.rows_needed);
       expect_slabs_cover(plan, c.request.grid);
       if (plan.wedge_views < 90) {
@@ -78,7 +56,7 @@ TEST(Plan, KeepsTheLimitAndChangesFromRollingToStreamed) {
 }
 
 TEST(Plan, RefusalNamesAnAmountThatWouldDo) {
-  Case c(128, 90, 1 << 20);
+  HostCase c(128, 90, 1 << 20);
   const BandTable bands(c.request);
   try {
     make_plan(c.request, bands);
@@ -93,7 +71,7 @@ TEST(Plan, RefusalNamesAnAmountThatWouldDo) {
 }
 
 TEST(Plan, BandOfASlabIsTheUnionOfItsGroups) {
-  const Case c(96, 12, std::int64_t{1} << 30);
+  const HostCase c(96, 12, std::int64_t{1} << 30);
   const BandTable bands(c.request);
   for (std::int64_t view = 0; view < 12; ++view) {
     const RowBand whole = bands.band(view, {0, c.request.grid.nz});
@@ -105,7 +83,7 @@ TEST(Plan, BandOfASlabIsTheUnionOfItsGroups) {
 
 // The size that the design promises: 2048^3 voxels (32 GiB) from 2048^2 frames in 4 GiB.
 TEST(Plan, LargeVolumeFitsFourGiB) {
-  Case c(2048, 1600, std::int64_t{4} << 30);
+  HostCase c(2048, 1600, std::int64_t{4} << 30);
   c.request.grid = centred_grid(2048, 2048, 2048, {0.09, 0.09, 0.09});
   c.request.fixed_bytes = std::int64_t{100} << 20;
   const BandTable bands(c.request);

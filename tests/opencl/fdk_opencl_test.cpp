@@ -42,13 +42,13 @@ std::vector<float> lines_of(const ScanGeometry& g) {
   return lines;
 }
 
-const VolumeGrid grid = centred_grid(33, 32, 41, {1.3, 1.3, 1.1});
+const VolumeGrid fdk_grid = centred_grid(33, 32, 41, {1.3, 1.3, 1.1});
 
 std::vector<float> volume_of(const ScanGeometry& g, const std::vector<float>& lines, const Compute& compute) {
-  std::vector<float> volume(static_cast<std::size_t>(grid.voxels()), std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> volume(static_cast<std::size_t>(fdk_grid.voxels()), std::numeric_limits<float>::quiet_NaN());
   FdkOptions options;
   options.compute = compute;
-  fdk(g, lines, grid, volume, options);
+  fdk(g, lines, fdk_grid, volume, options);
   return volume;
 }
 
@@ -103,14 +103,14 @@ TEST_F(OpenclTest, every_amount_of_memory_gives_the_same_bits) {
     const Devices opened = open_devices(compute_on("opencl", devices, Precision::exact, bytes), threads);
     FdkSetup setup;
     setup.geometry = g;
-    setup.grid = grid;
+    setup.grid = fdk_grid;
     setup.frame_pixel_bytes = sizeof(float);
     setup.memory_bytes = std::int64_t{1} << 40;
     Fdk work(setup, opened, threads);
     if (kind) *kind = work.plan().kind;
-    std::vector<float> volume(static_cast<std::size_t>(grid.voxels()), std::nanf(""));
+    std::vector<float> volume(static_cast<std::size_t>(fdk_grid.voxels()), std::nanf(""));
     const MemoryFrames frames(g, lines.data());
-    MemoryVolume writer(grid, volume.data());
+    MemoryVolume writer(fdk_grid, volume.data());
     RowAudit audit(frames, {1, 0});
     work.run({&frames, &audit}, writer, run_context);
     return volume;

@@ -19,8 +19,8 @@ struct Pair {
 Pair both(const ScanOperator& a) {
   Pair found{std::vector<float>(static_cast<std::size_t>(a.values()), NAN),
              std::vector<float>(static_cast<std::size_t>(a.grid().voxels()), NAN)};
-  a.forward(random_values(a.grid().voxels(), 3).data(), found.lines.data(), ArrayPlace::host);
-  a.adjoint(random_values(a.values(), 4).data(), found.volume.data(), ArrayPlace::host);
+  a.forward(operator_cases::random_values(a.grid().voxels(), 3).data(), found.lines.data(), ArrayPlace::host);
+  a.adjoint(operator_cases::random_values(a.values(), 4).data(), found.volume.data(), ArrayPlace::host);
   return found;
 }
 
@@ -40,7 +40,8 @@ double difference(const std::vector<float>& found, const std::vector<float>& exp
 
 // <A x, y> less <x, A' y>, over |A x| |y|.
 double mismatch(const std::vector<float>& ax, const std::vector<float>& aty) {
-  const std::vector<float> x = random_values(std::ssize(aty), 3), y = random_values(std::ssize(ax), 4);
+  const std::vector<float> x = operator_cases::random_values(std::ssize(aty), 3),
+                           y = operator_cases::random_values(std::ssize(ax), 4);
   return std::abs(dot(ax, y) - dot(x, aty)) / std::sqrt(dot(ax, ax) * dot(y, y));
 }
 
