@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lepus as a library: a scan file to a volume file, or arrays to arrays. Everything throws lepus::Error.
+// lepus as a library: a scan file to a volume file, or arrays to arrays. What goes wrong is a lepus::Error.
 #pragma once
 
 #include <cstdint>

@@ -88,9 +88,10 @@ ReconstructReport reconstruct(const fs::path& scan_file, const fs::path& volume_
   check_share(asked);
   check_wedges(asked.wedges);
   Scan scan = scan_with_choices(scan_file, asked, choose_method);
-  CallContext working(call_of(asked));
+  const Call call = call_of(asked);
+  CallContext working(call);
   ReconstructOptions options = asked;
-  options.compute = compute_of_call(asked.compute, call_of(asked), working);
+  options.compute = compute_of_call(asked.compute, call, working);
   const OutputLock traced = reserve_trace(options, working);
   const fs::path output = output_of(scan, volume_file, scan_file);
   if (options.resume && !scan.method.iterative()) require_unfinished_run(output);
@@ -106,7 +107,8 @@ MethodComparison compare_methods(const fs::path& scan_file, const fs::path& pict
   const Scan scan = scan_with_choices(scan_file, asked, set_choices);
   refuse_states(asked);
   refuse_shares(asked);
-  CallContext working(call_of(asked));
+  const Call call = call_of(asked);
+  CallContext working(call);
   const OutputLock traced = reserve_trace(asked, working);
   if (asked.ranks && !asked.ranks->alone())
     throw Error(ErrorKind::usage, {.what = "methods are compared by one process",
@@ -114,7 +116,7 @@ MethodComparison compare_methods(const fs::path& scan_file, const fs::path& pict
                                    .why = "several were started by mpirun or srun",
                                    .hint = "start it without them"});
   ReconstructOptions options = asked;
-  options.compute = compute_of_call(asked.compute, call_of(asked), working);
+  options.compute = compute_of_call(asked.compute, call, working);
   return compare_methods(scan, output_of(scan, picture, scan_file), methods, options, working.context());
 }
 

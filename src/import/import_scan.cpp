@@ -87,11 +87,6 @@ std::vector<FoundHeader> find_headers(const fs::path& place) {
   return found;
 }
 
-bool is_importable(const fs::path& place) {
-  std::error_code code;
-  return fs::is_directory(place, code) || !find_headers(place).empty();
-}
-
 std::vector<std::string> missing_numbers(const GivenNumbers& given) {
   std::vector<std::string> missing;
   if (!given.pixel_mm) missing.emplace_back("--pixel");
@@ -150,6 +145,10 @@ Scan read_imported(const fs::path& place) {
   return scan;
 }
 
-Scan read_scan_at(const fs::path& place) { return is_importable(place) ? read_imported(place) : read_scan(place); }
+Scan read_scan_at(const fs::path& place) {
+  std::error_code code;
+  const bool importable = fs::is_directory(place, code) || !find_headers(place).empty();
+  return importable ? read_imported(place) : read_scan(place);
+}
 
 }  // namespace lepus

@@ -19,9 +19,6 @@ struct FoundHeader {
 // The headers in a folder, or the one that `place` is. Empty where no scanner recognises anything.
 std::vector<FoundHeader> find_headers(const std::filesystem::path& place);
 
-// Whether `place` is something to import: a folder, or a header of a scanner.
-bool is_importable(const std::filesystem::path& place);
-
 // What must be asked for so that plain frames can be reconstructed: "--pixel", ... in the order of the questions.
 std::vector<std::string> missing_numbers(const GivenNumbers& given);
 
