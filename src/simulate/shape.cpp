@@ -65,6 +65,12 @@ PreparedShape::PreparedShape(const Shape& shape)
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) to_unit_(i, j) = shape.axes(j, i) * scale[i];
 
+  const double across = widest * std::max(h.x, h.y);
+  const double around = kind_ == ShapeKind::ellipsoid ? std::max(across, h.z)
+                        : kind_ == ShapeKind::box     ? norm(h)
+                                                      : std::hypot(across, h.z);
+  ball_radius_squared_ = around * around * 1.001;  // more than rounding, which grows with the way from the source
+
   double reach[3];
   for (int i = 0; i < 3; ++i) {
     const double x = std::abs(shape.axes(i, 0) * h.x), y = std::abs(shape.axes(i, 1) * h.y),
@@ -99,6 +105,8 @@ PreparedShape::PreparedShape(const Shape& shape)
 }
 
 Interval PreparedShape::intersect(const Ray& ray) const {
+  const Vec3 aside = cross(ray.origin_mm - centre_, ray.direction);
+  if (dot(aside, aside) > ball_radius_squared_ * dot(ray.direction, ray.direction)) return nothing;
   const Vec3 origin = to_unit_ * (ray.origin_mm - centre_), direction = to_unit_ * ray.direction;
   Interval t;
   switch (kind_) {

@@ -54,6 +54,7 @@ private:
   ShapeKind kind_;
   Vec3 centre_;
   Matrix3 to_unit_;
+  double ball_radius_squared_ = 0;  // of a ball around the centre that holds a convex shape: most rays miss it
   double radius_middle_ = 1, radius_slope_ = 0;  // cone: radius(z) = middle + slope * z on z in [-1, 1]
   std::shared_ptr<const ClosedMesh> mesh_;
   std::vector<ClipPlane> clips_;

@@ -136,6 +136,29 @@ TEST(Shape, BoundsHoldEveryPoint) {
   }
 }
 
+// Rays that graze the outermost points, at right angles to the way from the centre: none may be taken for one that
+// passes by.
+TEST(Shape, ARayThroughAnyOfItsPointsIsSeen) {
+  for (const ShapeKind kind : all_kinds)
+    for (int trial = 0; trial < 4000; ++trial) {
+      Random random(6, static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(trial), 0);
+      const auto direction = [&] { return normalized(Vec3{random.normal(), random.normal(), random.normal()}); };
+      Shape s = of_kind(kind);
+      s.axes = rotation(6 * random.uniform(), 6 * random.uniform(), 6 * random.uniform());
+      const PreparedShape prepared(s);
+      const Vec3 outwards = direction();
+      double inside = 0, outside = 20;
+      for (int i = 0; i < 60; ++i) {
+        const double middle = (inside + outside) / 2;
+        (prepared.contains(s.centre_mm + middle * outwards) ? inside : outside) = middle;
+      }
+      const Vec3 point = s.centre_mm + (inside - 1e-6) * outwards;
+      const Vec3 along = normalized(cross(outwards, direction()));
+      ASSERT_FALSE(prepared.intersect({point - 1e4 * along, along}).empty())
+          << "kind " << static_cast<int>(kind) << " trial " << trial;
+    }
+}
+
 TEST(Shape, RefusesWhatIsNoShape) {
   const auto refused = [](const Shape& s) { EXPECT_THROW(PreparedShape{s}, Error); };
   refused(sphere({}, 0, 1));
