@@ -52,13 +52,13 @@ struct CalibrateReport {
 };
 
 struct CalibrateOptions {
-  std::filesystem::path output = {};       // the section [geometry] that was found, as a file; "": none
-  bool write = false;                      // put the keys that were found into the scan file; all else in it stays
-  std::filesystem::path into = {};         // put them into this scan file instead, one of the same scanner; "": none
-  std::optional<double> bead_spacing_mm;   // mean distance of neighbouring beads along the axis, for the scale; none:
-                                           // source_axis_mm of the scan file is kept
-  std::optional<double> bead_diameter_px;  // in the frames; none: measured
-  std::optional<double> plate_width_mm;    // the frames show a plate of this width: only the interval is measured
+  std::filesystem::path output = {};  // the section [geometry] that was found, as a file; "": none
+  bool write = false;                 // put the keys that were found into the scan file; all else in it stays
+  std::filesystem::path into = {};    // put them into this scan file instead, one of the same scanner; "": none
+  std::optional<double> bead_spacing_mm = {};   // mean distance of neighbouring beads along the axis, for the scale;
+                                                // none: source_axis_mm of the scan file is kept
+  std::optional<double> bead_diameter_px = {};  // in the frames; none: measured
+  std::optional<double> plate_width_mm = {};    // the frames show a plate of this width: only the interval is measured
   // Is called with what was found before a scan file is changed, which fails where somebody changed it meanwhile.
   std::function<void(const CalibrateReport&)> found = {};
   Call call = {};

@@ -32,15 +32,16 @@ enum class CenterKey { detector_shift, axis_offset };
 struct AxisSearch {
   CenterMethod method = CenterMethod::automatic;
   CenterKey key = CenterKey::detector_shift;
-  std::optional<double> first, last;  // columns that are tried; default: a quarter of the detector to both sides
-  double step = 0.5;                  // of the first, coarse search, in columns
-  double precision = 0.01;            // step of the last, fine search, in columns
-  bool tilt = true;                   // look for the in-plane angle too; needs bands at several heights
-  double largest_tilt_deg = 1.5;      // from what the geometry says
-  std::int64_t image_size = 0;        // sharpness: pixels along a side of the trial image; 0: as many as columns
-  int lines = 12;                     // sharpness: rows and columns of the image, so many of each
-  double detrend = 4;                 // sharpness: width, in columns, of the running mean that is taken off the curve
-                                      // (blur far from the axis looks sharp again); 0: none
+  // Columns that are tried; default: a quarter of the detector to both sides.
+  std::optional<double> first = {}, last = {};
+  double step = 0.5;              // of the first, coarse search, in columns
+  double precision = 0.01;        // step of the last, fine search, in columns
+  bool tilt = true;               // look for the in-plane angle too; needs bands at several heights
+  double largest_tilt_deg = 1.5;  // from what the geometry says
+  std::int64_t image_size = 0;    // sharpness: pixels along a side of the trial image; 0: as many as columns
+  int lines = 12;                 // sharpness: rows and columns of the image, so many of each
+  double detrend = 4;             // sharpness: width, in columns, of the running mean that is taken off the curve
+                                  // (blur far from the axis looks sharp again); 0: none
 };
 
 struct ScorePoint {
@@ -80,13 +81,13 @@ struct CenterReport {
 };
 
 struct CenterOptions {
-  AxisSearch search;                   // columns are those of the frames
-  std::int64_t bands = 5;              // heights on the detector that are looked at
-  std::optional<std::int64_t> row;     // this row only, counted from the first that the scan file selects
-  std::optional<double> column;        // take this column: nothing is searched
-  std::filesystem::path picture = {};  // PNG of the score over the columns and of trial slices; "": none
-  double trial_step_columns = 1;       // distance of the trials in the picture
-  bool write = false;                  // put the keys that were found into the scan file; all else in it stays
+  AxisSearch search = {};                // columns are those of the frames
+  std::int64_t bands = 5;                // heights on the detector that are looked at
+  std::optional<std::int64_t> row = {};  // this row only, counted from the first that the scan file selects
+  std::optional<double> column = {};     // take this column: nothing is searched
+  std::filesystem::path picture = {};    // PNG of the score over the columns and of trial slices; "": none
+  double trial_step_columns = 1;         // distance of the trials in the picture
+  bool write = false;                    // put the keys that were found into the scan file; all else in it stays
   // Is called with what was found before the scan file is changed, which fails where the axis is not known.
   std::function<void(const CenterReport&)> found = {};
   Call call = {};

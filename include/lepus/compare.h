@@ -39,7 +39,7 @@ struct Comparison {
 
 // A metric must not be above, or not below, a value. What is not a number breaks every limit.
 struct MetricLimit {
-  std::string metric;  // "rmse", "nrmse", "mae", "bias" (its absolute value), "max", "psnr", "ssim"
+  std::string metric = {};  // "rmse", "nrmse", "mae", "bias" (its absolute value), "max", "psnr", "ssim"
   double value = 0;
   bool above = true;  // it is broken above the value; else below it
 };
@@ -48,22 +48,22 @@ struct MetricLimit {
 LEPUS_API MetricLimit parse_metric_limit(const std::string& text, bool above);
 
 struct CompareOptions {
-  std::filesystem::path reference, volume;  // of the same grid, in any formats
+  std::filesystem::path reference = {}, volume = {};  // of the same grid, in any formats
   // Axes of the files, the fastest first: "x,z,-y", or "rtk", "itk", "dicom", "lepus"; "": as the file notes them.
-  std::string reference_axes, volume_axes;
-  std::optional<double> peak;  // of PSNR and SSIM; none: the range of the reference where voxels count
+  std::string reference_axes = {}, volume_axes = {};
+  std::optional<double> peak = {};  // of PSNR and SSIM; none: the range of the reference where voxels count
   SsimMode ssim = SsimMode::volume;
-  std::vector<MetricLimit> limits;
+  std::vector<MetricLimit> limits = {};
 
   // Which voxels count: where all that is given here holds.
-  std::optional<double> radius_mm;  // distance from the rotation axis at most
-  std::optional<double> ball_mm;    // distance from the rotation centre at most
-  std::vector<double> box_mm;       // x0, x1, y0, y1, z0, z1 of voxel centres, both ends included; empty: no box
-  std::optional<double> reference_above, reference_below;
-  std::filesystem::path field_of_view;  // a scan file: where every view of it sees them; "": everywhere
+  std::optional<double> radius_mm = {};  // distance from the rotation axis at most
+  std::optional<double> ball_mm = {};    // distance from the rotation centre at most
+  std::vector<double> box_mm = {};       // x0, x1, y0, y1, z0, z1 of voxel centres, both ends included; empty: no box
+  std::optional<double> reference_above = {}, reference_below = {};
+  std::filesystem::path field_of_view = {};  // a scan file: where every view of it sees them; "": everywhere
 
-  std::filesystem::path picture;  // PNG: three slices of both volumes and of their difference; "": none
-  Call call;
+  std::filesystem::path picture = {};  // PNG: three slices of both volumes and of their difference; "": none
+  Call call = {};
 };
 
 struct ComparisonMetric {

@@ -24,16 +24,16 @@ struct VoxelSelection {
 };
 
 struct VolumeConversionOptions {
-  VoxelSelection part;  // in the axes of the output
+  VoxelSelection part = {};  // in the axes of the output
   // Axes of the files, the fastest first: "x,z,-y", or "rtk", "itk", "dicom", "lepus". Where they are "", those of the
   // input are as it notes them, or x,y,z, and those of the output x,y,z.
-  std::string input_axes, output_axes;
-  std::optional<double> water_per_mm;  // attenuation of water in 1/mm: values become HU; none: they stay
-  OutputValues stored;
+  std::string input_axes = {}, output_axes = {};
+  std::optional<double> water_per_mm = {};  // attenuation of water in 1/mm: values become HU; none: they stay
+  OutputValues stored = {};
   // An unfinished run of the same conversion is gone on with (docs/restart.md) where there is one; there must be one,
   // or it is thrown away:
   bool resume = false, restart = false;
-  Call call;
+  Call call = {};
 };
 
 struct VolumeConversionReport {
@@ -46,9 +46,9 @@ LEPUS_API VolumeConversionReport convert_volume(const std::filesystem::path& inp
                                                 const VolumeConversionOptions& options = {});
 
 struct SurfaceFileOptions {
-  VoxelSelection part;     // what is beside it is outside; in lepus' axes
-  std::string input_axes;  // as VolumeConversionOptions has them
-  Call call;
+  VoxelSelection part = {};     // what is beside it is outside; in lepus' axes
+  std::string input_axes = {};  // as VolumeConversionOptions has them
+  Call call = {};
 };
 
 struct SurfaceReport {
@@ -68,7 +68,7 @@ struct ScanConversionOptions {
   bool sinograms = false;  // an image is a detector row in all views; else a view
   // As for volumes.
   bool resume = false, restart = false;
-  Call call;  // force: what has the name of something new in the folder is replaced
+  Call call = {};  // force: what has the name of something new in the folder is replaced
 };
 
 struct ScanConversionReport {

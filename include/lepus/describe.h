@@ -24,10 +24,10 @@ enum class VolumeDetail {
 };
 
 struct DescribeOptions {
-  bool frames = false;  // the file holds frames of a scan, not a volume
-  std::string dataset;  // of frames in a file with several sets of images: which of them; "": the usual one
+  bool frames = false;       // the file holds frames of a scan, not a volume
+  std::string dataset = {};  // of frames in a file with several sets of images: which of them; "": the usual one
   VolumeDetail volume = VolumeDetail::values;
-  Call call;
+  Call call = {};
 };
 
 struct ScanDescription {

@@ -76,16 +76,16 @@ struct CircularScan {
   double source_detector_mm = 0;  // ignored for Beam::parallel
   std::int64_t columns = 0, rows = 0;
   double pixel_width_mm = 0, pixel_height_mm = 0;
-  double detector_shift_u_mm = 0;               // of the detector's middle from the central ray, along +u
-  double detector_shift_v_mm = 0;               // along +v (down)
-  double axis_offset_mm = 0;                    // tau: how far along +u the rotation axis lies from the central ray
-  double in_plane_rad = 0;                      // rotation about the detector's normal
-  double pitch_rad = 0;                         // rotation about the u axis
-  double yaw_rad = 0;                           // rotation about the v axis
-  bool mirror_columns = false;                  // column 0 is on the right
-  bool mirror_rows = false;                     // row 0 is at the bottom
-  std::vector<double> angles_rad;               // one per view, counter-clockwise
-  std::vector<ViewPerturbation> perturbations;  // empty, or one per view
+  double detector_shift_u_mm = 0;       // of the detector's middle from the central ray, along +u
+  double detector_shift_v_mm = 0;       // along +v (down)
+  double axis_offset_mm = 0;            // tau: how far along +u the rotation axis lies from the central ray
+  double in_plane_rad = 0;              // rotation about the detector's normal
+  double pitch_rad = 0;                 // rotation about the u axis
+  double yaw_rad = 0;                   // rotation about the v axis
+  bool mirror_columns = false;          // column 0 is on the right
+  bool mirror_rows = false;             // row 0 is at the bottom
+  std::vector<double> angles_rad = {};  // one per view, counter-clockwise
+  std::vector<ViewPerturbation> perturbations = {};  // empty, or one per view
 };
 
 LEPUS_API ScanGeometry build_scan(const CircularScan& scan);

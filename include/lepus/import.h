@@ -21,12 +21,12 @@ struct GivenNumbers {
 };
 
 struct ImportOptions {
-  GivenNumbers given;
-  std::filesystem::path scan_file;  // to write; "": scan.toml in the folder of the scan
+  GivenNumbers given = {};
+  std::filesystem::path scan_file = {};  // to write; "": scan.toml in the folder of the scan
   // Asked where a folder is of no known scanner and numbers are missing that only people know. Returns the answer as it
   // was typed; none: there will be no answer. Empty: nobody is asked, and that they are missing is an error.
-  std::function<std::optional<std::string>(const std::string& question)> ask;
-  Call call;
+  std::function<std::optional<std::string>(const std::string& question)> ask = {};
+  Call call = {};
 };
 
 struct ImportReport {

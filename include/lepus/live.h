@@ -18,16 +18,16 @@
 namespace lepus {
 
 struct LiveOptions {
-  std::optional<std::int64_t> views;         // how many frames will come; none: the scan file says it
-  std::optional<std::int64_t> first_number;  // in the name of the first frame; none: 0 or 1, whichever comes
-  std::filesystem::path preview;             // PNG of three slices, overwritten again and again; "": none
-  std::filesystem::path status;              // JSON, the same; "": none
-  double every_s = 5;                        // between two previews
-  double timeout_s = 600;                    // without any new or growing file
+  std::optional<std::int64_t> views = {};         // how many frames will come; none: the scan file says it
+  std::optional<std::int64_t> first_number = {};  // in the name of the first frame; none: 0 or 1, whichever comes
+  std::filesystem::path preview = {};             // PNG of three slices, overwritten again and again; "": none
+  std::filesystem::path status = {};              // JSON, the same; "": none
+  double every_s = 5;                             // between two previews
+  double timeout_s = 600;                         // without any new or growing file
   double settle_s = 0.2;           // so long a file stays the same where the system does not tell that it was closed
   bool finish_incomplete = false;  // after the timeout; false: an Error(input) that names what is missing
-  Compute compute;                 // its threads and memory are the call's where it has none
-  Call call;
+  Compute compute = {};            // its threads and memory are the call's where it has none
+  Call call = {};
 };
 
 struct LiveReport {

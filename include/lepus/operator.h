@@ -25,7 +25,7 @@ enum class RayModel {
 
 struct OperatorOptions {
   RayModel model = RayModel::joseph;
-  Compute compute;  // half counts as fast
+  Compute compute = {};  // half counts as fast
 };
 
 // Where an operator's arrays lie.

@@ -43,10 +43,10 @@ struct ClusterPlan {
 };
 
 struct PlanOptions {
-  MethodChoices method;
-  Compute compute;                 // its threads and memory are the call's where it has none
-  std::optional<Cluster> cluster;  // FDK alone
-  Call call;
+  MethodChoices method = {};
+  Compute compute = {};                 // its threads and memory are the call's where it has none
+  std::optional<Cluster> cluster = {};  // FDK alone
+  Call call = {};
 };
 
 struct PlanReport {

@@ -17,19 +17,19 @@
 namespace lepus {
 
 struct PostOptions {
-  std::filesystem::path input;   // a volume in any format that lepus reads
-  std::filesystem::path output;  // the volume to write; the format follows from the ending
+  std::filesystem::path input = {};   // a volume in any format that lepus reads
+  std::filesystem::path output = {};  // the volume to write; the format follows from the ending
   // "median radius=2": a kind of post_kinds() (lepus/scan_keys.h) and its parameters; a list has commas between its
   // values. They are done in this order.
-  std::vector<std::string> steps;
+  std::vector<std::string> steps = {};
   OutputValues stored = {};  // how voxels are stored, where no step makes integers
   // What runs the filters: "auto", "cpu" or "cuda", one device, of several the first. Threads and memory are those of
   // `call`, the precision is always exact.
-  Compute compute;
+  Compute compute = {};
   // An unfinished run of the same steps is gone on with (docs/restart.md) where there is one; there must be one, or it
   // is thrown away:
   bool resume = false, restart = false;
-  Call call;
+  Call call = {};
 };
 
 struct PostReport {

@@ -17,8 +17,8 @@ namespace lepus {
 
 struct PreviewOptions {
   std::filesystem::path page = "preview.html";  // the picture gets the same name with .png
-  std::optional<double> place;                  // of the slice, from 0 (first) to 1 (last); none: the middle
-  std::optional<std::int64_t> index;            // or its number, counted from 0
+  std::optional<double> place = {};             // of the slice, from 0 (first) to 1 (last); none: the middle
+  std::optional<std::int64_t> index = {};       // or its number, counted from 0
   Compute compute = {};                         // its threads and memory are those of `call`
   Call call = {};
 };

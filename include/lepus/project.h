@@ -20,8 +20,8 @@ struct VolumeProjectionOptions {
   // An unfinished run of the same volume and scan is gone on with (docs/restart.md), which must be there: ...
   bool resume = false;
   bool restart = false;  // ... or is begun anew
-  Compute compute;       // its threads and memory are the call's where it has none
-  Call call;
+  Compute compute = {};  // its threads and memory are the call's where it has none
+  Call call = {};
 };
 
 struct VolumeProjectionReport {
@@ -42,8 +42,8 @@ LEPUS_API VolumeProjectionReport project_volume(const std::filesystem::path& vol
 
 struct ProjectionMatrixOptions {
   RayModel model = RayModel::joseph;
-  std::filesystem::path volume;  // whose voxels are the columns; "": the scan's own
-  Call call;
+  std::filesystem::path volume = {};  // whose voxels are the columns; "": the scan's own
+  Call call = {};
 };
 
 struct ProjectionMatrixReport {

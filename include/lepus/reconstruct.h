@@ -81,10 +81,10 @@ LEPUS_API ReconstructReport reconstruct(const std::filesystem::path& scan_file,
                                         const ReconstructOptions& options = {});
 
 struct FdkOptions {
-  RampOptions filter;
+  RampOptions filter = {};
   Interpolation interpolation = Interpolation::linear;
   bool field_of_view_mask = false;  // zero outside the field of view
-  Compute compute;
+  Compute compute = {};
   Progress* progress = nullptr;
   const CancelFlag* cancel = nullptr;
 };

@@ -76,27 +76,27 @@ enum class FrameFormat { automatic, tiff, raw };  // automatic: TIFF where lepus
 enum class SimulatedContent { counts, line_integrals };
 
 struct SimulationOptions {
-  PhantomChoice phantom;
-  CircularScan scan;  // as the scan file will say it; angles_rad gives the views
+  PhantomChoice phantom = {};
+  CircularScan scan = {};  // as the scan file will say it; angles_rad gives the views
   PixelRays rays{.subpixels = 2, .average = PixelAverage::intensity, .spot_diameter_mm = 0, .spot_samples = 12};
-  SimulatedDetector detector;
-  ViewJitter jitter;
+  SimulatedDetector detector = {};
+  ViewJitter jitter = {};
   double helix_pitch_mm = 0;   // source and detector move up by it in every turn
   double hidden_shift_px = 0;  // the detector is this much further along +u than the scan file says
   double tube_kv = 0;          // 0: one energy, 60 keV where there are materials; else a tungsten spectrum
   double filter_aluminium_mm = 2.5, filter_copper_mm = 0;
-  std::filesystem::path spectrum_file;  // instead of tube_kv
+  std::filesystem::path spectrum_file = {};  // instead of tube_kv
   SimulatedContent content = SimulatedContent::counts;
   std::int64_t flats = 10, darks = 10;
   FrameFormat format = FrameFormat::automatic;
-  std::string scanner;             // whose files to write, one of scanner_writer_names(); "": lepus' own
-  std::optional<VolumeGrid> grid;  // for the truth and [volume]; none: all that the scan sees
+  std::string scanner = {};             // whose files to write, one of scanner_writer_names(); "": lepus' own
+  std::optional<VolumeGrid> grid = {};  // for the truth and [volume]; none: all that the scan sees
   bool write_truth = true;
   std::string truth_file = "truth.mha";
   int truth_samples = 3;  // per axis and voxel
   // What traces rays through surfaces; where it cannot, and through all other phantoms, the host's threads do.
-  Compute compute;
-  Call call;  // force: replace a simulated scan that is there
+  Compute compute = {};
+  Call call = {};  // force: replace a simulated scan that is there
 };
 
 struct SimulationReport {

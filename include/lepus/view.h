@@ -15,18 +15,18 @@
 namespace lepus {
 
 struct ViewOptions {
-  Call call;  // of its memory at most 1 GiB is taken; `progress` is told nothing: what requests do, the page shows
+  Call call = {};  // of its memory at most 1 GiB is taken; `progress` is told nothing: what requests do, the page shows
   // Either one volume, or two to be compared; one that does not exist may be the output of a run that is making it.
-  std::vector<std::filesystem::path> volumes;
-  std::filesystem::path labels, blobs;  // of the first: what analyze made of it; "": none
-  std::filesystem::path status;         // of the `lepus live` whose output the volume will be; "": none
-  std::optional<double> water_per_mm;   // what 0 HU is
-  bool write_pyramid = true;            // coarser levels beside a large volume
+  std::vector<std::filesystem::path> volumes = {};
+  std::filesystem::path labels = {}, blobs = {};  // of the first: what analyze made of it; "": none
+  std::filesystem::path status = {};              // of the `lepus live` whose output the volume will be; "": none
+  std::optional<double> water_per_mm = {};        // what 0 HU is
+  bool write_pyramid = true;                      // coarser levels beside a large volume
   // Or a scan file, alone.
-  std::filesystem::path scan;
+  std::filesystem::path scan = {};
 
-  std::string listen;  // on this address of the machine, for all who have the token; "": this machine alone
-  std::optional<std::int64_t> port;  // none: the first free one from 8790 on
+  std::string listen = {};  // on this address of the machine, for all who have the token; "": this machine alone
+  std::optional<std::int64_t> port = {};  // none: the first free one from 8790 on
 };
 
 class LEPUS_API ViewServer {

@@ -14,9 +14,6 @@
 #include "io/test_support.h"
 #include <lepus/lepus.h>
 
-// Each test names the member that it is about.
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-
 namespace lepus::hostile {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
