@@ -1,8 +1,8 @@
 # lepus_room(name SOURCES ... [TEXT ...] [DEPENDS rooms...] [LIBRARIES targets...] [TESTS ...] [NO_LOOPS] [BENCH])
 # One room of src/: a static library lepus_<name>, and <name>_test from the tests beside the source (label: unit).
 # src/CMakeLists.txt puts all rooms into the one library that is installed, but those of bench/ (BENCH), whose headers are
-# named from the project's folder as those of app/ are. With LEPUS_UNITY sixteen files are compiled together, so names in the
-# anonymous namespaces of a room differ; those that Highway includes again stay alone. NO_LOOPS: it handles text and options, no pixels, and is not worth the compiler's time; TEXT are files of which that is true in a room that has loops.
+# named from the project's folder as those of app/ are. With LEPUS_UNITY sixteen files are compiled together, and eight of the tests, so names in
+# the anonymous namespaces of a room, and of its tests, differ; those that Highway includes again stay alone. NO_LOOPS: it handles text and options, no pixels, and is not worth the compiler's time; TEXT are files of which that is true in a room that has loops.
 function(lepus_room name)
   cmake_parse_arguments(room "NO_LOOPS;BENCH" "" "SOURCES;TEXT;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   list(TRANSFORM room_DEPENDS PREPEND lepus_)
