@@ -16,7 +16,7 @@ option(LEPUS_BUILD_TESTS "Build the tests (needs GoogleTest)" ON)
 option(LEPUS_BUILD_BENCHMARKS "Build the benchmarks" ON)
 option(LEPUS_WARNINGS_AS_ERRORS "Treat warnings as errors (CI does: another compiler warns of other things)" OFF)
 # For a build from nothing: half the time. For work on the code leave it off, a change costs less then.
-option(LEPUS_UNITY "Compile the large rooms and the program sixteen files at a time, tests eight" OFF)
+option(LEPUS_UNITY "Compile many files of a room at a time" OFF)
 set(LEPUS_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
 
 # A second build of the same files takes a fraction of the time where ccache is installed. What it must not mind so that tests, which use

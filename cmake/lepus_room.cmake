@@ -1,8 +1,9 @@
 # lepus_room(name SOURCES ... [TEXT ...] [DEPENDS rooms...] [LIBRARIES targets...] [TESTS ...] [NO_LOOPS] [BENCH])
 # One room of src/: a static library lepus_<name>, and <name>_test from the tests beside the source (label: unit).
 # src/CMakeLists.txt puts all rooms into the one library that is installed, but those of bench/ (BENCH), whose headers are
-# named from the project's folder as those of app/ are. With LEPUS_UNITY sixteen files are compiled together, and eight of the tests, so names in
-# the anonymous namespaces of a room, and of its tests, differ; those that Highway includes again stay alone. NO_LOOPS: it handles text and options, no pixels, and is not worth the compiler's time; TEXT are files of which that is true in a room that has loops.
+# named from the project's folder as those of app/ are. With LEPUS_UNITY files are compiled together, sixteen of those with loops, forty of
+# text, sixteen tests, so names in the anonymous namespaces of a room, and of its tests, differ; those that Highway includes again stay alone.
+# NO_LOOPS: it handles text and options, no pixels, and is not worth the compiler's time; TEXT are files of which that is true in a room that has loops.
 function(lepus_room name)
   cmake_parse_arguments(room "NO_LOOPS;BENCH" "" "SOURCES;TEXT;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   list(TRANSFORM room_DEPENDS PREPEND lepus_)
@@ -11,7 +12,6 @@ function(lepus_room name)
   if(room_TEXT)
     add_library(lepus_${name}_text OBJECT ${room_TEXT})
     target_sources(lepus_${name} PRIVATE $<TARGET_OBJECTS:lepus_${name}_text>)
-    lepus_compile_quickly(lepus_${name}_text)
     list(APPEND parts ${name}_text)
   endif()
   foreach(part IN LISTS parts)
@@ -19,17 +19,18 @@ function(lepus_room name)
                                                     ${PROJECT_BINARY_DIR}/generated)
     target_link_libraries(lepus_${part} PRIVATE lepus_build_flags)
     target_link_libraries(lepus_${part} PUBLIC lepus_format ${room_LIBRARIES} ${room_DEPENDS})
-    if(LEPUS_UNITY)
-      set_target_properties(lepus_${part} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+    set(quick ${room_NO_LOOPS})
+    if(part STREQUAL ${name}_text)
+      set(quick TRUE)
     endif()
+    set(files_together 16)
+    if(quick)
+      lepus_compile_quickly(lepus_${part})
+      set(files_together 40)
+    endif()
+    lepus_compile_together(lepus_${part} ${files_together})
+    lepus_room_headers(${part} ${quick})
   endforeach()
-  if(room_NO_LOOPS)
-    lepus_compile_quickly(lepus_${name})
-  endif()
-  lepus_room_headers(${name} ${room_NO_LOOPS})
-  if(room_TEXT)
-    lepus_room_headers(${name}_text TRUE)
-  endif()
   foreach(source IN LISTS room_SOURCES)
     get_filename_component(source ${source} ABSOLUTE)
     file(STRINGS ${source} included_again REGEX "HWY_TARGET_INCLUDE")
@@ -51,9 +52,17 @@ function(lepus_room name)
   endif()
 endfunction()
 
-# Two thirds of the time of a release build go into optimising; code without loops gains nothing from it.
+# For a build from nothing. Half of the time of a text file goes into reading headers and into templates that its neighbours need, too.
+function(lepus_compile_together target files)
+  if(LEPUS_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
+  endif()
+endfunction()
+
+# Two thirds of the time of a release build go into optimising; code without loops gains nothing from it. g++ has least to do with -Og: it
+# takes a quarter less than with -O1, less even than with -O0, which makes more machine code.
 function(lepus_compile_quickly target)
-  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-Og>)
   if(LEPUS_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
   endif()
@@ -98,7 +107,7 @@ if(LEPUS_BUILD_TESTS AND NOT LEPUS_PYTHON)
 endif()
 
 # Optimising takes half the time of compiling a test, whose own code hardly ever runs for long.
-set(LEPUS_TEST_FLAGS "-O1" CACHE STRING "More compiler flags for the test programs alone")
+set(LEPUS_TEST_FLAGS "-Og" CACHE STRING "More compiler flags for the test programs alone")
 function(lepus_test_flags target)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${LEPUS_TEST_FLAGS}>")
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
@@ -138,9 +147,7 @@ function(lepus_test name)
   add_executable(${name} ${test_SOURCES})
   target_precompile_headers(${name} REUSE_FROM lepus_test_headers)
   set_target_properties(${name} PROPERTIES PCH_WARN_INVALID OFF)
-  if(LEPUS_UNITY)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-  endif()
+  lepus_compile_together(${name} 16)
   target_link_libraries(${name} PRIVATE ${test_LINK} lepus_build_flags GTest::gtest_main)
   lepus_test_flags(${name})
   target_compile_definitions(${name} PRIVATE LEPUS_SOURCE_DIR="${PROJECT_SOURCE_DIR}" LEPUS_BINARY_DIR="${PROJECT_BINARY_DIR}"

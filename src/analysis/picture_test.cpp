@@ -84,11 +84,11 @@ TEST(picture, a_panel_shows_every_slice_in_one_scale) {
   PanelOptions options;
   options.cell_pixels = 100;
   const Picture panel = draw_panel({{"a", slices, {0, 1}, ColourMap::grey}}, options);
-  std::int64_t black = 0;
+  std::int64_t black_pixels = 0;
   for (std::int64_t y = 0; y < panel.height; ++y)
-    for (std::int64_t x = 0; x < panel.width; ++x) black += panel.at(x, y) == Colour{0, 0, 0} ? 1 : 0;
-  EXPECT_GE(black, 100 * 100 + 100 * 50);
-  EXPECT_LE(black, 100 * 100 + 100 * 50 + 16 * 100);  // the bar has black as well
+    for (std::int64_t x = 0; x < panel.width; ++x) black_pixels += panel.at(x, y) == Colour{0, 0, 0} ? 1 : 0;
+  EXPECT_GE(black_pixels, 100 * 100 + 100 * 50);
+  EXPECT_LE(black_pixels, 100 * 100 + 100 * 50 + 16 * 100);  // the bar has black as well
 }
 
 // Whether all pixels along the edges of a picture have the colour of paper: nothing was cut off there.

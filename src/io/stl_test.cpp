@@ -14,7 +14,7 @@
 namespace lepus {
 namespace {
 
-const std::vector<Triangle> two{{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}}, {{{1, 2, 3}, {-4.5, 5, 6}, {7, 8.25, 9e-3F}}}};
+const std::vector<Triangle> two_triangles{{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}}, {{{1, 2, 3}, {-4.5, 5, 6}, {7, 8.25, 9e-3F}}}};
 
 std::string binary_of(const std::vector<Triangle>& triangles, const std::string& name = "solid in name only") {
   std::string bytes(80, ' ');
@@ -50,12 +50,12 @@ struct StlTest : testing::Test {
 };
 
 TEST_F(StlTest, ReadsBinaryAndAscii) {
-  EXPECT_EQ(read(binary_of(two)), two);
-  EXPECT_EQ(read(ascii_of()), two);
+  EXPECT_EQ(read(binary_of(two_triangles)), two_triangles);
+  EXPECT_EQ(read(ascii_of()), two_triangles);
 }
 
 TEST_F(StlTest, RefusesWhatIsCutOff) {
-  const std::string binary = binary_of(two, "from CAD"), ascii = ascii_of();
+  const std::string binary = binary_of(two_triangles, "from CAD"), ascii = ascii_of();
   for (std::size_t n = 0; n < binary.size(); n += 7) EXPECT_THROW(read(binary.substr(0, n)), Error) << n;
   for (std::size_t n = 0; n + 12 < ascii.size(); n += 5) EXPECT_THROW(read(ascii.substr(0, n)), Error) << n;
   refused(binary.substr(0, binary.size() - 1), "needs 184 bytes and has 183");
@@ -67,7 +67,7 @@ TEST_F(StlTest, RefusesNonsense) {
   refused("solid nothing\nendsolid\n", "no triangle");
   refused("", "0 bytes");
   refused(std::string(200, 'x'), "bytes and has 200");
-  std::vector<Triangle> infinite = two;
+  std::vector<Triangle> infinite = two_triangles;
   infinite[1][2][0] = std::numeric_limits<float>::infinity();
   refused(binary_of(infinite), "triangle 1");
   refused("solid\nfacet\nvertex 1 2 x\n", "'x' is no coordinate");

@@ -60,13 +60,13 @@ constexpr std::int64_t columns = 7, rows = 6;
 
 TEST(interpolate, reproduces_polynomials_inside) {
   const auto linear = [](std::int64_t c, std::int64_t r) { return 3.0 + 2.0 * double(c) - 0.5 * double(r); };
-  const auto square = [](std::int64_t c, std::int64_t r) { return double(c * c) + double(c * r) - double(r * r); };
+  const auto form = [](std::int64_t c, std::int64_t r) { return double(c * c) + double(c * r) - double(r * r); };
   for (double u = 1.0; u < 5; u += 0.3)
     for (double v = 1.0; v < 4; v += 0.3) {
       EXPECT_NEAR(sample(Interpolation::linear, columns, rows, u, v, linear), 3 + 2 * u - 0.5 * v, 1e-14);
       EXPECT_NEAR(sample(Interpolation::cubic, columns, rows, u, v, linear), 3 + 2 * u - 0.5 * v, 1e-14);
       // a = -1/2 makes the kernel exact for the second degree
-      EXPECT_NEAR(sample(Interpolation::cubic, columns, rows, u, v, square), u * u + u * v - v * v, 1e-13);
+      EXPECT_NEAR(sample(Interpolation::cubic, columns, rows, u, v, form), u * u + u * v - v * v, 1e-13);
     }
 }
 

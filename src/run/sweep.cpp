@@ -19,7 +19,7 @@
 namespace lepus {
 namespace {
 
-constexpr double disk_bytes_per_second = 2e9;  // of a fast one
+constexpr double fast_disk_bytes_per_second = 2e9;
 // Tables of the filter and what a driver takes for kernels and arrays beside them.
 constexpr std::int64_t tables_bytes = std::int64_t{64} << 20;
 constexpr double start_of_device_seconds = 0.8;  // until a card takes work: measured on an H200, driver 580
@@ -140,7 +140,7 @@ struct Sweep::State {
     on.bytes_per_value = projector().bytes_per_value();
     on.recorded_columns = job.columns;
     on.by_bands = job.by_bands;
-    if (!job.from_memory) on.source_bytes = disk_bytes_per_second;
+    if (!job.from_memory) on.source_bytes = fast_disk_bytes_per_second;
     on.updates_per_second = projector().updates_per_second();
   }
 

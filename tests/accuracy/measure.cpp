@@ -47,20 +47,29 @@ struct Mean {
   double value() const { return sum / count; }
 };
 
-// Which shapes contain a point, as bits.
+// Which shapes contain a point, as bits. All are ellipsoids.
 class Labels {
 public:
-  explicit Labels(const Phantom& phantom) {
-    for (const Shape& shape : phantom.shapes()) shapes_.emplace_back(shape);
+  explicit Labels(const Phantom& phantom) : shapes_(phantom.shapes()) {
+    for (const Shape& shape : shapes_) prepared_.emplace_back(shape);
   }
   unsigned at(Vec3 point) const {
     unsigned bits = 0;
-    for (std::size_t s = 0; s < shapes_.size(); ++s) bits |= shapes_[s].contains(point) ? 1U << s : 0U;
+    for (std::size_t s = 0; s < prepared_.size(); ++s) bits |= prepared_[s].contains(point) ? 1U << s : 0U;
     return bits;
+  }
+  // No surface is as near as that: where an ellipsoid is mapped onto the unit ball, lengths grow by one over its smallest half axis at most.
+  bool surely_same_within(Vec3 point, double distance) const {
+    return std::all_of(shapes_.begin(), shapes_.end(), [&](const Shape& s) {
+      const Vec3 a = s.half_axes_mm, q = transposed(s.axes) * (point - s.centre_mm);
+      const double radius = norm({q.x / a.x, q.y / a.y, q.z / a.z});
+      return std::abs(radius - 1) > distance / std::min({a.x, a.y, a.z}) + 1e-9;
+    });
   }
 
 private:
-  std::vector<PreparedShape> shapes_;
+  std::vector<Shape> shapes_;
+  std::vector<PreparedShape> prepared_;
 };
 
 // Points on a sphere (circle, where there is one slice) of three voxels around a point.
@@ -161,8 +170,9 @@ EllipsoidQuality measure_ellipsoids(const ScanCase& scan, ThreadPool& threads) {
     }
     const unsigned label = labels.at(x);
     if (label == 0) return;
-    for (const Vec3& offset : sphere)
-      if (labels.at(x + offset) != label) return;
+    if (!labels.surely_same_within(x, edge_voxels * voxel_mm))
+      for (const Vec3& offset : sphere)
+        if (labels.at(x + offset) != label) return;
     interior += difference * difference;
     ++interior_count;
     if (std::abs(x.z) > 1e-6) return;

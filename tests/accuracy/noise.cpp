@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/format.h"
 #include "filter/ramp.h"
@@ -49,6 +50,22 @@ void add_noise(std::vector<float>& lines, std::int64_t columns, ThreadPool& thre
   });
 }
 
+// Every window is tried on the same line integrals. All rows see the same: one is projected, and every copy gets noise of its own.
+const std::vector<float>& line_integrals(Beam beam, ThreadPool& threads) {
+  static std::map<Beam, std::vector<float>> kept;
+  std::vector<float>& lines = kept[beam];
+  if (!lines.empty()) return lines;
+  const Phantom phantom("cylinder", Combine::add, {cylinder({}, cylinder_mm, 2 * slices * pixel_mm, body_value)});
+  CircularScan single = scan_of(beam);
+  single.rows = 1;
+  const std::vector<float> one = projections(phantom, build_scan(single), 1, threads);
+  lines.reserve(one.size() * slices);
+  for (auto row = one.begin(); row != one.end(); row += single.columns)
+    for (std::int64_t copy = 0; copy < slices; ++copy) lines.insert(lines.end(), row, row + single.columns);
+  add_noise(lines, single.columns, threads);
+  return lines;
+}
+
 // The mean over all phases of the squared response of linear interpolation is 2/3 + cos(2 pi f)/3.
 double filtered_variance(Window window) {
   RampOptions options;
@@ -91,21 +108,8 @@ std::vector<NoiseCase> noise_cases() {
 }
 
 Noise measure_noise(const NoiseCase& which, ThreadPool& threads) {
-  const CircularScan scan = scan_of(which.beam);
-  const ScanGeometry geometry = build_scan(scan);
-  const Phantom phantom("cylinder", Combine::add, {cylinder({}, cylinder_mm, 2 * slices * pixel_mm, body_value)});
-  // All rows see the same: one is projected, and every copy gets noise of its own.
-  CircularScan single = scan;
-  single.rows = 1;
-  const std::vector<float> one = projections(phantom, build_scan(single), 1, threads);
-  std::vector<float> lines;
-  lines.reserve(one.size() * slices);
-  for (std::size_t start = 0; start < one.size(); start += static_cast<std::size_t>(scan.columns))
-    for (std::int64_t row = 0; row < slices; ++row)
-      lines.insert(lines.end(), one.begin() + static_cast<std::ptrdiff_t>(start),
-                   one.begin() + static_cast<std::ptrdiff_t>(start) + scan.columns);
-  add_noise(lines, scan.columns, threads);
-
+  const ScanGeometry geometry = build_scan(scan_of(which.beam));
+  const std::vector<float>& lines = line_integrals(which.beam, threads);
   const auto across = static_cast<std::int64_t>(2 * region_mm / voxel_mm_across);
   const VolumeGrid g = centred_grid(across, across, slices, {voxel_mm_across, voxel_mm_across, pixel_mm});
   std::vector<float> volume(static_cast<std::size_t>(g.voxels()));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/format.h"
 #include "filter/ramp.h"
@@ -32,6 +33,18 @@ CircularScan scan_of(Beam beam) {
   const int views = beam == Beam::parallel ? 360 : 720;
   for (int i = 0; i < views; ++i) s.angles_rad.push_back(radians(0.5 * i));
   return s;
+}
+
+// Every filter and interpolation is tried on the same line integrals.
+const std::vector<float>& line_integrals(Beam beam, ThreadPool& threads) {
+  static std::map<Beam, std::vector<float>> kept;
+  std::vector<float>& lines = kept[beam];
+  if (lines.empty()) {
+    // Long enough that every ray of the three rows passes its side.
+    const Phantom phantom("cylinder", Combine::add, {cylinder(centre_mm, cylinder_mm, 100, body_value)});
+    lines = projections(phantom, build_scan(scan_of(beam)), rays_across, threads);
+  }
+  return lines;
 }
 
 void blur_rows(std::vector<float>& lines, std::int64_t columns, double share) {
@@ -114,9 +127,7 @@ double Sharpness::predicted_at(double frequency) const { return nearest(points, 
 
 Sharpness measure_sharpness(const SharpnessCase& which, double blur, ThreadPool& threads) {
   const ScanGeometry geometry = build_scan(scan_of(which.beam));
-  // Long enough that every ray of the three rows passes its side.
-  const Phantom phantom("cylinder", Combine::add, {cylinder(centre_mm, cylinder_mm, 100, body_value)});
-  std::vector<float> lines = projections(phantom, geometry, rays_across, threads);
+  std::vector<float> lines = line_integrals(which.beam, threads);
   if (blur > 0) blur_rows(lines, geometry.columns, blur);
 
   const double voxel = pixel_mm / 2, half = cylinder_mm + margin_mm;
