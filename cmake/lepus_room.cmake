@@ -1,11 +1,12 @@
-# lepus_room(name SOURCES ... [TEXT ...] [DEPENDS rooms...] [LIBRARIES targets...] [TESTS ...] [NO_LOOPS] [BENCH])
+# lepus_room(name SOURCES ... [TEXT ...] [DEPENDS rooms...] [LIBRARIES targets...] [TESTS ...] [NO_LOOPS | KERNELS] [BENCH])
 # One room of src/: a static library lepus_<name>, and <name>_test from the tests beside the source (label: unit).
 # src/CMakeLists.txt puts all rooms into the one library that is installed, but those of bench/ (BENCH), whose headers are
 # named from the project's folder as those of app/ are. With LEPUS_UNITY files are compiled together, sixteen of those with loops, forty of
 # text, sixteen tests, so names in the anonymous namespaces of a room, and of its tests, differ; those that Highway includes again stay alone.
 # NO_LOOPS: it handles text and options, no pixels, and is not worth the compiler's time; TEXT are files of which that is true in a room that has loops.
+# KERNELS: tests spend their time in its loops, which are optimised even with a sanitizer (text is not).
 function(lepus_room name)
-  cmake_parse_arguments(room "NO_LOOPS;BENCH" "" "SOURCES;TEXT;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(room "NO_LOOPS;KERNELS;BENCH" "" "SOURCES;TEXT;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   list(TRANSFORM room_DEPENDS PREPEND lepus_)
   add_library(lepus_${name} STATIC ${room_SOURCES})
   set(parts ${name})
@@ -23,12 +24,18 @@ function(lepus_room name)
     if(part STREQUAL ${name}_text)
       set(quick TRUE)
     endif()
-    set(files_together 16)
+    if(quick)
+      lepus_compile_together(lepus_${part} 40)
+    else()
+      lepus_compile_together(lepus_${part} 16)
+    endif()
+    # clang with a sanitizer takes two to three times as long to optimise: worth it only where tests spend their time.
+    if(LEPUS_SANITIZE AND NOT room_KERNELS)
+      set(quick TRUE)
+    endif()
     if(quick)
       lepus_compile_quickly(lepus_${part})
-      set(files_together 40)
     endif()
-    lepus_compile_together(lepus_${part} ${files_together})
     lepus_room_headers(${part} ${quick})
   endforeach()
   foreach(source IN LISTS room_SOURCES)

@@ -14,7 +14,8 @@
 namespace lepus {
 namespace {
 
-const std::vector<Triangle> two_triangles{{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}}, {{{1, 2, 3}, {-4.5, 5, 6}, {7, 8.25, 9e-3F}}}};
+const std::vector<Triangle> two_triangles{{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}},
+                                          {{{1, 2, 3}, {-4.5, 5, 6}, {7, 8.25, 9e-3F}}}};
 
 std::string binary_of(const std::vector<Triangle>& triangles, const std::string& name = "solid in name only") {
   std::string bytes(80, ' ');

@@ -58,7 +58,8 @@ public:
     for (std::size_t s = 0; s < prepared_.size(); ++s) bits |= prepared_[s].contains(point) ? 1U << s : 0U;
     return bits;
   }
-  // No surface is as near as that: where an ellipsoid is mapped onto the unit ball, lengths grow by one over its smallest half axis at most.
+  // No surface is as near as that: where an ellipsoid is mapped onto the unit ball, lengths grow by one over its
+  // smallest half axis at most.
   bool surely_same_within(Vec3 point, double distance) const {
     return std::all_of(shapes_.begin(), shapes_.end(), [&](const Shape& s) {
       const Vec3 a = s.half_axes_mm, q = transposed(s.axes) * (point - s.centre_mm);

@@ -50,7 +50,8 @@ void add_noise(std::vector<float>& lines, std::int64_t columns, ThreadPool& thre
   });
 }
 
-// Every window is tried on the same line integrals. All rows see the same: one is projected, and every copy gets noise of its own.
+// Every window is tried on the same line integrals. All rows see the same: one is projected, and every copy gets noise
+// of its own.
 const std::vector<float>& line_integrals(Beam beam, ThreadPool& threads) {
   static std::map<Beam, std::vector<float>> kept;
   std::vector<float>& lines = kept[beam];
