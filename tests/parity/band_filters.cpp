@@ -163,7 +163,7 @@ std::vector<Case> ring_cases(RingMethod method) {
                      .run = [=](Machine& m, const Way& way) { return remove_rings(m, c, way); },
                      .cuts = c.count > 1 ? 1 : 0,
                      .takes_long = c.height > 3000,
-                     .cuts_take_long = by_host,
+                     .cuts_in_short = [=](const Machine& m) { return by_host && m.kind() == "opencl" ? 0 : 1; },
                      .has = by_host ? is_another_device : has_rings});
   };
   for (const ring_cases::Case& c : ring_cases::cases())

@@ -112,8 +112,10 @@ struct Case {
   std::function<Truth()> truth;  // none: only timed
   std::function<std::vector<float>(Machine&, const Way&)> run;
   int cuts = 0;
-  // Where a CPU imitates a GPU, what takes long runs with LEPUS_PARITY_LONG only: the case, or its cuts.
-  bool takes_long = false, cuts_take_long = false;
+  // What takes long runs with LEPUS_PARITY_LONG only: the case, where a CPU imitates a GPU, or cuts after the first few
+  // of a machine.
+  bool takes_long = false;
+  std::function<int(const Machine&)> cuts_in_short = {};   // none: all
   std::function<bool(const Machine&)> has;                 // none: every device has it
   std::function<std::string(const Machine&)> kernel = {};  // part of what the kernel must say of itself
 };
