@@ -10,11 +10,12 @@ PRESET ?= release
 CUDA ?= ON
 
 # What is built is said each time: what an earlier command chose stays in CMake's cache.
-configure = cmake --preset $(PRESET) -B $(BUILD) -DLEPUS_BUILD_TESTS=$(1) -DLEPUS_BUILD_BENCHMARKS=$(2) -DLEPUS_WITH_CUDA=$(CUDA)
+configure = cmake --preset $(PRESET) -B $(BUILD) -DLEPUS_BUILD_TESTS=$(1) -DLEPUS_BUILD_BENCHMARKS=$(2) -DLEPUS_WITH_CUDA=$(CUDA) \
+            -DLEPUS_THIS_MACHINE=$(THIS_MACHINE)
+THIS_MACHINE := OFF
 
-# Without a GPU the demo runs nothing of CUDA, whose kernels take a third of the time to build: they are left out, unless the folder
-# has them already.
-demo: CUDA := $(shell nvidia-smi -L >/dev/null 2>&1 || grep -qs 'LEPUS_WITH_CUDA:BOOL=ON' $(BUILD)/CMakeCache.txt && echo $(CUDA) || echo OFF)
+# What this machine would not run is left out of the demo's program, unless the folder has all of it already.
+demo: THIS_MACHINE := $(shell grep -qs 'LEPUS_THIS_MACHINE:BOOL=OFF' $(BUILD)/CMakeCache.txt && echo OFF || echo ON)
 demo: ## simulate a scan, reconstruct it, show the result (in demo/)
 	scripts/install-dependencies build
 	$(call configure,OFF,OFF)

@@ -43,6 +43,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND host_flags -Wno-psabi)  # on aarch64 g++ tells what g++ 9 passed in other registers
+  # g++ searches its memory for what it no longer needs whenever that has doubled, most often while it is small. Where it begins with
+  # the first gigabyte, files take some 0.9 of the time (16.6 to 15.3 s, 21.3 to 19.1 s) and up to a third more memory (0.9 GiB at most).
+  list(APPEND host_flags --param=ggc-min-heapsize=1000000)
 endif()
 string(REPLACE ";" "," passed_on "${host_flags}")
 if(LEPUS_SANITIZE)

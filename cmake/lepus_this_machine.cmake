@@ -1,0 +1,31 @@
+# LEPUS_THIS_MACHINE leaves out what this machine would not run, a third of a build from nothing: CUDA where it has no GPU, OpenCL where it
+# has no driver's loader, kernels for vectors that are not its best. The program is right on other machines too, and slower on some: the
+# plainest kernels are always there.
+option(LEPUS_THIS_MACHINE "Leave out what this machine would not run (make demo does)" OFF)
+set(LEPUS_HAS_GPU TRUE)
+set(LEPUS_HAS_OPENCL_LOADER TRUE)
+if(LEPUS_THIS_MACHINE)
+  execute_process(COMMAND nvidia-smi -L OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE failed)
+  if(failed)
+    set(LEPUS_HAS_GPU FALSE)
+  endif()
+  find_library(LEPUS_OPENCL_LOADER NAMES libOpenCL.so.1 OpenCL)
+  if(NOT LEPUS_OPENCL_LOADER)
+    set(LEPUS_HAS_OPENCL_LOADER FALSE)
+  endif()
+
+  # Highway's names (src/device/host/targets.h). What this list does not know is built.
+  file(STRINGS /proc/cpuinfo features REGEX "^(flags|Features)" LIMIT_COUNT 1)
+  string(REGEX MATCHALL "[a-z0-9_]+" features "${features}")
+  set(others HWY_SVE)
+  if("sve" IN_LIST features)
+    set(others "")
+  elseif("avx512bw" IN_LIST features AND "avx512vl" IN_LIST features)
+    set(others "HWY_SSE4 | HWY_AVX2")
+  elseif("avx2" IN_LIST features AND "fma" IN_LIST features)
+    set(others "HWY_SSE4 | HWY_AVX3")
+  endif()
+  if(others)
+    target_compile_definitions(PkgConfig::hwy INTERFACE "LEPUS_OTHER_VECTORS=${others}")
+  endif()
+endif()
