@@ -2,11 +2,13 @@
 #include "app/cluster_options.h"
 
 #include <algorithm>
-#include <regex>
+#include <array>
+#include <charconv>
 
 #include "core/format.h"
 #include <lepus/error.h>
 #include <lepus/memory.h>
+#include <lepus/text.h>
 
 namespace lepus::app {
 namespace {
@@ -59,13 +61,20 @@ std::optional<Cluster> ClusterOptions::cluster() const {
 }
 
 CircularProblem ClusterOptions::circular_problem() const {
-  static const std::regex form("([0-9]{1,6})x([0-9]{1,6})x([0-9]{1,6})-([0-9]{1,6})");
-  std::smatch sizes;
-  if (!std::regex_match(problem, sizes, form))
-    refuse_option("--problem", format("'{}' is no problem", problem),
+  std::array<std::uint32_t, 4> sizes{};
+  const char *at = problem.data(), *end = at + problem.size();
+  bool understood = true;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto [past, failure] = std::from_chars(at, end, sizes[i]);
+    const bool separated = i == 3 ? past == end : past != end && *past == (i == 2 ? '-' : 'x');
+    understood = understood && failure == std::errc() && sizes[i] < 1'000'000 && separated;
+    at = past == end ? end : past + 1;
+  }
+  if (!understood)
+    refuse_option("--problem", format("'{}' is no problem", shown(problem)),
                   "write COLUMNSxROWSxVIEWS-VOXELS, such as 2048x2048x4096-4096");
-  const auto number = [&](int i) { return std::max<std::int64_t>(1, std::stoll(sizes[static_cast<std::size_t>(i)])); };
-  return {.columns = number(1), .rows = number(2), .views = number(3), .voxels = number(4)};
+  const auto size = [&](std::size_t i) { return std::max<std::int64_t>(1, sizes[i]); };
+  return {.columns = size(0), .rows = size(1), .views = size(2), .voxels = size(3)};
 }
 
 }  // namespace lepus::app

@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/compute_options.h"
 
-#include <regex>
+#include <algorithm>
 
 #include "core/format.h"
 #include <lepus/error.h>
 #include <lepus/memory.h>
+#include <lepus/text.h>
 
 namespace lepus::app {
+namespace {
+
+// Of at most three digits each, with commas between them.
+bool are_numbers(const std::string& text) {
+  std::size_t first = 0;
+  while (true) {
+    const std::size_t past = std::min(text.find_first_not_of("0123456789", first), text.size());
+    if (past == first || past > first + 3) return false;
+    if (past == text.size()) return true;
+    if (text[past] != ',') return false;
+    first = past + 1;
+  }
+}
+
+}  // namespace
 
 void ComputeOptions::describe(OptionTable& table) {
   table
@@ -29,9 +45,8 @@ void ComputeOptions::describe(OptionTable& table) {
 }
 
 void check_device_list(const std::string& text) {
-  static const std::regex numbers("[0-9]{1,3}(,[0-9]{1,3})*");
-  if (text == "auto" || text == "all" || std::regex_match(text, numbers)) return;
-  throw Error(ErrorKind::usage, {.what = format("'{}' does not name GPUs", text),
+  if (text == "auto" || text == "all" || are_numbers(text)) return;
+  throw Error(ErrorKind::usage, {.what = format("'{}' does not name GPUs", shown(text)),
                                  .where = "option --device",
                                  .why = "they are counted from 0",
                                  .hint = "write a number, several with commas between them, all or auto"});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <lepus/status.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <regex>
 
 #include "api/refuse_option.h"
 #include "core/format.h"
@@ -117,13 +117,11 @@ std::optional<RunStatus> status_of(const fs::path& output) {
 // A folder of slices may be named without their pattern: the outputs in it that have a journal, and itself with a
 // slash.
 std::vector<fs::path> outputs_in(const fs::path& folder) {
-  static const std::regex ending(R"((\.(share|rank)-\d+-of-\d+)?\.journal$)");
   std::vector<fs::path> outputs{folder / ""};
   std::error_code failure;
   for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
-    const std::string name = entry->path().filename().string();
-    const fs::path output = folder / std::regex_replace(name, ending, "");
-    if (name.ends_with(".journal") && find_number(output)) outputs.push_back(output);
+    const auto name = name_before_journal(entry->path().filename().string());
+    if (name && find_number(folder / *name)) outputs.push_back(folder / *name);
   }
   return outputs;
 }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <regex>
+#include <string_view>
 
 #include <sys/stat.h>
 
@@ -39,7 +39,31 @@ RecordedSlab slab_from(const nlohmann::json& json) {
           json.at("cut_off").get<std::int64_t>()};
 }
 
+// "share-3-of-16"
+bool is_part(std::string_view text) {
+  const auto passed = [&](std::string_view word) {
+    const bool there = text.starts_with(word);
+    if (there) text.remove_prefix(word.size());
+    return there;
+  };
+  const auto passed_number = [&] {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    text.remove_prefix(digits);
+    return digits > 0;
+  };
+  return (passed("share-") || passed("rank-")) && passed_number() && passed("-of-") && passed_number() && text.empty();
+}
+
 }  // namespace
+
+std::optional<std::string> name_before_journal(std::string name) {
+  constexpr std::string_view ending = ".journal";
+  if (!name.ends_with(ending)) return std::nullopt;
+  name.resize(name.size() - ending.size());
+  if (const std::size_t dot = name.rfind('.'); dot != std::string::npos && is_part(name.substr(dot + 1)))
+    name.resize(dot);
+  return name;
+}
 
 fs::path journal_of_part(const fs::path& output, const std::string& part) {
   const fs::path whole = journal_name(output);
@@ -50,12 +74,11 @@ std::vector<fs::path> journals_of(const fs::path& output) {
   const fs::path whole = journal_name(output);
   const fs::path folder = whole.parent_path().empty() ? fs::path(".") : whole.parent_path();
   const std::string stem = whole.stem().string();
-  static const std::regex ending(R"((\.(share|rank)-\d+-of-\d+)?\.journal)");
   std::vector<fs::path> found;
   std::error_code failure;
   for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
     const std::string name = entry->path().filename().string();
-    if (name.starts_with(stem) && std::regex_match(name.substr(stem.size()), ending))
+    if (name.starts_with(stem) && name_before_journal(name.substr(stem.size())) == "")
       found.push_back(whole.parent_path() / name);
   }
   std::sort(found.begin(), found.end());

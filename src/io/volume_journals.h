@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ namespace lepus {
 std::filesystem::path journal_of_part(const std::filesystem::path& output, const std::string& part);
 // Those that are there, by name.
 std::vector<std::filesystem::path> journals_of(const std::filesystem::path& output);
+// "v.mha.share-3-of-16.journal", "v.mha.journal" -> "v.mha"; none: no journal has such a name.
+std::optional<std::string> name_before_journal(std::string name);
 // "v.mha.share-3-of-16.journal" -> "share-3-of-16"
 std::string part_of_journal(const std::filesystem::path& journal, const std::filesystem::path& output);
 void remove_journals(const std::filesystem::path& output);

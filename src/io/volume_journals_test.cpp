@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "core/format.h"
 #include "io/test_support.h"
 
 namespace lepus {
@@ -13,6 +14,18 @@ using namespace test;
 TEST(VolumeJournals, speed_is_that_of_the_last_process) {
   EXPECT_EQ(slices_per_second({}), 0);
   EXPECT_DOUBLE_EQ(slices_per_second({{{0, 8}, 0, 100}, {{8, 16}, 0, 2}, {{16, 24}, 0, 4}}), 4);
+}
+
+TEST(VolumeJournals, are_known_by_their_names) {
+  for (const char* name : {"v.mha.journal", "v.mha.share-3-of-16.journal", "v.mha.rank-1-of-2.journal"})
+    EXPECT_EQ(name_before_journal(name), "v.mha") << name;
+  EXPECT_EQ(name_before_journal(".journal"), "");
+  for (const char* part : {"share-3", "share--1-of-2", "share-3-of-", "rank-1-of-2 ", "ranks-1-of-2", "xrank-1-of-2"}) {
+    const std::string name = format("v.mha.{}", part);
+    EXPECT_EQ(name_before_journal(name + ".journal"), name);
+  }
+  for (const char* name : {"v.mha", "v.mha.journals", "journal", ""})
+    EXPECT_EQ(name_before_journal(name), std::nullopt) << name;
 }
 
 TEST(VolumeJournals, knows_its_parts) {

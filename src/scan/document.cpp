@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <regex>
 #include <sstream>
 
 #include <toml++/toml.h>
@@ -210,10 +209,16 @@ std::string with_decimal_point(const std::string& text, int line) {
   std::istringstream lines(text);
   std::string found;
   for (int i = 0; i < line; ++i) std::getline(lines, found);
-  std::smatch match;
-  static const std::regex decimal_comma(R"(=\s*([+-]?\d+),(\d+)\s*(#.*)?$)");
-  if (!std::regex_search(found, match, decimal_comma)) return {};
-  return match[1].str() + "." + match[2].str();
+  const auto past = [&](std::size_t at, const char* characters) {
+    return std::min(found.find_first_not_of(characters, at), found.size());
+  };
+  constexpr const char *blanks = " \t\r", *digits = "0123456789";
+  const std::size_t equals = std::min(found.find('='), found.size());
+  const std::size_t value = past(equals + 1, blanks), whole = value + (found[value] == '+' || found[value] == '-');
+  const std::size_t comma = past(whole, digits), end = past(comma + 1, digits), rest = past(end, blanks);
+  if (found[comma] != ',' || comma == whole || end == comma + 1 || (found[rest] != '#' && rest < found.size()))
+    return {};
+  return found.substr(value, comma - value) + "." + found.substr(comma + 1, end - comma - 1);
 }
 
 // What others depend on is a choice or a whole number.

@@ -127,6 +127,14 @@ TEST(ScanDocument, SyntaxErrorsHaveTheirLine) {
   expect({"[frames]\norder = \"frames\"\norder = \"frames\"\n", 3, "not a valid TOML file", "order", ""});
 }
 
+TEST(ScanDocument, DecimalCommasAreShownWithAPoint) {
+  const std::string remark = "  # " + std::string(1'000'000, 'a');
+  expect({"[geometry]\narc_deg = -0,25" + remark + "\n", 2, "not a valid TOML file", "", "point: -0.25"});
+  expect({"[geometry]\narc_deg=+1,5 \n", 2, "not a valid TOML file", "", "point: +1.5"});
+  for (const char* text : {"1,", ",5", "1,5,2", "1,5 mm", ""})
+    expect({format("[geometry]\narc_deg = {}\n", text), 2, "not a valid TOML file", "", "examples"});
+}
+
 TEST(ScanDocument, Corrections) {
   const ScanDocument document(
       "[[correct]]\nkind = \"dead-pixels\"\n\n[[correct]]\nkind = \"dead-pixels\"\nthreshold = 0.5\n", "scan.toml");

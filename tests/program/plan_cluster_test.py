@@ -38,6 +38,20 @@ class PlanCluster(ProgramCase):
             with self.subTest(words):
                 self.assertIn(option, self.lepus("plan", *PROBLEM, *words, code=2).stderr)
 
+    def test_what_is_no_problem_is_refused(self):
+        self.lepus("plan", "--problem", "999999x1x0-256", "--gups", 100, "--nodes", 2)
+        for problem in ("256x256x100", "256x256-100-256", "256x256x100x256", "256x256x100-256 ", "256x256x100-256-1",
+                        "-1x256x100-256", "256x256x100-1000000", "x256x100-256", "256x256x100-", "", "99999999999x1x1-1"):
+            with self.subTest(problem):
+                stderr = self.lepus("plan", f"--problem={problem}", "--gups", 100, "--nodes", 2, code=2).stderr
+                self.assertIn("--problem", stderr)
+
+    def test_a_list_of_gpus_may_be_long_but_has_numbers_only(self):
+        for devices in ("1,,2", ",1", "1,", "0123", "0,x", "0x1", "-1", ",".join(["0"] * 60000) + ";"):
+            with self.subTest(devices[:8]):
+                stderr = self.lepus("plan", *PROBLEM, "--gups", 100, "--nodes", 2, f"--device={devices}", code=2).stderr
+                self.assertIn("--device", stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
