@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <new>
 
 #include <gtest/gtest.h>
 
@@ -45,6 +46,11 @@ TEST(FftwPlanner, EveryoneWaitsForTheLock) {
     lock.unlock();
     planned.get();
   }
+}
+
+TEST(FftwPlanner, NoMemoryForAPlanIsAnExceptionThatLeavesTheLockFree) {
+  EXPECT_THROW((void)lock_fftw_planner_with_room(std::int64_t{1} << 56), std::bad_alloc);
+  EXPECT_TRUE(lock_fftw_planner_with_room(64).owns_lock());
 }
 
 TEST(FftwPlanner, TwoThreadsPlanAtOnce) {

@@ -21,7 +21,7 @@ class LineSpectrum {
 public:
   explicit LineSpectrum(std::int64_t length)
       : length_(length), in_(static_cast<std::size_t>(length)), out_(static_cast<std::size_t>(length / 2 + 1)) {
-    const auto lock = lock_fftw_planner();
+    const auto lock = lock_fftw_planner_with_room(length);
     plan_ = fftw_plan_dft_r2c_1d(static_cast<int>(length), in_.data(), reinterpret_cast<fftw_complex*>(out_.data()),
                                  FFTW_ESTIMATE);
   }

@@ -29,7 +29,7 @@ public:
     width_ = input.geometry.columns;
     picture_.resize(static_cast<std::size_t>(height_ * width_));
     spectrum_.resize(static_cast<std::size_t>(height_ * (width_ / 2 + 1)));
-    const auto lock = lock_fftw_planner();
+    const auto lock = lock_fftw_planner_with_room(std::max(height_, width_));
     plan_ = fftwf_plan_dft_r2c_2d(static_cast<int>(height_), static_cast<int>(width_), picture_.data(),
                                   reinterpret_cast<fftwf_complex*>(spectrum_.data()), FFTW_ESTIMATE);
   }

@@ -17,7 +17,7 @@ public:
   explicit BlockTransform(std::int64_t edge) : edge_(static_cast<int>(edge)) {
     Buffer<double> in(edge * edge * edge);
     Buffer<fftw_complex> out(edge * edge * (edge / 2 + 1));
-    const auto lock = lock_fftw_planner();
+    const auto lock = lock_fftw_planner_with_room(edge);
     plan_ = fftw_plan_dft_r2c_3d(edge_, edge_, edge_, in.data(), out.data(), FFTW_ESTIMATE);
   }
   ~BlockTransform() {

@@ -195,7 +195,7 @@ RampTransfer ramp_transfer(std::int64_t columns, const RampOptions& options, std
     kernel[lag] = kernel[(length - lag) % length] = ramp_kernel(options, lag);
   Buffer<std::complex<double>> spectrum(length / 2 + 1);
   {
-    const auto lock = lock_fftw_planner();
+    const auto lock = lock_fftw_planner_with_room(length);
     const fftw_plan once = fftw_plan_dft_r2c_1d(static_cast<int>(length), kernel.data(),
                                                 reinterpret_cast<fftw_complex*>(spectrum.data()), FFTW_ESTIMATE);
     if (!once)
@@ -236,7 +236,7 @@ RampFilter::RampFilter(std::int64_t columns, const RampOptions& options) : plan_
   std::copy(transfer.response.begin(), transfer.response.end(), plan.response.begin());
   Buffer<float> scratch(scratch_floats());
   // FFTW_ESTIMATE chooses by rules, FFTW_MEASURE by the clock: only the former gives the same bits in every run.
-  const auto lock = lock_fftw_planner();
+  const auto lock = lock_fftw_planner_with_room(plan.length);
   const int n = static_cast<int>(plan.length);
   auto* out = reinterpret_cast<fftwf_complex*>(scratch.data() + plan.spectrum_at);
   plan.forward = fftwf_plan_dft_r2c_1d(n, scratch.data(), out, FFTW_ESTIMATE);

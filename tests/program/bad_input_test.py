@@ -302,13 +302,27 @@ class BadInput(ProgramCase):
     def test_no_gpu_falls_back_to_the_cpu_and_says_so(self):
         if not self.no_gpu():
             self.skipTest("there is a GPU")
+        if "built without" in self.plan_on_cuda().stderr:
+            self.skipTest("this lepus was built without CUDA, and says nothing of GPUs")
         result = self.lepus("reconstruct", self.toml, "-o", "volume.mha")
         self.assertIn("no GPU can be used", result.stderr)
         self.lepus("reconstruct", self.toml, "-o", "other.mha", "--backend", "cpu")
 
     def no_gpu(self):
-        result = self.lepus("plan", self.toml, "--backend", "cuda", code=None)
-        return result.returncode == UNSUPPORTED
+        return self.plan_on_cuda().returncode == UNSUPPORTED
+
+    def plan_on_cuda(self):
+        return self.lepus("plan", self.toml, "--backend", "cuda", code=None)
+
+    def test_memory_for_nearly_all_of_it(self):
+        """Whatever the system refuses first: one error, or the volume. FFTW alone would end the process."""
+        def reconstruct(kib):
+            return self.lepus("reconstruct", self.toml, "-o", "volume.mha", "--force", "--restart", "--threads", "1", code=None,
+                              preexec_fn=lambda: self.limited(resource.RLIMIT_AS, kib << 10))
+        enough = next(kib for kib in range(40 << 10, 4 << 20, 4 << 10) if reconstruct(kib).returncode == 0)
+        for kib in range(enough, enough - (4 << 10), -200):
+            result = reconstruct(kib)
+            self.assertIn(result.returncode, (0, MEMORY), f"{kib} KiB\n{result.stderr}")
 
     def test_no_memory_left(self):
         """Where the system gives less than --memory promised: it works in what there is, or says so; no crash."""

@@ -38,6 +38,8 @@ def why_skipped():
         return f"Slurm is not installed: {', '.join(missing)} (slurm-wlm, munge)"
     if not MODULE.exists():
         return f"this build has no {MODULE.name}"
+    if not any(" /sys/fs/cgroup" in line for line in open("/proc/mounts")):
+        return "slurmd needs /sys/fs/cgroup, which this system has not mounted"
     return "" if os.geteuid() == 0 else "slurmd by hand needs root"
 
 

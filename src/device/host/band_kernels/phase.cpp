@@ -33,7 +33,7 @@ PhaseTransform::PhaseTransform(const PhasePlan& plan) : plan_(plan), plans_(std:
   auto* spectrum = reinterpret_cast<fftwf_complex*>(scratch.data() + reals);
   const int height = static_cast<int>(f.height), width = static_cast<int>(f.width);
   // FFTW_ESTIMATE chooses by rules, FFTW_MEASURE by the clock: only the former gives the same bits in every run.
-  const auto lock = lock_fftw_planner();
+  const auto lock = lock_fftw_planner_with_room(std::max(height, width));
   plans_->there = fftwf_plan_dft_r2c_2d(height, width, scratch.data(), spectrum, FFTW_ESTIMATE);
   plans_->back = fftwf_plan_dft_c2r_2d(height, width, spectrum, scratch.data(), FFTW_ESTIMATE);
   if (!plans_->there || !plans_->back)
