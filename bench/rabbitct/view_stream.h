@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/threads.h"
 #include "run/view_accumulator.h"
 
 namespace lepus::rabbitct {

@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/threads.h"
 #include <lepus/compute.h>
 
 namespace lepus {
@@ -28,6 +27,7 @@ class Queue;
 class RayProjector;
 class RowFilter;
 class SurfaceTracer;
+class ThreadPool;
 class VectorKernels;
 class VolumeKernels;
 struct ProjectorSetup;

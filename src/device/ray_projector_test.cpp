@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/threads.h"
 #include "device/device.h"
 #include "device/ray_projector.h"
 #include "device/ray_projector_cases_test.h"

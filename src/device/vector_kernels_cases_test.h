@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/threads.h"
 #include "device/device.h"
 #include "device/test_values.h"
 #include "device/vector_kernels.h"

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/threads.h"
 #include "device/device.h"
 #include "device/projector.h"
 

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/threads.h"
 #include "device/device.h"
 #include "device/ray_projector_cases_test.h"
 #include "device/test_values.h"

@@ -3,6 +3,7 @@
 // fans and parallel rays.
 #include <cmath>
 
+#include "core/threads.h"
 #include "device/ray_projector.h"
 #include "device/ray_projector_cases_test.h"
 #include "device/test_values.h"

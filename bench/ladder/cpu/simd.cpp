@@ -9,6 +9,7 @@
 #include "hwy/highway.h"
 
 #include "bench/ladder/cpu/blocked.h"
+#include "core/threads.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lepus::ladder {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "core/threads.h"
 #include "device/device.h"
 #include "device/vector_kernels.h"
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/threads.h"
 #include "device/device.h"
 
 namespace lepus::host {

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "core/threads.h"
 #include "device/host/device.h"
 
 namespace lepus {
