@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <new>
-#include <system_error>
 
 #include <CLI/CLI.hpp>
 
@@ -102,30 +99,6 @@ void check(CommonOptions& common) {
   limit_io_threads(common.threads);  // throws where there can be no such number
 }
 
-// What the C++ library throws, in our words.
-Error translated(const std::exception& exception) {
-  const auto no_memory = [] {
-    return Error(ErrorKind::memory, {.what = "the machine has no memory left",
-                                     .where = {},
-                                     .why = format("{} are in use", format_bytes(resident_bytes())),
-                                     .hint = "close other programs, or give a lower limit with --memory"});
-  };
-  if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) return no_memory();
-  if (const auto* error = dynamic_cast<const std::filesystem::filesystem_error*>(&exception))
-    return Error(ErrorKind::disk, {.what = error->code().message(),
-                                   .where = error->path1().string(),
-                                   .why = {},
-                                   .hint = "check that the path exists and is permitted"});
-  if (const auto* error = dynamic_cast<const std::system_error*>(&exception))
-    // Threads that cannot be started: their stacks do not fit.
-    if (error->code() == std::errc::resource_unavailable_try_again || error->code() == std::errc::not_enough_memory)
-      return no_memory();
-  return Error(ErrorKind::internal, {.what = exception.what(),
-                                     .where = {},
-                                     .why = "this should not happen, whatever the input",
-                                     .hint = "please report it with the command line and the scan file"});
-}
-
 int run_command(const Command& command, const CommonOptions& common) {
   static CancelFlag cancel;  // lives as long as the handlers that point to it
   install_signal_handlers(cancel);
@@ -144,11 +117,8 @@ int run_command(const Command& command, const CommonOptions& common) {
     const int code = command.run(session);
     if (!ranks->alone()) of_all->give_warnings_of_all();
     return code;
-  } catch (const Error& error) {
-    fail(error);
-    throw;
   } catch (const std::exception& exception) {
-    fail(translated(exception));
+    fail(as_error(exception));
     throw;
   }
 }
@@ -223,10 +193,8 @@ int run_program(int count, char** arguments, const AddCommands& add_commands) {
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   try {
     return finish_output(run_words(std::move(words), add_commands, common));
-  } catch (const Error& error) {
-    return finish_output(report(error, json));
   } catch (const std::exception& exception) {
-    return finish_output(report(translated(exception), json));
+    return finish_output(report(as_error(exception), json));
   }
 }
 

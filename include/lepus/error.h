@@ -3,6 +3,7 @@
 // wrong, where (file, key, view), why, and what to do about it. Only the program turns a kind into an exit code.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -47,5 +48,9 @@ private:
   ErrorKind kind_;
   ErrorParts parts_;
 };
+
+// What the C++ library throws where the system gives no more memory, threads or files, in lepus' words; an Error as it
+// is.
+LEPUS_API Error as_error(const std::exception& exception);
 
 }  // namespace lepus

@@ -192,8 +192,9 @@ AnalyzeReport analyze(const AnalyzeOptions& options) {
   std::optional<ResumableFolder> folder;
   try {
     return analyze_into(folder, options);
-  } catch (const Error& error) {
+  } catch (const std::exception& exception) {
     if (!folder) throw;
+    const Error error = as_error(exception);
     // What cannot be analysed as it was asked for leaves nothing: the same call would end there again.
     if (error.kind() == ErrorKind::input || error.kind() == ErrorKind::usage) folder->give_up();
     throw folder->ended_by(error);

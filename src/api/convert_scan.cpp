@@ -259,8 +259,8 @@ ScanConversionReport convert_scan(const fs::path& scan_file, const fs::path& fol
     context.cancel.check();
     // Only what has the name of something new is replaced; whatever else is in the folder stays.
     target.commit(force ? PartialFolder::Replace::same_names : PartialFolder::Replace::nothing);
-  } catch (const Error& error) {
-    throw target.ended_by(error);
+  } catch (const std::exception& exception) {
+    throw target.ended_by(as_error(exception));
   }
   return {folder / "scan.toml", scan.recorded.frames, scan.recorded.columns, scan.recorded.rows};
 }

@@ -200,8 +200,8 @@ VolumeConversionReport convert_volume(const fs::path& input, const fs::path& out
   try {
     convert_slabs(*volume, part, asked.water_per_mm, writer.missing(), writer, working);
     writer.finish(provenance);
-  } catch (const Error& error) {
-    throw writer.ended_by(error);
+  } catch (const std::exception& exception) {
+    throw writer.ended_by(as_error(exception));
   }
   return report_on(writer);
 }

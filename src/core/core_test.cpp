@@ -6,13 +6,16 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "core/context.h"
+#include "core/folder.h"
 #include "core/half_float.h"
 #include "core/input_file.h"
 #include "core/io_threads.h"
@@ -263,6 +266,37 @@ TEST(Text, SuggestsOnlyNearNames) {
   EXPECT_EQ(nearest_name("source_axs_mm", names), "source_axis_mm");
   EXPECT_EQ(nearest_name("source_detector", names), "source_detector_mm");
   EXPECT_EQ(nearest_name("banana", names), "");
+}
+
+TEST(Error, SaysWhatTheStandardLibraryThrewInItsOwnWords) {
+  const Error own(ErrorKind::geometry, {.what = "what", .where = "where", .why = "why", .hint = "hint"});
+  EXPECT_EQ(as_error(own).kind(), ErrorKind::geometry);
+  EXPECT_STREQ(as_error(own).what(), own.what());
+  const auto kind_of = [](const auto& exception) { return as_error(exception).kind(); };
+  EXPECT_EQ(kind_of(std::bad_alloc()), ErrorKind::memory);
+  EXPECT_EQ(kind_of(std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again))),
+            ErrorKind::memory);  // a thread whose stack does not fit
+  const std::filesystem::filesystem_error refused("rename", "a/b", std::make_error_code(std::errc::permission_denied));
+  EXPECT_EQ(kind_of(refused), ErrorKind::disk);
+  EXPECT_EQ(as_error(refused).parts().where, "a/b");
+  EXPECT_EQ(kind_of(std::system_error(std::make_error_code(std::errc::io_error))), ErrorKind::internal);
+  EXPECT_EQ(kind_of(std::out_of_range("at")), ErrorKind::internal);
+}
+
+// A folder that cannot be read to its end would pass for one that holds less.
+TEST(Folder, IsListedWholeOrNotAtAll) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / "lepus_test_folder";
+  fs::remove_all(folder);
+  fs::create_directories(folder / "b");
+  for (const char* name : {"c", "a"}) std::ofstream(folder / name) << name;
+  EXPECT_EQ(entries_of(folder), (std::vector<fs::path>{folder / "a", folder / "b", folder / "c"}));
+  EXPECT_TRUE(entries_of(folder / "b").empty());
+  EXPECT_TRUE(entries_of(folder / "nothing").empty());
+  EXPECT_TRUE(entries_of(folder / "a").empty());
+  fs::create_symlink("circle", folder / "circle");
+  EXPECT_THROW(entries_of(folder / "circle"), Error);
+  fs::remove_all(folder);
 }
 
 TEST(CancelFlag, ThrowsOnceSet) {

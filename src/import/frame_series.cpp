@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "io/file.h"
 #include <lepus/error.h>
@@ -66,11 +67,10 @@ std::string name_after(const fs::path& file) {
 std::vector<NumberedFile> numbered_files(const fs::path& folder, const std::string& prefix,
                                          const std::vector<std::string>& endings) {
   std::vector<NumberedFile> found;
-  std::error_code code;
-  for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
-    const auto number = number_after(prefix, entry->path());
-    if (!number || std::ranges::find(endings, lower_extension(entry->path())) == endings.end()) continue;
-    found.push_back({*number, entry->path()});
+  for (const fs::path& file : entries_of(folder)) {
+    const auto number = number_after(prefix, file);
+    if (!number || std::ranges::find(endings, lower_extension(file)) == endings.end()) continue;
+    found.push_back({*number, file});
   }
   sort_by_number(found);
   return found;
@@ -113,10 +113,8 @@ std::vector<fs::path> find_series(const fs::path& folder, const std::vector<std:
     if (const auto files = numbered_files(folder, prefix, endings); !files.empty())
       return whole_series(files, expected, folder);
   std::vector<fs::path> candidates;
-  std::error_code code;
-  for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code))
-    if (std::ranges::find(endings, lower_extension(entry->path())) != endings.end())
-      candidates.push_back(entry->path());
+  for (const fs::path& file : entries_of(folder))
+    if (std::ranges::find(endings, lower_extension(file)) != endings.end()) candidates.push_back(file);
   const auto series = named_series(candidates);
   const std::string wanted = format("{}0001{}", prefixes.empty() ? "" : prefixes.front(), endings.front());
   if (series.size() > 1)

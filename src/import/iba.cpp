@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "core/input_file.h"
 #include "import/frame_series.h"
@@ -120,12 +121,7 @@ public:
 
 private:
   static std::vector<fs::path> files_with(const fs::path& folder, std::string_view text) {
-    std::vector<fs::path> files;
-    std::error_code code;
-    for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code))
-      files.push_back(entry->path());
-    std::ranges::sort(files);
-    return headers_with(files, ".xml", text);
+    return headers_with(entries_of(folder), ".xml", text);
   }
 
   static std::vector<fs::path> one_series(const std::vector<fs::path>& images, const fs::path& header) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "core/input_file.h"
 #include "core/text.h"
@@ -122,9 +123,7 @@ void read_lines(std::string_view lines, double detector_offset_mm, const IbaText
 
 std::vector<IbaText> iba_texts_in(const fs::path& folder) {
   std::vector<IbaText> texts;
-  std::error_code code;
-  for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
-    const fs::path& file = entry->path();
+  for (const fs::path& file : entries_of(folder)) {
     std::error_code ignored;
     if (lower_extension(file) != ".xml" || !fs::is_regular_file(file, ignored)) continue;
     if (static_cast<std::int64_t>(fs::file_size(file, ignored)) > largest_xml) continue;

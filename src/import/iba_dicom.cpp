@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "core/text.h"
 #include "import/frame_series.h"
@@ -91,11 +92,9 @@ void check_alike(const IbaProjection& first, const IbaProjection& other, const f
 // By their numbers, of which none may be missing; where the names are of another kind in the order of the names.
 std::vector<fs::path> projections_beside(const fs::path& file) {
   std::vector<fs::path> files;
-  std::error_code code;
-  for (fs::directory_iterator entry(file.parent_path(), code), end; !code && entry != end; entry.increment(code))
-    if (is_dicom_name(entry->path())) files.push_back(entry->path());
+  for (const fs::path& other : entries_of(file.parent_path()))
+    if (is_dicom_name(other)) files.push_back(other);
   if (files.empty()) files.push_back(file);
-  std::ranges::sort(files);
   const auto series = named_series(files);
   if (series.size() != 1 || series[0].files.size() != files.size()) return files;
   return whole_series(series[0].files,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "import/plain_frames.h"
 #include <lepus/error.h>
@@ -73,11 +74,8 @@ std::vector<FoundHeader> find_headers(const fs::path& place) {
   std::error_code code;
   std::vector<fs::path> files;
   if (fs::is_directory(place, code)) {
-    for (fs::directory_iterator entry(place, code), end; !code && entry != end; entry.increment(code)) {
-      std::error_code ignored;
-      if (fs::is_regular_file(entry->path(), ignored)) files.push_back(entry->path());
-    }
-    std::ranges::sort(files);
+    for (const fs::path& file : entries_of(place))
+      if (fs::is_regular_file(file, code)) files.push_back(file);
   } else if (fs::is_regular_file(place, code)) {
     files.push_back(with_folder(place));
   }

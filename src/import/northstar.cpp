@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "import/frame_series.h"
 #include "import/scanner.h"
@@ -105,15 +106,14 @@ private:
     const std::int64_t count = header.require_count("Object Radiograph/number", "frames.views");
     const fs::path beside = header.file().parent_path();
     std::vector<fs::path> radiographs, gains, offsets, defects;
-    std::error_code code;
-    for (fs::directory_iterator entry(beside, code), end; !code && entry != end; entry.increment(code)) {
+    for (const fs::path& folder : entries_of(beside)) {
       std::error_code ignored;
-      if (!fs::is_directory(entry->path(), ignored)) continue;
-      if (entry->path().filename().string().starts_with("Radiographs")) radiographs.push_back(entry->path());
-      if (fs::exists(entry->path() / "gain0.tif", ignored)) gains.push_back(entry->path() / "gain0.tif");
-      if (fs::exists(entry->path() / "offset.tif", ignored)) offsets.push_back(entry->path() / "offset.tif");
-      for (fs::directory_iterator inner(entry->path(), ignored); !ignored && inner != end; inner.increment(ignored))
-        if (lower_extension(inner->path()) == ".defect") defects.push_back(inner->path());
+      if (!fs::is_directory(folder, ignored)) continue;
+      if (folder.filename().string().starts_with("Radiographs")) radiographs.push_back(folder);
+      if (fs::exists(folder / "gain0.tif", ignored)) gains.push_back(folder / "gain0.tif");
+      if (fs::exists(folder / "offset.tif", ignored)) offsets.push_back(folder / "offset.tif");
+      for (const fs::path& file : entries_of(folder))
+        if (lower_extension(file) == ".defect") defects.push_back(file);
     }
     const ExpectedFrames expected{count, "number", header.where("Object Radiograph/number")};
     if (radiographs.size() > 1)

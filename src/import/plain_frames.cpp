@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "import/frame_series.h"
 #include "io/file.h"
@@ -33,13 +34,11 @@ Set set_of(const std::string& name) {
 
 std::vector<fs::path> entries(const fs::path& folder, bool folders) {
   std::vector<fs::path> found;
-  std::error_code code;
-  for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
+  for (const fs::path& entry : entries_of(folder)) {
     std::error_code ignored;
-    if (fs::is_directory(entry->path(), ignored) == folders && !entry->path().filename().string().starts_with('.'))
-      found.push_back(entry->path());
+    if (fs::is_directory(entry, ignored) == folders && !entry.filename().string().starts_with('.'))
+      found.push_back(entry);
   }
-  std::ranges::sort(found);
   return found;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "import/scanner.h"
 #include "io/file.h"
@@ -84,13 +85,9 @@ private:
                                    std::vector<std::string>& warnings) {
     std::vector<fs::path> stacks, fitting;
     std::string sizes;
-    std::error_code code;
-    for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
-      const FileKind kind = kind_of_name(entry->path());
-      if (kind != FileKind::meta_image && kind != FileKind::nrrd) continue;
-      stacks.push_back(entry->path());
-    }
-    std::ranges::sort(stacks);
+    for (const fs::path& file : entries_of(folder))
+      if (const FileKind kind = kind_of_name(file); kind == FileKind::meta_image || kind == FileKind::nrrd)
+        stacks.push_back(file);
     for (const fs::path& stack : stacks) {
       sizes += sizes.empty() ? "" : ", ";
       try {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "io/dicom_file.h"
 #include "io/dicom_images.h"
@@ -191,9 +192,8 @@ std::unique_ptr<FrameSource> open_dicom_frames(const std::vector<fs::path>& file
 }
 
 std::vector<fs::path> dicom_files_of(const fs::path& folder) {
-  std::error_code code;
-  for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code))
-    if (entry->path().extension() == ".dcm") return expand_pattern(folder, "*.dcm");  // an error where nothing matches
+  for (const fs::path& file : entries_of(folder))
+    if (file.extension() == ".dcm") return expand_pattern(folder, "*.dcm");  // an error where nothing matches
   return {};
 }
 

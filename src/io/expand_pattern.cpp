@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // File patterns -> sorted lists of files: "frames/*.tif", "frames" (a folder: its TIFF files), "scan.h5".
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include <fnmatch.h>
+#include <unistd.h>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "io/frame_sources.h"
 #include <lepus/error.h>
@@ -48,13 +52,12 @@ bool natural_less(const std::string& a, const std::string& b) {
 }
 
 std::vector<fs::path> matching(const fs::path& folder, const std::string& pattern) {
-  std::error_code code;
-  std::vector<fs::path> found;
-  for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
-    const std::string name = entry->path().filename().string();
-    if (::fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD) == 0) found.push_back(entry->path());
-  }
-  if (code) throw_nothing(folder, "the folder cannot be read: " + code.message());
+  if (::access(folder.c_str(), R_OK) != 0)
+    throw_nothing(folder, format("the folder cannot be read: {}", std::strerror(errno)));
+  std::vector<fs::path> found = entries_of(folder);
+  std::erase_if(found, [&](const fs::path& file) {
+    return ::fnmatch(pattern.c_str(), file.filename().c_str(), FNM_PERIOD) != 0;
+  });
   return found;
 }
 

@@ -2,6 +2,7 @@
 // create_frames: what a scanner would write, as TIFF files, a TIFF stack, an HDF5 dataset or a raw file.
 #include <algorithm>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "io/file.h"
 #include "io/frame_names.h"
@@ -38,16 +39,14 @@ bool is_numbered(const std::string& name, const NumberPlace& place) {
 void check_numbered_targets(const fs::path& pattern, std::int64_t images, bool force) {
   const NumberPlace place = *find_number(pattern);
   for (std::int64_t i = 0; i < images; ++i) check_target(numbered(pattern, place, i), force);
-  std::error_code code;
-  const fs::path folder = pattern.has_parent_path() ? pattern.parent_path() : fs::path(".");
-  for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
-    const std::string name = entry->path().filename().string();
+  for (const fs::path& file : entries_of(pattern.parent_path())) {
+    const std::string name = file.filename().string();
     if (!is_numbered(name, place)) continue;
     const std::string digits =
         name.substr(place.prefix.size(), name.size() - place.prefix.size() - place.suffix.size());
     if (digits.size() <= 18 && std::stoll(digits) < images) continue;
     throw Error(ErrorKind::disk, {.what = "folder holds more images than would be written",
-                                  .where = entry->path().string(),
+                                  .where = file.string(),
                                   .why = format("{} are to be written; the rest would stay among them", images),
                                   .hint = "remove the old images first"});
   }

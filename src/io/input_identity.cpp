@@ -6,6 +6,7 @@
 
 #include <sys/stat.h>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "core/row_checksum.h"
 #include "io/dicom_images.h"
@@ -66,13 +67,10 @@ void add_new(std::vector<fs::path>& files, const std::vector<fs::path>& more) {
 // Whatever may be a slice, and the side-cars that describe them.
 std::vector<fs::path> slices_in(const fs::path& folder) {
   std::vector<fs::path> files;
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(folder, code)) {
-    const fs::path& file = entry.path();
+  for (const fs::path& file : entries_of(folder)) {
     const std::string ending = lower_extension(file);
     if (is_tiff_name(file) || is_dicom_name(file) || ending == ".vol" || ending == ".json") files.push_back(file);
   }
-  std::sort(files.begin(), files.end());
   return files;
 }
 

@@ -3,6 +3,7 @@
 // layout (docs/formats.md), or another's that layout.json in the folder lists as [frames.sinogram] does.
 #include <algorithm>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "core/json.h"
 #include "core/output_file.h"
@@ -166,8 +167,8 @@ std::vector<fs::path> slice_files(const fs::path& path) {
   std::error_code code;
   if (!place && !fs::is_directory(path, code)) return {};
   if (place && (lower_extension(path) != ".vol" || fs::exists(path, code))) return {};
-  const fs::directory_iterator entries(place ? fs::absolute(path).parent_path() : path, code);
-  if (code || std::none_of(begin(entries), end(entries), [](const auto& e) { return e.path().extension() == ".vol"; }))
+  const std::vector<fs::path> entries = entries_of(place ? path.parent_path() : path);
+  if (std::none_of(entries.begin(), entries.end(), [](const fs::path& file) { return file.extension() == ".vol"; }))
     return {};
   return expand_pattern(place ? path.parent_path() : path,
                         place ? format("{}*{}", place->prefix, place->suffix) : std::string("*.vol"));
@@ -211,10 +212,9 @@ std::unique_ptr<VolumeReader> open_labelled_slices(const fs::path& path) {
                   parse_numbers(first.find("offset")->value, "offset", files.front()).front()};
     if (!info.scale.is_usable()) throw_bad_header(files.front(), "slope and offset are not usable");
     if (const Label* const unit = first.find("unit")) info.unit = unit->value;
-    for (fs::directory_iterator entry(files.front().parent_path(), code), end; !code && entry != end;
-         entry.increment(code))
-      if (entry->path().filename().string().ends_with(slices_side_car_ending))
-        if (const std::string text = read_provenance_side_car(entry->path()); !text.empty()) info.provenance = text;
+    for (const fs::path& file : entries_of(files.front().parent_path()))
+      if (file.filename().string().ends_with(slices_side_car_ending))
+        if (const std::string text = read_provenance_side_car(file); !text.empty()) info.provenance = text;
   }
   check_grid(info.grid, slices.layout.type, files.front());
   return volume_of_frames(std::move(images), std::move(info));

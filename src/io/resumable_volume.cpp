@@ -130,7 +130,12 @@ ResumableVolume::ResumableVolume(const fs::path& path, const VolumeGrid& grid, c
     remove_journals(path);
   }
   open(progress);
-  recorder_ = std::thread([this] { keep_recording(); });
+  try {
+    recorder_ = std::thread([this] { keep_recording(); });
+  } catch (...) {  // no memory for its stack
+    leave();
+    throw;
+  }
 }
 
 // The journal comes before the volume: one without a journal is none of ours, and stays.
@@ -156,17 +161,8 @@ void ResumableVolume::open(Progress& progress) {
     with_others_ = true;
     std::erase_if(journals.back().records, [](const JournalRecord& r) { return r.kind == state_kind; });
   }
-  if (mine) {
-    journal_.emplace(file, *mine);
-  } else {
-    if (!begun) require_nothing_kept(file);
-    journal_.emplace(file, run_.header);
-    journal_->append(volume_record(grid_.nz));
-    journal_->flush();
-  }
-  results_ = std::make_unique<ResultsFile>(kept_file(kept_results), mine ? mine->records : std::vector<JournalRecord>(),
-                                           [this](const JournalRecord& record) { journal_->append(record); });
   if (!journals.empty()) {
+    open_journal(file, mine);
     // One of which nothing is recorded may be half made, if no other process is at work on it.
     const bool recorded =
         std::ranges::any_of(journals, [](const auto& journal) { return !recorded_slabs(journal).empty(); });
@@ -177,18 +173,34 @@ void ResumableVolume::open(Progress& progress) {
     take_over(journals, progress);
     return;
   }
+  if (!begun) require_nothing_kept(file);
   try {
+    open_journal(file, {});
     remove_half_made(path_);
     volume_ = open_slab_writer(path_, grid_, options_, Unfinished::kept, run_.slices);
     journal_->append(file_record(marking_file(path_)));
+    missing_ = slices_without(own_, {});  // a share of a small volume may be empty
   } catch (...) {
+    if (!journal_) throw;
     if (!begun) remove_what_was_made();
     results_.reset();
     journal_.reset();  // files are looked at before they go: where no more could be opened, one can now
     remove_journal(file);
     throw;
   }
-  missing_ = slices_without(own_, {});  // a share of a small volume may be empty
+}
+
+void ResumableVolume::open_journal(const fs::path& file, const std::optional<JournalContents>& begun) {
+  if (begun) {
+    journal_.emplace(file, *begun);
+  } else {
+    journal_.emplace(file, run_.header);
+    journal_->append(volume_record(grid_.nz));
+    journal_->flush();
+  }
+  results_ =
+      std::make_unique<ResultsFile>(kept_file(kept_results), begun ? begun->records : std::vector<JournalRecord>(),
+                                    [this](const JournalRecord& record) { journal_->append(record); });
 }
 
 // A finished volume whose journals were kept is as one that was killed before it got its name; whether there was one.
@@ -247,8 +259,12 @@ void ResumableVolume::take_over(const std::vector<JournalContents>& journals, Pr
 
 ResumableVolume::~ResumableVolume() {
   stop_recording();
-  if (finished_ || stays() || !run_.part.empty()) return;  // other processes may be at work on other parts
-  remove_what_was_made();
+  leave();
+}
+
+// Other processes may be at work on other parts.
+void ResumableVolume::leave() noexcept {
+  if (!finished_ && !stays() && run_.part.empty()) remove_what_was_made();
 }
 
 bool ResumableVolume::stays() const {

@@ -96,11 +96,13 @@ public:
 
 private:
   void open(Progress& progress);
+  void open_journal(const std::filesystem::path& file, const std::optional<JournalContents>& begun);
   bool take_back_finished() const;
   void require_same_parts(const std::string& other) const;
   void take_over(const std::vector<JournalContents>& journals, Progress& progress);
   void finish_together(const std::string& provenance);
   void complete_volume(const std::string& provenance);
+  void leave() noexcept;
   void remove_what_was_made() noexcept;
   void was_written(VolumeSlices slices);
   void keep_recording();

@@ -3,6 +3,7 @@
 // for; others strip by strip or tile by tile through libtiff.
 #include <algorithm>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "io/file.h"
 #include "io/frame_sources.h"
@@ -54,10 +55,8 @@ private:
   void list_side_cars(const fs::path& folder) {
     folder_ = folder;
     side_cars_.clear();
-    std::error_code failure;
-    for (fs::directory_iterator entry(folder.empty() ? "." : folder, failure), end; !failure && entry != end;
-         entry.increment(failure))
-      if (const std::string name = entry->path().filename().string(); name.ends_with(slices_side_car_ending))
+    for (const fs::path& file : entries_of(folder))
+      if (const std::string name = file.filename().string(); name.ends_with(slices_side_car_ending))
         side_cars_.push_back({.prefix = name.substr(0, name.size() - slices_side_car_ending.size())});
     std::sort(side_cars_.begin(), side_cars_.end(),
               [](const SideCar& a, const SideCar& b) { return a.prefix.size() > b.prefix.size(); });

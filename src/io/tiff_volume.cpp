@@ -3,6 +3,7 @@
 // others' get voxels of 1 mm around nothing in particular.
 #include <algorithm>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "io/file.h"
 #include "io/frame_sources.h"
@@ -41,16 +42,14 @@ bool all_digits(std::string_view text) {
 // The one side-car of a folder, or "" where there is none.
 fs::path find_side_car(const fs::path& folder) {
   fs::path found;
-  std::error_code code;
-  for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
-    if (!entry->path().filename().string().ends_with(slices_side_car_ending)) continue;
+  for (const fs::path& file : entries_of(folder)) {
+    if (!file.filename().string().ends_with(slices_side_car_ending)) continue;
     if (!found.empty())
-      throw Error(ErrorKind::input,
-                  {.what = "folder holds several volumes",
-                   .where = folder.string(),
-                   .why = format("{} and {}", found.filename().string(), entry->path().filename().string()),
-                   .hint = "name one, like folder/slice_%04d.tif"});
-    found = entry->path();
+      throw Error(ErrorKind::input, {.what = "folder holds several volumes",
+                                     .where = folder.string(),
+                                     .why = format("{} and {}", found.filename().string(), file.filename().string()),
+                                     .hint = "name one, like folder/slice_%04d.tif"});
+    found = file;
   }
   return found;
 }

@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include "core/folder.h"
 #include "core/format.h"
 #include "core/json.h"
 #include "core/output_lock.h"
@@ -72,12 +73,10 @@ fs::path journal_of_part(const fs::path& output, const std::string& part) {
 
 std::vector<fs::path> journals_of(const fs::path& output) {
   const fs::path whole = journal_name(output);
-  const fs::path folder = whole.parent_path().empty() ? fs::path(".") : whole.parent_path();
   const std::string stem = whole.stem().string();
   std::vector<fs::path> found;
-  std::error_code failure;
-  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
-    const std::string name = entry->path().filename().string();
+  for (const fs::path& file : entries_of(whole.parent_path())) {
+    const std::string name = file.filename().string();
     if (name.starts_with(stem) && name_before_journal(name.substr(stem.size())) == "")
       found.push_back(whole.parent_path() / name);
   }

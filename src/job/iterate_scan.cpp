@@ -263,8 +263,8 @@ private:
     try {
       if (writer) solved_.write(method.volume(), *writer);
       if (writer) context_.cancel.check();
-    } catch (const Error& error) {
-      failure = error;
+    } catch (const std::exception& exception) {
+      failure = as_error(exception);
     }
     if (!Algebra(*solved_.problem().map).anywhere(failure.has_value())) return;
     if (!done.diverged && scan_.method.keeps_state) save(method, done);

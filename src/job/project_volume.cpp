@@ -166,8 +166,8 @@ VolumeProjectionReport project_volume(const std::filesystem::path& volume_file, 
                     context);
     context.cancel.check();
     out.finish();
-  } catch (const Error& error) {
-    throw out.ended_by(error);
+  } catch (const std::exception& exception) {
+    throw out.ended_by(as_error(exception));
   }
   if (measured) {
     for (const auto& line : measured->finish()) context.progress.note(line);

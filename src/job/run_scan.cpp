@@ -112,8 +112,8 @@ ReconstructReport run_fdk(Scan scan, const std::filesystem::path& volume_file, b
     ReconstructReport report = reconstruct_scan(scan, *volume, files_of_volume(volume_file).front(), options, context);
     report.output = volume_file;
     return report;
-  } catch (const Error& error) {
-    throw volume->ended_by(error);
+  } catch (const std::exception& exception) {
+    throw volume->ended_by(as_error(exception));
   }
 }
 
@@ -149,8 +149,8 @@ ReconstructReport run_fdk_and_post(const Scan& scan, const std::filesystem::path
   try {
     const auto before = open_volume(between);
     post_into(volume_file, *before, scan, options, run, report, context);
-  } catch (const Error& error) {
-    throw ended_in_steps(error, volume_file);
+  } catch (const std::exception& exception) {
+    throw ended_in_steps(as_error(exception), volume_file);
   }
   remove_with_journals(between);
   return report;

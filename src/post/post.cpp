@@ -252,8 +252,8 @@ PostReport post_process(const VolumeReader& volume, const fs::path& output, cons
     report.slab_slices = last.slab_slices();
     report.provenance = provenance_of(volume, chain, options, report);
     out->writer().finish(report.provenance);
-  } catch (const Error& error) {
-    throw out->ended_by(error);
+  } catch (const std::exception& exception) {
+    throw out->ended_by(as_error(exception));
   }
   warn_of_cut_off(out->writer(), facts.grid, context.progress);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
