@@ -37,7 +37,7 @@ bench: BUILD := $(BUILD)-bench
 bench: ## measure this machine; every result is checked before it is timed
 	scripts/install-dependencies build
 	$(call configure,OFF,ON)
-	cmake --build $(BUILD) -j $(JOBS) --target all lepus_bench_backprojection_128
+	cmake --build $(BUILD) -j $(JOBS) --target all benchmarks
 	$(BUILD)/bin/lepus_bench_backprojection
 	$(BUILD)/bin/lepus_bench_fdk
 	for program in $(BUILD)/bin/lepus_bench_cuda_*; do [ ! -x $$program ] || $$program || exit 1; done

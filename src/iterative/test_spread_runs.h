@@ -3,6 +3,8 @@
 // lie on the device.
 #pragma once
 
+#include <cstdlib>
+
 #include <gtest/gtest.h>
 
 #include "iterative/test_method_runs.h"
@@ -10,11 +12,16 @@
 
 namespace lepus::method_runs {
 
+// Each method plain or with all that there is, by turns; both where LEPUS_METHODS=all.
 inline void check_spread_runs(const char* backend) {
   OperatorOptions options = operator_cases::on(backend, RayModel::joseph);
   options.compute.threads = 1;  // each takes memory of its own
-  for (const MethodKind& kind : method_kinds())
+  const bool both = std::getenv("LEPUS_METHODS") != nullptr;
+  bool turn = false;
+  for (const MethodKind& kind : method_kinds()) {
+    turn = !turn;
     for (const bool full : {false, true}) {
+      if (!both && full != turn) continue;
       Choice choice = choice_of(kind);
       choice.weighted = full && kind.weights != MethodKind::Weights::refused;
       choice.masked = full;
@@ -29,6 +36,7 @@ inline void check_spread_runs(const char* backend) {
         EXPECT_TRUE(run(choice, *map) == expected)
             << kind.name << ", " << map->vector_memory()->volumes_on_device() << (full ? ", weighted, masked" : "");
     }
+  }
 }
 
 }  // namespace lepus::method_runs

@@ -14,7 +14,7 @@ from program_case import EXIT_AFTER, PROGRAM
 
 MIB = 1 << 20
 MEMORY, DISK = 5, 6
-VIEWS, COLUMNS, ROWS, SIZE = 48, 176, 160, 128
+VIEWS, COLUMNS, ROWS, SIZE = 32, 176, 160, 128
 LIMIT = 44  # MiB beside the program itself; a volume has 8, all vectors 95 (SIRT) to 167 (FISTA-TV)
 # That every method has the same bits in files is tested in src/iterative/files_test.cpp, too; LEPUS_METHODS=all runs them all.
 SHORT = ["sirt", "cgls", "os-sart", "fista-tv"]
