@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "cases.h"
+#include "device/host/backprojector.h"
 #include "device/host/device.h"
 #include "device/projector.h"
 #include "geometry/camera.h"
@@ -250,9 +251,10 @@ const std::set<std::string> one_of_each_kind{"swaying C-arm",
                                              "several tiles"};
 
 // Where a CPU imitates a GPU every cut takes long. On the host slabs and wedges are the same code for every
-// interpolation: linear tries it all.
+// interpolation and SIMD target: linear tries it all, on the best target.
 int cuts_in_short(const Scan& scan, Interpolation interpolation, const Machine& machine) {
-  if (machine.kind() == "cuda" || (machine.is_host() && interpolation == Interpolation::linear)) return every_cut;
+  const bool best = machine.is_host() && machine.target() == cpu_targets().front();
+  if (machine.kind() == "cuda" || (best && interpolation == Interpolation::linear)) return every_cut;
   if (!one_of_each_kind.contains(scan.name)) return 0;
   return machine.is_host() ? every_cut : cuts_for_all;
 }
