@@ -95,7 +95,7 @@ function(lepus_room_headers part quick)
       lepus_compile_quickly(${headers})
     endif()
     target_precompile_headers(${headers} PRIVATE <algorithm> <array> <atomic> <chrono> <cmath> <filesystem> <fstream> <functional> <map>
-      <memory> <mutex> <nlohmann/json.hpp> <optional> <random> <set> <string> <thread> <vector>)
+      <memory> <mutex> <nlohmann/json.hpp> <optional> <random> <set> <string> <thread> <vector> ${PROJECT_SOURCE_DIR}/src/core/format.h)
     target_compile_options(${headers} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")  # for ccache
   endif()
   target_precompile_headers(lepus_${part} REUSE_FROM ${headers})

@@ -14,7 +14,7 @@ TOOLS = {"dpkg-query": "exit 1", "pkg-config": "exit 1", "id": "echo 0", "apt-ge
 
 
 class Dependencies(unittest.TestCase):
-    def asked(self, what, **environment):
+    def asked(self, *groups, **environment):
         with tempfile.TemporaryDirectory() as folder:
             for name, text in TOOLS.items():
                 tool = pathlib.Path(folder) / name
@@ -22,7 +22,7 @@ class Dependencies(unittest.TestCase):
                 tool.chmod(0o755)
             asked = pathlib.Path(folder) / "asked"
             kept = {name: value for name, value in os.environ.items() if name not in ("CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH")}
-            subprocess.run([SCRIPT, what], check=True, capture_output=True, env={**kept, "PATH": f"{folder}:{os.environ['PATH']}",
+            subprocess.run([SCRIPT, *groups], check=True, capture_output=True, env={**kept, "PATH": f"{folder}:{os.environ['PATH']}",
                                                                                 "ASKED": str(asked), **environment})
             return set(asked.read_text().split())
 
@@ -31,3 +31,4 @@ class Dependencies(unittest.TestCase):
             with self.subTest(environment):
                 self.assertLessEqual(LIBRARIES, self.asked("build", **environment))
         self.assertLessEqual({*LIBRARIES, "dcmtk"}, self.asked("test"))
+        self.assertLessEqual({*LIBRARIES, "dcmtk", "mmdebstrap"}, self.asked("cache", "test", "package"))
