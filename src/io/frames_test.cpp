@@ -176,8 +176,8 @@ TEST(Sinograms, are_served_as_frames) {
 
 TEST(Sinograms, many_threads_and_more_blocks_than_are_kept) {
   const TempFolder folder;
-  // 2048 columns x 40 rows x 2 bytes: 51 views to a block of 8 MiB; 600 views make 12 blocks, 4 are kept.
-  const std::int64_t columns = 2048, rows = 40, views = 600;
+  // 2048 columns x 40 rows x 2 bytes: 51 views to a block of 8 MiB; 300 views make 6 blocks, 4 are kept.
+  const std::int64_t columns = 2048, rows = 40, views = 300;
   const auto source = open_frames(sinogram_files(folder, columns, rows, views));
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
