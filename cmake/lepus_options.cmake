@@ -18,6 +18,7 @@ option(LEPUS_WARNINGS_AS_ERRORS "Treat warnings as errors (CI does: another comp
 # For a build from nothing: half the time. For work on the code leave it off, a change costs less then.
 option(LEPUS_UNITY "Compile many files of a room at a time" OFF)
 set(LEPUS_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
+set(LEPUS_SANITIZE_NOT "" CACHE STRING "Checks of these sanitizers that are left out, for example object-size")
 
 # A second build of the same files takes a fraction of the time where ccache is installed. What it must not mind so that tests, which use
 # precompiled headers, are kept too: macros of these headers (none of them uses ours), and the time of compilation (nobody prints it).
@@ -50,10 +51,13 @@ endif()
 string(REPLACE ";" "," passed_on "${host_flags}")
 if(LEPUS_SANITIZE)
   list(APPEND host_flags -fsanitize=${LEPUS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  if(LEPUS_SANITIZE_NOT)
+    list(APPEND host_flags -fno-sanitize=${LEPUS_SANITIZE_NOT})
+  endif()
 endif()
 add_library(lepus_build_flags INTERFACE)
 target_compile_options(lepus_build_flags INTERFACE
-  "$<$<COMPILE_LANGUAGE:CXX>:${host_flags};-Wpedantic>"
+  "$<$<COMPILE_LANGUAGE:CXX>:${host_flags};-Wpedantic;$<$<CXX_COMPILER_ID:GNU>:-Wredundant-decls>>"
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${passed_on};${nvcc_flags}>")
 if(LEPUS_SANITIZE)
   target_link_options(lepus_build_flags INTERFACE -fsanitize=${LEPUS_SANITIZE})

@@ -183,7 +183,7 @@ TEST(Sweep, WedgesOfTheViewsAddUpToTheVolume) {
 }
 
 TEST(Sweep, SameBitsForEveryLimitOnACircularOrbit) {
-  expect_same_bits_for_every_limit(build_scan(small_scan(160, 150, 64)), true);
+  expect_same_bits_for_every_limit(build_scan(small_scan(160, 150, 48)), true);
 }
 
 TEST(Sweep, SameBitsForEveryLimitWithJitterAndTilt) {
