@@ -81,12 +81,13 @@ int put_in_place(const fs::path& from, const fs::path& to, bool replace) {
     // NFS cannot; a second name is never made over another file there, either. Its answer may get lost on the way and
     // the repeated request fail: the file's number of names tells.
     struct stat info {};
-    if (::link(from.c_str(), to.c_str()) == 0 || (::stat(from.c_str(), &info) == 0 && info.st_nlink == 2)) {
+    const int why = ::link(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+    if (why == 0 || (::stat(from.c_str(), &info) == 0 && info.st_nlink == 2)) {
       ::unlink(from.c_str());
       return 0;
     }
     // Disks without second names (FAT): as good as it gets.
-    if (errno == EEXIST || ::lstat(to.c_str(), &info) == 0) return EEXIST;
+    if (why == EEXIST || ::lstat(to.c_str(), &info) == 0) return EEXIST;
   }
   return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <optional>
 
 #include "core/folder.h"
 #include "core/format.h"
@@ -180,15 +179,14 @@ VolumeGrid grid_of(const DicomImages& first, const std::vector<DicomSlice>& slic
 
 std::unique_ptr<FrameSource> open_dicom_frames(const std::vector<fs::path>& files) {
   std::vector<PlainImages::Run> runs;
-  std::optional<DicomImages> first;
+  const DicomImages first = images_of(files.at(0));
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const DicomImages here = images_of(files[i]);
-    if (!first) first = here;
-    check_alike(*first, here, files.front(), files[i]);
+    const DicomImages here = i == 0 ? first : images_of(files[i]);
+    check_alike(first, here, files.front(), files[i]);
     runs.push_back({.file = i, .offset = here.offset, .count = here.frames, .label = {}, .alone = here.frames == 1});
   }
-  return converted_frames(source_of(*first, files, std::move(runs)),
-                          first->scale.is_identity() ? StoredNumber::pixel : StoredNumber::scaled, first->scale);
+  return converted_frames(source_of(first, files, std::move(runs)),
+                          first.scale.is_identity() ? StoredNumber::pixel : StoredNumber::scaled, first.scale);
 }
 
 std::vector<fs::path> dicom_files_of(const fs::path& folder) {
@@ -199,19 +197,18 @@ std::vector<fs::path> dicom_files_of(const fs::path& folder) {
 
 std::unique_ptr<VolumeReader> open_dicom_volume(const std::vector<fs::path>& files, const fs::path& side_car) {
   std::vector<DicomSlice> slices;
-  std::optional<DicomImages> first;
+  const DicomImages first = images_of(files.at(0));
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const DicomImages here = images_of(files[i]);
-    if (!first) first = here;
-    check_alike(*first, here, files.front(), files[i]);
-    if (here.series != first->series)
+    const DicomImages here = i == 0 ? first : images_of(files[i]);
+    check_alike(first, here, files.front(), files[i]);
+    if (here.series != first.series)
       throw Error(ErrorKind::input, {.what = "the folder holds several series",
                                      .where = files[i].string(),
                                      .why = format("it belongs to series {}, {} to {}", here.series,
-                                                   files.front().filename().string(), first->series),
+                                                   files.front().filename().string(), first.series),
                                      .hint = "put each series into a folder of its own"});
     const bool placed = static_cast<std::int64_t>(here.positions_mm.size()) == here.frames;
-    if (placed != (static_cast<std::int64_t>(first->positions_mm.size()) == first->frames))
+    if (placed != (static_cast<std::int64_t>(first.positions_mm.size()) == first.frames))
       throw_bad_header(files[i], "it has no position, and others have");
     const std::int64_t bytes = here.rows * here.columns * bytes_per_pixel(here.type);
     for (std::int64_t k = 0; k < here.frames; ++k)
@@ -219,18 +216,18 @@ std::unique_ptr<VolumeReader> open_dicom_volume(const std::vector<fs::path>& fil
   }
   std::stable_sort(slices.begin(), slices.end(),
                    [](const DicomSlice& a, const DicomSlice& b) { return a.position_mm.z < b.position_mm.z; });
-  const VolumeGrid grid = grid_of(*first, slices, files.front());
-  check_grid(grid, first->type, files.front());
+  const VolumeGrid grid = grid_of(first, slices, files.front());
+  check_grid(grid, first.type, files.front());
   std::vector<PlainImages::Run> runs;
   runs.reserve(slices.size());
   for (const DicomSlice& slice : slices)
     runs.push_back({.file = slice.file, .offset = slice.offset, .count = 1, .label = {}, .alone = true});
-  const std::string unit = first->unit == "US" ? "" : first->unit;
-  return volume_of_frames(source_of(*first, files, std::move(runs)), {.grid = grid,
-                                                                      .format = "DICOM",
-                                                                      .unit = unit,
-                                                                      .provenance = read_provenance_side_car(side_car),
-                                                                      .scale = first->scale});
+  const std::string unit = first.unit == "US" ? "" : first.unit;
+  return volume_of_frames(source_of(first, files, std::move(runs)), {.grid = grid,
+                                                                     .format = "DICOM",
+                                                                     .unit = unit,
+                                                                     .provenance = read_provenance_side_car(side_car),
+                                                                     .scale = first.scale});
 }
 
 }  // namespace lepus

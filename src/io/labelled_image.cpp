@@ -152,7 +152,7 @@ void read_tail(std::string_view text, const LabelledLayout& layout, const fs::pa
 }
 
 std::int64_t integer_of(const LabelledImage& image, const std::string& name) {
-  return *whole_number<std::int64_t>(image.find(name)->value);
+  return whole_number<std::int64_t>(image.find(name)->value).value();
 }
 
 }  // namespace

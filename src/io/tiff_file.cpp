@@ -261,7 +261,8 @@ void decode_tiles(const Tiff& tiff, const TiffPage& page, const Band& band) {
   const std::int64_t width = field<std::uint32_t>(tiff.get(), TIFFTAG_TILEWIDTH, 0);
   const std::int64_t length = field<std::uint32_t>(tiff.get(), TIFFTAG_TILELENGTH, 0);
   const auto bytes = checked_product(width, length, band.pixel);
-  if (!bytes || *bytes != TIFFTileSize(tiff.get())) tiff.fail("TIFF directory cannot be used", "impossible tile size");
+  if (width < 1 || length < 1 || !bytes || *bytes != TIFFTileSize(tiff.get()))
+    tiff.fail("TIFF directory cannot be used", "impossible tile size");
   Buffer<char> block = block_buffer(tiff, *bytes);
   for (std::int64_t y = band.row0 / length * length; y < band.row1; y += length)
     for (std::int64_t x = 0; x < page.columns; x += width) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +29,9 @@ const std::pair<Stage, const char*> stage_words[] = {{Stage::grey_levels, "grey-
 
 template <class Names, class Value>
 const char* word_for(const Names& names, Value value) {
-  return std::find_if(std::begin(names), std::end(names), [&](const auto& n) { return n.first == value; })->second;
+  for (const auto& [named, word] : names)
+    if (named == value) return word;
+  throw std::logic_error("a value of the run's state has no word");
 }
 
 // "[[first, last], ...]" of anything with two such numbers.
