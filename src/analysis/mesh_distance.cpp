@@ -167,7 +167,7 @@ void MeshDistance::build(std::size_t node, std::int64_t begin, std::int64_t end,
 
 MeshDistance::Nearest MeshDistance::nearest(Vec3 p) const {
   double best = std::numeric_limits<double>::infinity();
-  const Face* face = nullptr;
+  const Face* face = &faces_.front();  // one is as good as another where all squares overflow
   OnTriangle where;
   std::array<std::int32_t, 128> stack;  // twice the depth of a tree of 2^31 faces, and more
   std::size_t depth = 0;
