@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +30,10 @@ template <class Names, class Value>
 const char* word_for(const Names& names, Value value) {
   for (const auto& [named, word] : names)
     if (named == value) return word;
-  throw std::logic_error("a value of the run's state has no word");
+  throw Error(ErrorKind::internal, {.what = "the state of the run cannot be written",
+                                    .where = "the journal",
+                                    .why = "a choice has no word",
+                                    .hint = "please report this"});
 }
 
 // "[[first, last], ...]" of anything with two such numbers.

@@ -52,7 +52,7 @@ inline std::vector<Case> cases() {
       list.push_back(one);
     }
   // The bilateral trend with stripes that are factors, with other masks than the usual one, and in rows that a device
-  // cuts into pieces.
+  // cuts into pieces (few of them: under qemu the reference takes longest there).
   for (const auto& [width, radius] : {std::pair<int, int>{257, 30}, {300, 13}, {130, 100}, {2100, 30}, {2100, 64}})
     for (const bool relative : {false, true}) {
       Case one{"bilateral trend", options_for(RingMethod::trend, width), width, width > 1000 ? 4 : 15, 1};
